@@ -123,6 +123,7 @@ function(daedalus_add_runtime)
     ${runtime}/cpu/choose.c
     ${runtime}/cpu/features.c
     ${runtime}/cpu/run.c
+    ${runtime}/gpu/bound.c
     ${runtime}/gpu/choose.c
     ${runtime}/gpu/dmabuf.c
     ${runtime}/gpu/emit.c

@@ -5,6 +5,8 @@ drm-simulated   the simulated device, strict: code that breaks a rule of the har
 drm             this machine's V3D 7.1
 """
 
+import grp
+import os
 from pathlib import Path
 
 from daedalus.generator.cli.common import UserError
@@ -15,6 +17,8 @@ SIMULATED, NATIVE = "drm-simulated", "drm"
 DEVICES = (SIMULATED, NATIVE)
 
 _DRIVERS = "/sys/class/drm/renderD*/device/driver"
+_NODES = Path("/dev/dri")
+_GROUP = 0o060  # of a mode: read and written by the group
 
 
 def environment(simulated: bool) -> dict[str, str]:
@@ -35,6 +39,31 @@ def device(name: str, program: Program) -> GpuDevice | Skip:
         return GpuDevice(name, "host", tuple(words[:-1]), simulated, simulated=True)
     if name != NATIVE:
         raise UserError(f"no device {name}", f"devices are {', '.join(DEVICES)}")
-    if not any(p.resolve().name == "v3d" for p in Path("/").glob(_DRIVERS.removeprefix("/"))):
+    drivers = sorted(Path("/").glob(_DRIVERS.removeprefix("/")))
+    nodes = [_NODES / p.parents[1].name for p in drivers if p.resolve().name == "v3d"]
+    if not nodes:
         return Skip(name, "no render node of this machine has the driver v3d")
+    if not any(os.access(node, os.R_OK | os.W_OK) for node in nodes):
+        return Skip(name, "; and ".join(map(_refusal, nodes)))
     return GpuDevice(name, "host", (), environment(False))
+
+
+def _refusal(node: Path) -> str:
+    """Why a node may not be opened, as runtime/drm/node.c says it."""
+    try:
+        status = node.stat()
+    except OSError as e:
+        return f"{node} cannot be opened: {e.strerror}"
+    if status.st_mode & _GROUP != _GROUP:
+        return (
+            f"{node} may not be opened: its mode {status.st_mode & 0o777:03o} is for no group;"
+            " udev makes it 660, of the group render"
+        )
+    try:
+        group = grp.getgrgid(status.st_gid).gr_name
+    except KeyError:
+        return f"{node} may not be opened: it is for the group of number {status.st_gid}"
+    return (
+        f"{node} may not be opened: it is for the group {group};"
+        f" sudo usermod -aG {group} $USER, and log in again"
+    )

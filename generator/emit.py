@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jinja2
 
+from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import is_read, written_box
@@ -136,7 +137,25 @@ def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Varia
                     known=known,
                 )
             )
+    _refuse_same(out)
     return out
+
+
+def _refuse_same(variants: Sequence[Variant]) -> None:
+    """A word of a schedule that changes nothing makes the same machine code under another name,
+    which would be checked, ranked and measured as if it were something else."""
+    first: dict[tuple[str, str], Variant] = {}
+    for v in variants:
+        if v.code is None:
+            continue
+        other = first.setdefault((v.schedule.class_name, v.program), v)
+        if other is not v:
+            raise SpecError(
+                "schedules", f"{v.schedule.name} is the same program as {other.schedule.name}",
+                v.kernel.loc, v.kernel.id,
+                hint="leave one of them out of schedules.toml: what tells their names apart"
+                " changes nothing in this kernel",
+            )  # fmt: skip
 
 
 def _render(template: str, **data: object) -> str:

@@ -8,13 +8,14 @@ seed and number alone.
 """
 
 import multiprocessing
+import os
 import random
 import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from daedalus.dsl.errors import SpecError
@@ -32,8 +33,9 @@ from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.trial import Outcome, Scheduled, selected, trials
+from daedalus.generator.tuning.facts import Facts
 
-WORKERS = 2
+WORKERS = os.cpu_count() or 1
 CHUNK = 10  # programs that a worker does at once
 _SHRUNK = 3  # failing programs made smaller
 _TRIES = 40  # attempts at it
@@ -43,18 +45,16 @@ _TRIES = 40  # attempts at it
 class Form:
     """One way to run a program.
 
-    threads  of a QPU
-    jobs     threads that the batches are divided among
+    jobs  threads that the batches are divided among
     """
 
     schedule: Schedule
-    threads: int
     jobs: int
     seed: int  # of the scheduler's attempts
     order: tuple[tuple[int, tuple[int, int] | None], ...]  # programs and ways, the first goes
 
     def __str__(self) -> str:
-        return f"{self.schedule.name}, {self.threads} threads a QPU, {self.jobs} in all"
+        return f"{self.schedule.name}, {self.jobs} threads"
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,7 @@ def run_number(seed: int, number: int, items: int) -> Tally:
 
 def forms(kernel: Kernel, rng: random.Random) -> Iterator[Form]:
     """Ways to run a kernel, in random order."""
+    facts = Facts(kernel)
     while True:
         for points in rng.sample(POINTS, len(POINTS)):
             flags = {flag: rng.random() < 0.5 for flag in ("word", "pack", "shift", "dot")}
@@ -139,11 +140,15 @@ def forms(kernel: Kernel, rng: random.Random) -> Iterator[Form]:
             assume = tuple(rng.sample(others, 1)) if others and rng.random() < 0.3 else ()
             order = list(product((0, 1), WAYS))
             rng.shuffle(order)
-            yield Form(
-                Schedule("qpu", rng.choice(kernel.class_names), points=points, assume=assume,
-                         **flags),
-                rng.choice((2, 2, 4)), rng.randint(1, 4), rng.getrandbits(32), tuple(order),
-            )  # fmt: skip
+            class_name, t4 = rng.choice(kernel.class_names), rng.choice((False, False, True))
+            jobs, seed = rng.randint(1, 4), rng.getrandbits(32)
+            # Words that came later have dice of their own: what a seed once found, it finds again.
+            later = random.Random(f"{seed} later")
+            flags |= {flag: later.random() < 0.5 for flag in ("shuffle", "line")}
+            schedule = Schedule("qpu", class_name, points=points, assume=assume, t4=t4, **flags)
+            unifa = later.random() < 0.5 and facts.fills_batch(schedule)
+            schedule = replace(schedule, unifa=unifa, pair=schedule.word and later.random() < 0.8)
+            yield Form(schedule, jobs, seed, tuple(order))
         return
 
 
@@ -193,11 +198,11 @@ def _count(tally: Tally, number: int, form: Form, outcomes: Sequence[tuple[str, 
 
 
 def _scheduled(s: Selected, form: Form) -> tuple[Code, int]:
-    """The first of a form's ways that leads to code, and for how many threads. Raises
-    NoSchedule."""
+    """The first of a form's ways that leads to code, and for how many threads a QPU: two where it
+    needs more registers than four leave. Raises NoSchedule."""
     failed: NoSchedule | None = None
     rng = random.Random(form.seed)
-    for threads in dict.fromkeys((form.threads, 2)):
+    for threads in dict.fromkeys((form.schedule.threads, 2)):
         for number, way in form.order:
             program = reloaded(s.programs[number % len(s.programs)], way, threads)
             try:

@@ -3,7 +3,7 @@
 
 The items are those of GLSL variants (vulkan/check.py), and besides: items that do not touch a
 buffer, without that buffer; and the witnesses that were found for NEON variants, as inputs like any
-other. Threads are as many as the board runs at once, and other numbers; jobs have whole batches and
+other. Threads are as many as a board runs at once, and other numbers; jobs have whole batches and
 cut ones. Where a variant has no form of instructions that is uncertain, some kinds are also run
 with every setting that no public source settles the other way.
 """
@@ -28,20 +28,20 @@ from daedalus.generator.crosscheck import (
     withheld,
 )
 from daedalus.generator.schedule import QPU
+from daedalus.generator.targets.qpu.machine import QPUS
 from daedalus.generator.variants import Variant
 from daedalus.generator.vulkan.check import Align, by_name, in_range
 
 SIMULATOR = Device("simulator", QPU, "host")
 DEVICES = (SIMULATOR.name,)
-IN_FLIGHT = 24  # threads that a board of 12 QPUs runs at once, at two a QPU
-
-# Kind of items -> how many threads do them, and by which settings.
+# Kind of items -> how many threads do them, and by which settings. Below 0: so many times as many
+# as a board runs at once.
 _WAYS = {
-    "conformant": ((IN_FLIGHT, "default"),),
-    "boundary": ((1, "default"), (IN_FLIGHT, "other")),
-    "hostile": ((IN_FLIGHT, "default"), (5, "other")),
-    "neighbours": ((2, "default"), (7, "default"), (2 * IN_FLIGHT, "default")),
-    WITHHELD: ((IN_FLIGHT, "default"),),
+    "conformant": ((-1, "default"),),
+    "boundary": ((1, "default"), (-1, "other")),
+    "hostile": ((-1, "default"), (5, "other")),
+    "neighbours": ((2, "default"), (7, "default"), (-2, "default")),
+    WITHHELD: ((-1, "default"),),
     WITNESS: ((3, "default"),),
 }
 
@@ -59,6 +59,10 @@ def further(
     return out
 
 
+# Forms of which the other settings leave what they count on as it is: tools/check/simulator.c.
+_KEPT = frozenset({"FLAGS_SWITCH"})
+
+
 def check_kernel(
     kernel: Kernel, variants: Sequence[Variant], program: Path, batches: Sequence[Batch], seed: int
 ) -> list[Outcome]:
@@ -69,13 +73,19 @@ def check_kernel(
         runs = [
             (v, f"{v.name} simulate {threads} {settings}", _chosen(kernel, v, batch, rng))
             for v in variants
-            for threads, settings in _WAYS[batch.kind]
-            if settings == "default" or not forms(v)
+            for threads, settings in ways(v, batch.kind)
+            if settings == "default" or not set(forms(v)) - _KEPT
         ]
         results = execute(program, SIMULATOR, batch, [(name, chosen) for _, name, chosen in runs])
         for (v, _, chosen), images in zip(runs, results, strict=True):
             compare(kernel, batch, outcomes[v.name], chosen, images, seed)
     return list(outcomes.values())
+
+
+def ways(v: Variant, kind: str) -> list[tuple[int, str]]:
+    """How many threads do items of a kind, and by which settings."""
+    in_flight = QPUS * v.schedule.threads
+    return [(n if n > 0 else -n * in_flight, settings) for n, settings in _WAYS[kind]]
 
 
 def forms(v: Variant) -> tuple[str, ...]:

@@ -12,13 +12,14 @@ instructions. Then a few attempts are made instead, always the same, and `gen --
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from daedalus.generator.cli.common import UserError, repo_root
+from daedalus.generator.schedule import parse_variant
 from daedalus.generator.targets.qpu.best import compile_again, compile_best, compile_quick
 from daedalus.generator.targets.qpu.choice import choice_of
 from daedalus.generator.targets.qpu.compile import Code
@@ -27,7 +28,6 @@ from daedalus.generator.targets.qpu.virtual import Program
 
 NAME = "qpu/choices.json"  # below generated/
 REPAIR = "./daedalus gen --search-qpu"
-THREADS = 2  # a QPU
 _VERSION = 1
 _folder: Path | None = None  # that has the file; None: the checkout's
 
@@ -40,40 +40,57 @@ class Found:
     recorded: bool
 
 
-def schedule(name: str, programs: Sequence[Program]) -> Found:
-    """The schedule of a variant, by its name. Raises NoSchedule."""
-    known = recorded(name, programs)
+def schedule(name: str, programs: Sequence[Program], threads: int = 2) -> Found:
+    """The schedule of a variant, by its name, for so many threads a QPU. Raises NoSchedule."""
+    known = recorded(name, programs, threads)
     if known is not None:
         return Found(known, True)
-    return Found(compile_quick(programs, THREADS), False)
+    if is_plain(name):
+        with suppress(NoSchedule):
+            return Found(compile_quick(programs, threads, flags_stay=False), False)
+    return Found(compile_quick(programs, threads), False)
 
 
-def recorded(name: str, programs: Sequence[Program]) -> Code | None:
+def recorded(name: str, programs: Sequence[Program], threads: int = 2) -> Code | None:
     """The recorded schedule of a variant; None where that is stale, or there is none."""
     record = _records().get(name)
-    if record is None or record.get("programs") != digest(programs):
+    if record is None or record.get("programs") != digest(programs, threads):
         return None
     try:
-        code = compile_again(programs, choice_of(record), THREADS)
+        code = compile_again(programs, choice_of(record), threads)
     except (NoSchedule, KeyError, TypeError, ValueError):
         return None
     return code if trip(code) == record.get("trip") else None
 
 
-def searched(programs: Sequence[Program]) -> dict[str, Any]:
+def searched(name: str, programs: Sequence[Program], threads: int = 2) -> dict[str, Any]:
     """The record of what a search finds, which takes long. Raises NoSchedule."""
-    return as_record(programs, compile_best(programs, THREADS))
+    without: Code | None = None
+    with suppress(NoSchedule):
+        without = compile_best(programs, threads, flags_stay=False)
+        if is_plain(name):
+            return as_record(programs, without)
+    best = compile_best(programs, threads)
+    # Of others counting on flags at thread switches has to save something.
+    if without is not None and trip(without) <= trip(best):
+        best = without
+    return as_record(programs, best)
+
+
+def is_plain(name: str) -> bool:
+    """Whether a variant shall not count on flags at thread switches, if it can do without."""
+    return parse_variant(name)[1].plain
 
 
 def as_record(programs: Sequence[Program], code: Code) -> dict[str, Any]:
     """The record of a schedule of these programs."""
     assert code.choice is not None
-    return {"programs": digest(programs), "trip": trip(code), **code.choice.data()}
+    return {"programs": digest(programs, code.threads), "trip": trip(code), **code.choice.data()}
 
 
-def digest(programs: Sequence[Program]) -> str:
+def digest(programs: Sequence[Program], threads: int = 2) -> str:
     """What a record is of."""
-    text = "\n".join([str(THREADS), *map(str, programs)])
+    text = "\n".join([str(threads), *map(str, programs)])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

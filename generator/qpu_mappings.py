@@ -1,35 +1,31 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every mapping of a kernel to the QPU: all schedules that there are, scheduled shortly, run on the
-simulator, strictly, and compared with the reference interpreter.
+"""Every mapping of a kernel to the QPU: all schedules of the tuning space, and these with each set
+of assumptions, scheduled shortly, run on the simulator, strictly, and compared with the reference
+interpreter.
 
 Words that change nothing in a program give it other names: such mappings are run once.
 """
 
 import multiprocessing
+import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.cli.common import EXIT_FAILED, UserError
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import GPU_TARGETS, POINTS, QPU, QPU_FLAGS, Schedule
+from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.qpu import machine
-from daedalus.generator.targets.qpu.best import QUICK, compile_quick
-from daedalus.generator.targets.qpu.compile import BUDGET
+from daedalus.generator.targets.qpu.best import compile_quick
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.trial import Scheduled, selected, trials
-
-WORKERS = 2
-THREADS = (2, 4)  # of a QPU
-# Of the scheduler, one after the other while nothing is found: most programs have no schedule with
-# the registers of four threads, and a long search would not find one.
-BUDGETS = {2: (QUICK, BUDGET), 4: (QUICK,)}
+from daedalus.generator.tuning.space import space
 
 
 @dataclass
@@ -82,22 +78,22 @@ class Part:
     assume: tuple[str, ...] = ()
     items: int = 1000
 
-    def schedules(self) -> Iterator[Schedule]:
-        """All of them."""
-        choices = product((False, True), repeat=len(QPU_FLAGS))
-        for points, choice in product(POINTS, choices):
-            yield Schedule(
-                QPU, self.class_name, points=points, assume=self.assume,
-                **dict(zip(QPU_FLAGS, choice, strict=True)),
-            )  # fmt: skip
+    def schedules(self, entry: Entry) -> Iterator[Schedule]:
+        """All of the tuning space, with the assumptions; of two threads a QPU, as with four the
+        programs are the same."""
+        for candidate in space(entry, QPU, class_name=self.class_name).candidates:
+            if not candidate.schedule.t4:
+                yield replace(candidate.schedule, assume=self.assume)
 
 
-@dataclass
-class _Program:
+@dataclass(frozen=True)
+class Program:
     """A program and the schedules that lead to it, the first has the fewest words."""
 
+    kernel: str
+    items: int
+    schedules: tuple[Schedule, ...]
     made: Selected
-    schedules: list[Schedule] = field(default_factory=list)
 
 
 def for_gpu(entries: Sequence[Entry]) -> list[Entry]:
@@ -112,45 +108,87 @@ def parts(kernel: Kernel, items: int) -> list[Part]:
     return [Part(kernel.id, c, a, items) for c, a in product(kernel.class_names, given)]
 
 
-def run(wanted: Sequence[Part]) -> Iterator[list[Row]]:
-    """The rows of each part, in order, as they get done."""
-    machine.description()  # a toolkit that cannot be built is said at once
-    if len(wanted) == 1:
-        yield run_part(wanted[0])
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(WORKERS, mp_context=context) as pool:
-        yield from pool.map(run_part, wanted)
+@dataclass(frozen=True)
+class Selection:
+    """What the schedules of a part lead to: rows of those refused, and programs that differ."""
+
+    refused: tuple[Row, ...]
+    programs: tuple[Program, ...]
 
 
-def run_part(part: Part) -> list[Row]:
-    """Selects all schedules of a part, and runs the programs that differ."""
-    entry = find(load(), part.kernel)
-    assert entry is not None
-    programs: dict[str, _Program] = {}
+class Runs:
+    """Processes that select parts and run programs, all of them at once by default.
+
+    To be used as a context; a toolkit that cannot be built is said before they start.
+    """
+
+    def __init__(self, jobs: int = 0) -> None:
+        machine.description()
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=context)
+
+    def __enter__(self) -> "Runs":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def select(self, wanted: Sequence[Part]) -> Iterator[Selection]:
+        """What each part leads to, in order, as it gets known."""
+        yield from self._pool.map(select_part, wanted)
+
+    def run(self, programs: Sequence[Program]) -> Iterator[Row]:
+        """A row for each program and number of threads, as they get done."""
+        # What takes longest first: the most points an element.
+        order = sorted(programs, key=lambda p: -p.schedules[0].points)
+        begun: list[Future[Row]] = [
+            self._pool.submit(run_program, p, t4=t4) for p in order for t4 in (False, True)
+        ]
+        for done in as_completed(begun):
+            yield done.result()
+
+
+def select_part(part: Part) -> Selection:
+    """Selects all schedules of a part."""
+    entry = _entry(part.kernel)
+    programs: dict[str, list[Schedule]] = {}
+    made: dict[str, Selected] = {}
     refused: dict[str, list[str]] = {}
-    for schedule in part.schedules():
+    for schedule in part.schedules(entry):
         try:
-            made = selected(entry.kernel, schedule)
+            s = selected(entry.kernel, schedule)
         except NotLowerable as e:
             refused.setdefault(e.message, []).append(schedule.name)
             continue
-        key = "\n".join(map(str, made.programs)).replace(f"{part.kernel}__{schedule.name}", "")
-        programs.setdefault(f"{made.align}{key}", _Program(made)).schedules.append(schedule)
-    rows = [
-        Row(part.kernel, names[0], tuple(names[1:]), refused=why) for why, names in refused.items()
-    ]
-    for p in programs.values():
-        p.schedules.sort(key=lambda s: (s.name.count("_"), s.points, s.name))
-        rows += [_run(entry.kernel, p, threads, part.items) for threads in THREADS]
-    return rows
+        text = "\n".join(map(str, s.programs)).replace(f"{part.kernel}__{schedule.name}", "")
+        key = f"{s.align}{text}"
+        made.setdefault(key, s)
+        programs.setdefault(key, []).append(schedule)
+    for schedules in programs.values():
+        schedules.sort(key=lambda s: (s.name.count("_"), s.points, s.name))
+    return Selection(
+        tuple(Row(part.kernel, x[0], tuple(x[1:]), refused=why) for why, x in refused.items()),
+        tuple(
+            Program(part.kernel, part.items, tuple(schedules), made[key])
+            for key, schedules in programs.items()
+        ),
+    )
 
 
-def _run(kernel: Kernel, p: _Program, threads: int, items: int) -> Row:
-    first, *others = p.schedules
+def _entry(kernel_id: str) -> Entry:
+    entry = find(load(), kernel_id)
+    assert entry is not None
+    return entry
+
+
+def run_program(p: Program, *, t4: bool) -> Row:
+    """Schedules a program for two or four threads a QPU, and compares it."""
+    kernel = _entry(p.kernel).kernel
+    first, *others = (replace(s, t4=t4) for s in p.schedules)
+    threads = first.threads
     row = Row(kernel.id, first.name, tuple(s.name for s in others), threads, p.made.items)
     try:
-        code = compile_quick(p.made.programs, threads, BUDGETS[threads])
+        code = compile_quick(p.made.programs, threads)
     except NoSchedule as e:
         row.refused = str(e).partition(": ")[2]
         return row
@@ -159,7 +197,7 @@ def _run(kernel: Kernel, p: _Program, threads: int, items: int) -> Row:
     run = Scheduled(threads, lambda _programs, _threads: code)
     try:
         # Items of all classes are drawn, and those of other classes left out.
-        count = items * len(kernel.class_names) if first.class_name != "full" else items
+        count = p.items * len(kernel.class_names) if first.class_name != "full" else p.items
         for kind, o in trials(kernel, first, count, run=run, s=p.made):
             row.conformant += o.conformant
             row.others += o.items - o.conformant

@@ -18,7 +18,9 @@ ROWS = (1, 2, 4, 8)
 POINTS = (1, 2, 4, 8, 16)  # of a stage's domain, one invocation of a GPU
 
 GPU_FLAGS = ("word", "shift", "swar", "mask", "pack")  # words of a GLSL schedule
-QPU_FLAGS = ("word", "shift", "pack", "dot")  # words of its schedules
+# Words of its schedules.
+QPU_FLAGS = ("word", "shift", "pack", "dot", "pair", "shuffle", "line", "unifa", "t4")
+THREADS = (2, 4)  # that a QPU runs at once
 
 
 @dataclass(frozen=True, order=True)
@@ -39,6 +41,11 @@ class Schedule:
     swar        sums of bytes that two points make alike are made in the halves of one word
     mask        conditions as integers, of which the sign counts
     pack        several elements of a temp in a word of shared memory, where their range allows
+    pair        neighbouring elements as two halves of a register
+    shuffle     temps in registers that move between the elements of the QPU which do an item
+    line        neighbouring elements of the QPU read blocks together, and words move between them
+    unifa       the record of an item that all elements of a batch do is read once for all of them
+    t4          four threads a QPU, with half the registers each, instead of two
     """
 
     target: str
@@ -55,6 +62,16 @@ class Schedule:
     swar: bool = False
     mask: bool = False
     pack: bool = False
+    pair: bool = False
+    shuffle: bool = False
+    line: bool = False
+    unifa: bool = False
+    t4: bool = False
+
+    @property
+    def threads(self) -> int:
+        """That a QPU runs at once, one of THREADS."""
+        return THREADS[self.t4]
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -65,6 +82,12 @@ class Schedule:
     def reads_anything(self) -> bool:
         """Whether memory that is aligned to elements alone will do."""
         return not (self.word or self.shift)
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is machine code for all items and any memory, and without words: every kernel
+        has such variants, and one of them has no uncertain forms (targets/qpu/forms.py)."""
+        return self == Schedule(QPU, points=self.points)
 
     @property
     def name(self) -> str:
@@ -91,8 +114,18 @@ class Schedule:
             parts.append("mask")
         if self.pack:
             parts.append("pack")
+        if self.pair:
+            parts.append("pair")
+        if self.shuffle:
+            parts.append("shuffle")
+        if self.line:
+            parts.append("line")
+        if self.unifa:
+            parts.append("unifa")
         if self.early_out:
             parts.append("early")
+        if self.t4:
+            parts.append("t4")
         return "_".join(parts)
 
 
@@ -121,7 +154,7 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
     for word in rest[1:]:
         if re.fullmatch(r"[xrp][1-9][0-9]*", word):
             numbers[word[0]] = int(word[1:])
-        elif word in ("dot", "branch", *GPU_FLAGS, "early"):
+        elif word in ("dot", "branch", *GPU_FLAGS, *QPU_FLAGS, "early"):
             flags.add(word)
         elif word.startswith("given") and word != "given":
             assume.append(word[5:])
@@ -140,18 +173,22 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(f"{name!r}: the QPU has p, {', '.join(QPU_FLAGS)} and given")
     if target == "vector" and "dot" in flags:
         raise ValueError(f"{name!r}: portable C in vectors has no dot, which is an instruction")
-    foreign = flags & (set(GPU_FLAGS) if target in VECTOR_TARGETS else {"dot", "branch"})
+    own = {"dot", "branch", "early"} if target in VECTOR_TARGETS else {*GPU_FLAGS, "early"}
+    foreign = flags - own
     if (target in VECTOR_TARGETS and (points > 1 or foreign)) or (
         target == "glsl" and (items > 1 or rows > 1 or foreign)
     ):
         raise ValueError(
-            f"{name!r}: x, r, dot and branch are for vectors, p, {', '.join(GPU_FLAGS)} GLSL's"
+            f"{name!r}: x, r, dot and branch are for vectors, p, {', '.join(GPU_FLAGS)} GLSL's,"
+            " pair the QPU's"
         )
     schedule = Schedule(
         target, rest[0], items, rows, tuple(sorted(set(assume))),
         dot="dot" in flags, branch="branch" in flags, early_out="early" in flags,
         points=points, word="word" in flags, shift="shift" in flags,
         swar="swar" in flags, mask="mask" in flags, pack="pack" in flags,
+        pair="pair" in flags, shuffle="shuffle" in flags, line="line" in flags,
+        unifa="unifa" in flags, t4="t4" in flags,
     )  # fmt: skip
     if schedule.name != match["schedule"]:
         raise ValueError(

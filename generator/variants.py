@@ -5,7 +5,7 @@ import hashlib
 import re
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -63,6 +63,7 @@ class Variant:
     shader: Shader | None = None  # of a GLSL variant
     code: Emitted | None = None  # of one in machine code
     recorded: bool = True  # of that, whether its schedule is the one that a search found
+    program: str = ""  # of that, what was scheduled, whatever its name
     forms: tuple[dict[str, int | str], ...] = ()  # of a NEON variant, by stage: Selection.record
 
     @property
@@ -306,11 +307,12 @@ def _make_machine_code(
     name = variant_name(kernel.id, schedule)
     selected = _selected(lowered, schedule)
     try:
-        found = qpu_choices.schedule(name, selected.programs)
+        found = qpu_choices.schedule(name, selected.programs, schedule.threads)
     except NoSchedule as e:
         raise SpecError(
             "schedules", str(e), kernel.loc, kernel.id,
-            hint=f"leave {schedule.name} out of schedules.toml, or give each element fewer points",
+            hint=f"leave {schedule.name} out of schedules.toml, or give each element fewer points"
+            + (", or leave out t4" if schedule.t4 else ""),
         ) from None  # fmt: skip
     code = emit_qpu(kernel, selected, found.code)
     digest = code_hash(kernel, code)
@@ -327,7 +329,11 @@ def _make_machine_code(
     )
     folded = [x for line in text.splitlines() for x in _fold_head(line)]
     text = "\n".join(folded) + "\n"
-    return Variant(kernel, schedule, prod, rank, text, digest, code=code, recorded=found.recorded)
+    return Variant(
+        kernel, schedule, prod, rank, text, digest, code=code, recorded=found.recorded,
+        program=qpu_choices.digest([replace(p, name="") for p in selected.programs],
+                                   schedule.threads),
+    )  # fmt: skip
 
 
 def code_hash(kernel: Kernel, code: Emitted) -> str:

@@ -78,14 +78,38 @@ static const daedalus_variant av1_cdef8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_cdef8__qpu_insec_p16_word",
+    .name = "daedalus_av1_cdef8__qpu_insec_p16_word_pair",
     .target = "qpu",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word_pair,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_insec_p16_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_inside_p16_word_pair",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word_pair,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -95,7 +119,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1302,
+    .rank = 1304,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word,
   },
@@ -107,7 +131,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 1303,
+    .rank = 1305,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
   },
@@ -119,7 +143,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 1304,
+    .rank = 1306,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4,
   },
@@ -789,14 +813,38 @@ static const daedalus_class_desc h264_idct8_classes[] = {
 static const daedalus_variant h264_idct8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack",
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack_line",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack_line,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct8__qpu_full_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -806,7 +854,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 1301,
+    .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_h264_idct8__qpu_full,
   },
@@ -1091,12 +1139,24 @@ static const daedalus_class_desc sand128_nv12_classes[] = {
 static const daedalus_variant sand128_nv12_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_sand128_nv12__qpu_full_p16_word",
+    .name = "daedalus_sand128_nv12__qpu_full_p16_word_unifa",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_nv12__qpu_full_p16_word_unifa,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_nv12__qpu_full_p16_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_word,
   },
@@ -1108,7 +1168,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 1301,
+    .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16,
   },
@@ -1239,12 +1299,24 @@ static const daedalus_class_desc sand128_p010_classes[] = {
 static const daedalus_variant sand128_p010_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_sand128_p010__qpu_full_p4_word",
+    .name = "daedalus_sand128_p010__qpu_full_p4_word_unifa",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_p010__qpu_full_p4_word_unifa,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_p010__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_word,
   },
@@ -1256,7 +1328,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 1301,
+    .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_sand128_p010__qpu_full_p4,
   },
@@ -1413,12 +1485,24 @@ static const daedalus_class_desc vp9_idct8_classes[] = {
 static const daedalus_variant vp9_idct8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_dc_p8_word",
+    .name = "daedalus_vp9_idct8__qpu_dc_p4_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_dc_p8_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_idct8__qpu_dc_p8_word,
   },
@@ -1430,9 +1514,21 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 1301,
+    .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_pack_line",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_pack_line,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1442,9 +1538,21 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1302,
+    .rank = 1304,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1305,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_full_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1454,7 +1562,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1303,
+    .rank = 1306,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_idct8__qpu_full,
   },
@@ -2263,12 +2371,24 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
+    .name = "daedalus_vp9_mc_8h__qpu_rows8_p16_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
     .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_shift",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1302,
+    .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_shift,
   },
@@ -2280,7 +2400,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1303,
+    .rank = 1304,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
   },
@@ -2509,12 +2629,24 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
     .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1302,
+    .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift,
   },
@@ -2526,7 +2658,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1303,
+    .rank = 1304,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
   },
@@ -2922,7 +3054,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "4e5079ee5fa2ed04",
+  .generator = "99e798f18e8a55c2",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

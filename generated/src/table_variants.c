@@ -82,14 +82,38 @@ static const daedalus_variant av1_cdef8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_cdef8__qpu_insec_p16_word",
+    .name = "daedalus_av1_cdef8__qpu_insec_p16_word_pair",
     .target = "qpu",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word_pair,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_insec_p16_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_inside_p16_word_pair",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word_pair,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -99,7 +123,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1302,
+    .rank = 1304,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word,
   },
@@ -111,7 +135,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 1303,
+    .rank = 1305,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
   },
@@ -123,7 +147,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 1304,
+    .rank = 1306,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4,
   },
@@ -430,12 +454,24 @@ static const daedalus_variant av1_cdef8_variants[] = {
   },
 #if DAEDALUS_HAVE_DRM
   {
+    .name = "daedalus_av1_cdef8__qpu_inpri_p16_word_pair",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1507,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_av1_cdef8__qpu_inpri_p16_word_pair,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
     .name = "daedalus_av1_cdef8__qpu_inside_p4",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1505,
+    .rank = 1508,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p4,
   },
@@ -447,7 +483,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1506,
+    .rank = 1509,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p4_word,
   },
@@ -459,7 +495,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1507,
+    .rank = 1510,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p8_word,
   },
@@ -827,6 +863,30 @@ static const daedalus_variant h264_idct4_variants[] = {
     .qpu = &daedalus_h264_idct4__qpu_full,
   },
 #endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct4__qpu_full_p4_word_pair",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1503,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_h264_idct4__qpu_full_p4_word_pair,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct4__qpu_full_p4_word_t4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1504,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_h264_idct4__qpu_full_p4_word_t4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_idct4__neon_full",
@@ -877,14 +937,38 @@ static const daedalus_class_desc h264_idct8_classes[] = {
 static const daedalus_variant h264_idct8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack",
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack_line",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack_line,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct8__qpu_full_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -894,7 +978,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 1301,
+    .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_h264_idct8__qpu_full,
   },
@@ -976,9 +1060,33 @@ static const daedalus_variant h264_idct8_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = false,
-    .rank = 1502,
+    .rank = 1504,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_h264_idct8__qpu_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full_p4_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1505,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_h264_idct8__qpu_full_p4_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack_pair",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1506,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack_pair,
   },
 #endif
 };
@@ -1215,12 +1323,24 @@ static const daedalus_class_desc sand128_nv12_classes[] = {
 static const daedalus_variant sand128_nv12_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_sand128_nv12__qpu_full_p16_word",
+    .name = "daedalus_sand128_nv12__qpu_full_p16_word_unifa",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_nv12__qpu_full_p16_word_unifa,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_nv12__qpu_full_p16_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_word,
   },
@@ -1232,7 +1352,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 1301,
+    .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16,
   },
@@ -1295,6 +1415,18 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_sand128_nv12__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_nv12__qpu_full_p16_unifa",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1503,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_sand128_nv12__qpu_full_p16_unifa,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc sand128_p010_buffers[] = {
@@ -1363,12 +1495,24 @@ static const daedalus_class_desc sand128_p010_classes[] = {
 static const daedalus_variant sand128_p010_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_sand128_p010__qpu_full_p4_word",
+    .name = "daedalus_sand128_p010__qpu_full_p4_word_unifa",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_p010__qpu_full_p4_word_unifa,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_p010__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_word,
   },
@@ -1380,7 +1524,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 1301,
+    .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_sand128_p010__qpu_full_p4,
   },
@@ -1443,6 +1587,18 @@ static const daedalus_variant sand128_p010_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_sand128_p010__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_p010__qpu_full_p4_unifa",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1503,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_sand128_p010__qpu_full_p4_unifa,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_iadst16_buffers[] = {
@@ -1537,12 +1693,24 @@ static const daedalus_class_desc vp9_idct8_classes[] = {
 static const daedalus_variant vp9_idct8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_dc_p8_word",
+    .name = "daedalus_vp9_idct8__qpu_dc_p4_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_dc_p8_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_idct8__qpu_dc_p8_word,
   },
@@ -1554,9 +1722,21 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 1301,
+    .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_pack_line",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_pack_line,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1566,9 +1746,21 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1302,
+    .rank = 1304,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1305,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_full_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1578,7 +1770,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1303,
+    .rank = 1306,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_idct8__qpu_full,
   },
@@ -1752,9 +1944,33 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1504,
+    .rank = 1507,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_vp9_idct8__qpu_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_p4_word_shuffle_line",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1508,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_vp9_idct8__qpu_full_p4_word_shuffle_line,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1509,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -2543,12 +2759,24 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
+    .name = "daedalus_vp9_mc_8h__qpu_rows8_p16_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
     .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_shift",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1302,
+    .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_shift,
   },
@@ -2560,7 +2788,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1303,
+    .rank = 1304,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
   },
@@ -2722,7 +2950,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = false,
-    .rank = 1504,
+    .rank = 1505,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_dot_word_shift,
   },
@@ -2813,12 +3041,24 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
     .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1302,
+    .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift,
   },
@@ -2830,7 +3070,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1303,
+    .rank = 1304,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
   },
@@ -4590,7 +4830,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "4e5079ee5fa2ed04",
+  .generator = "99e798f18e8a55c2",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -13,7 +13,7 @@ from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.cli.verified import record_verified
 from daedalus.generator.crosscheck import Outcome, replay_command
-from daedalus.generator.schedule import GPU_TARGETS, TARGETS
+from daedalus.generator.schedule import GPU_TARGETS, QPU, TARGETS
 from daedalus.generator.vulkan.devices import DEFAULT as DEFAULT_DEVICES
 from daedalus.generator.vulkan.devices import Skip, spelled_out
 
@@ -66,6 +66,11 @@ def command(
         raise UserError(
             "--fault is for frames on the simulated device",
             f"give --target qpu --device {drm.SIMULATED} --frame",
+        )
+    if frame and QPU in targets and not set(qpus) & set(drm.DEVICES):
+        raise UserError(
+            "of qpu, frames are for devices that the runtime leads to",
+            f"give --device {' or '.join(drm.DEVICES)}",
         )
     wish = Wish(targets, items, seed, sanitize, gpus, qpus, frame, layers, fault)
     outcomes, skips = run_checks(entries, wish, quiet=as_json)

@@ -118,17 +118,17 @@ def _search(specs: Path | None, anew: bool) -> None:
     """Records the best schedules of QPU variants: of those that have no record, or of all."""
     try:
         programs = {
-            variant_name(e.kernel.id, s): selected_programs(e.kernel, s)
+            variant_name(e.kernel.id, s): (selected_programs(e.kernel, s), s.threads)
             for e in load(specs)
             for s, _ in e.schedules
             if s.target == QPU
         }
         found = {}
         with progress(len(programs)) as shown:
-            for name, forms in programs.items():
-                if anew or qpu_choices.recorded(name, forms) is None:
+            for name, (forms, threads) in programs.items():
+                if anew or qpu_choices.recorded(name, forms, threads) is None:
                     say(f"{name}: searching")
-                    found[name] = qpu_choices.searched(forms)
+                    found[name] = qpu_choices.searched(name, forms, threads)
                     qpu_choices.record(found, list(programs))
                 shown.advance(1)
     except SpecError as e:

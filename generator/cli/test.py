@@ -10,7 +10,7 @@ from types import FrameType
 
 import click
 
-from daedalus.generator import native
+from daedalus.generator import drm, drm_faults, native
 from daedalus.generator.cli.common import EXIT_FAILED, build_dir, console, out, repo_root
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.steps import Ended, Step, run_steps
@@ -51,6 +51,11 @@ def _unit() -> Iterator[Step]:
 def _campaign() -> Iterator[Step]:
     argv = [sys.executable, "-m", "pytest", "-m", "campaign", "--durations=10"]
     yield Step("pytest campaign", argv, wide=True)
+    yield _verb("fuzz", "--target", "qpu", "--programs", "1300", "--seed", "3", wide=True)
+    yield _verb("v3d", "mappings", wide=True)
+    for fault in drm_faults.FAULTS:
+        yield _verb("check", "--target", "qpu", "--device", drm.SIMULATED, "--frame",
+                    "--fault", fault, wide=True)  # fmt: skip
 
 
 def _c() -> Iterator[Step]:
@@ -94,6 +99,7 @@ def _check() -> Iterator[Step]:
 def _fuzz() -> Iterator[Step]:
     yield _verb("v3d", "fuzz", "--seconds", "5")
     yield _verb("fuzz", wide=True)
+    yield _verb("fuzz", "--target", "qpu", "--programs", "40", wide=True)
 
 
 def _stream() -> Iterator[Step]:
@@ -114,7 +120,8 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "count": ("executed instructions beside hand-written ones",
               lambda: iter([_verb("count", wide=True)])),
     "stream": ("real video, frame by frame", _stream),
-    "campaign": ("long tests: boards, clusters, kills of the tuner; by name alone", _campaign),
+    "campaign": ("long tests: kills of the tuner, boards, the QPU's whole space; by name alone",
+                 _campaign),
 }  # fmt: skip
 _BY_NAME_ALONE = ("campaign",)
 

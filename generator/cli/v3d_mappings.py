@@ -9,7 +9,7 @@ from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
-from daedalus.generator.qpu_mappings import Row, for_gpu, parts, run
+from daedalus.generator.qpu_mappings import Program, Row, Runs, for_gpu, parts
 
 SHOWN = 10
 
@@ -18,25 +18,36 @@ SHOWN = 10
 @click.argument("kernels", nargs=-1)
 @click.option("--items", default=1000, show_default=True, type=click.IntRange(16, 1_000_000),
               help="Conformant items a mapping; a fifth as many of the other kinds.")  # fmt: skip
+@click.option("--jobs", default=0, metavar="N", type=click.IntRange(0),
+              help="Programs side by side; default: as many as there are cores.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
-def command(kernels: tuple[str, ...], items: int, as_json: bool) -> None:
+def command(kernels: tuple[str, ...], items: int, jobs: int, as_json: bool) -> None:
     """Runs every mapping of the KERNELS (default: those with GPU variants), strictly.
 
-    A mapping is a class, points an element, assumptions and any of dot, word, shift and pack, for
-    two and for four threads a QPU. Each program is scheduled by a short search (`gen` takes a long
-    one for what it emits), validated and compared with the reference interpreter. Where a mapping
-    is refused the reason is shown. Exits with 1 if anything differs.
+    A mapping is a schedule of the tuning space (`tune --dry-run` counts them), with any of the
+    kernel's assumptions, with and without `t4`. Each program is scheduled by a short
+    search (`gen` takes a long one for what it emits), validated and compared with the reference
+    interpreter. Where a mapping is refused the reason is shown. Exits with 1 if anything differs.
     """
     entries = for_gpu(chosen(kernels))
     if not entries:
         raise UserError("none of these kernels has a GPU variant", "see `daedalus list`")
     wanted = [p for e in entries for p in parts(e.kernel, items)]
     rows: list[Row] = []
-    with progress(len(wanted), quiet=as_json) as shown:
-        say("parts of the space")
-        for found in run(wanted):
-            rows += found
-            shown.advance(1)
+    programs: list[Program] = []
+    with Runs(jobs) as runs:
+        with progress(len(wanted), quiet=as_json) as shown:
+            say("parts of the space")
+            for found in runs.select(wanted):
+                rows += found.refused
+                programs += found.programs
+                shown.advance(1)
+        with progress(2 * len(programs), quiet=as_json) as shown:
+            say("programs")
+            for row in runs.run(programs):
+                rows.append(row)
+                shown.advance(1)
+    rows.sort(key=lambda r: (r.kernel, r.schedule, r.threads))
     if as_json:
         click.echo(json.dumps([r.data() for r in rows], indent=1))
     else:

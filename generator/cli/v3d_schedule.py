@@ -10,7 +10,8 @@ from daedalus.generator.targets.qpu.random_programs import make
 
 
 @click.command("schedule")
-@click.option("--programs", default=100, show_default=True, help="How many.")
+@click.option("--programs", default=100, show_default=True, type=click.IntRange(1),
+              help="How many.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Of the first; the next has the next.")
 @click.option("--size", default=40, show_default=True, help="Operations of a body, at most about.")
 @click.option("--budget", default=4000, show_default=True, help="Nodes that attempts schedule.")

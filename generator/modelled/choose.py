@@ -13,6 +13,7 @@ from pathlib import Path
 from daedalus.generator import qpu_choices
 from daedalus.generator.modelled import qpu
 from daedalus.generator.modelled.compare import Wish, program
+from daedalus.generator.schedule import parse_variant
 from daedalus.generator.targets.qpu.best import candidates, compile_again
 from daedalus.generator.targets.qpu.choice import Choice
 from daedalus.generator.targets.qpu.compile import Code
@@ -23,7 +24,8 @@ from daedalus.generator.targets.qpu.text import assembly
 
 TRIED = 100  # schedules of each form of a program
 LONGER = 1.08  # instructions a trip, of the shortest, that a schedule may take for being faster
-FINER = 3  # of the fastest, that are made again by all HEURISTICS
+FINER = 3  # of the fastest, that are made again by all HEURISTICS; where none of these keeps to the
+# bar, as many of the shortest, too
 HEURISTICS = tuple(
     Heuristic(by, 0, scarce, lead, window)
     for by, scarce, lead, window in product(
@@ -44,16 +46,20 @@ def choose(
             name = f"daedalus_{wish.kernel}__qpu_{mapping}"
             say(f"{name}: searching")
             s = program(wish.kernel, name.removeprefix("daedalus_"))
-            clocks, code = fastest(name, s, laid_out, wish.bar)
+            threads = parse_variant(name)[1].threads
+            clocks, code = fastest(name, s, laid_out, wish.bar, threads)
             record = {name: qpu_choices.as_record(s.programs, code)}
             qpu_choices.record(record, [*qpu_choices.known(), name])
             out[name] = clocks
     return out
 
 
-def fastest(name: str, s: Selected, items: qpu.Layout, bar: float | None) -> tuple[int, Code]:
-    """The schedule that takes the fewest clocks, among those that keep to the bar."""
-    found = list(candidates(s.programs, qpu_choices.THREADS, TRIED))
+def fastest(
+    name: str, s: Selected, items: qpu.Layout, bar: float | None, threads: int = 2
+) -> tuple[int, Code]:
+    """The schedule that takes the fewest clocks, among those that keep to the bar; for so many
+    threads a QPU."""
+    found = list(candidates(s.programs, threads, TRIED))
     shortest = min(map(qpu_choices.trip, found))
     most = max(min(shortest * LONGER, bar * s.items if bar else shortest * LONGER), shortest)
     timed: dict[str, tuple[int, int, Code]] = {}
@@ -66,16 +72,33 @@ def fastest(name: str, s: Selected, items: qpu.Layout, bar: float | None) -> tup
                 timed[made.text] = clocks, qpu_choices.trip(code), code
         return sorted(timed.values(), key=lambda x: x[:2])
 
-    best = [code.choice for _, _, code in time(found)[:FINER]]
-    clocks, _, code = time(_again(s, [c for c in best if c is not None]))[0]
+    first = time(found)
+    best = first[:FINER]
+    within = [x for x in first if bar is None or x[1] <= bar * s.items]
+    if not within:
+        best += _apart(sorted(first, key=lambda x: x[1]))[:FINER]
+    found = list(_again(s, threads, [c.choice for _, _, c in best if c.choice is not None]))
+    last = time(found)
+    within = [x for x in last if bar is None or x[1] <= bar * s.items]
+    clocks, _, code = (within or last)[0]
     return clocks, code
 
 
-def _again(s: Selected, choices: Iterable[Choice]) -> Iterator[Code]:
+def _apart(timed: list[tuple[int, int, Code]]) -> list[tuple[int, int, Code]]:
+    """The first of each cut of the loop, in their order."""
+    cuts: dict[object, tuple[int, int, Code]] = {}
+    for x in timed:
+        choice = x[2].choice
+        assert choice is not None
+        cuts.setdefault((choice.program, choice.reload, choice.body, choice.ahead), x)
+    return list(cuts.values())
+
+
+def _again(s: Selected, threads: int, choices: Iterable[Choice]) -> Iterator[Code]:
     """Schedules of the same cuts by other heuristics."""
     for choice, heuristic in product(choices, HEURISTICS):
         try:
             other = replace(choice, heuristic=heuristic)
-            yield compile_again(s.programs, other, qpu_choices.THREADS)
+            yield compile_again(s.programs, other, threads)
         except NoSchedule:
             continue

@@ -164,7 +164,9 @@ def compare(
 def _mapping(kernel_id: str, name: str, items: qpu.Layout) -> Taken:
     variant = f"{kernel_id}__qpu_{name}"
     s = program(kernel_id, variant)
-    code = qpu_choices.schedule(f"daedalus_{variant}", s.programs).code  # as `gen` makes it
+    full_name = f"daedalus_{variant}"
+    threads = parse_variant(full_name)[1].threads
+    code = qpu_choices.schedule(full_name, s.programs, threads).code  # as `gen` makes it
     return qpu.model(variant, s, assembly(code), items)
 
 

@@ -19,14 +19,13 @@ from daedalus.generator.cli.common import WrongOutput, run
 from daedalus.generator.modelled.taken import Taken, taken
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.qpu.interpret import Memory
-from daedalus.generator.targets.qpu.machine import LANES
+from daedalus.generator.targets.qpu.machine import LANES, QPUS
 from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.text import Assembly
 from daedalus.generator.targets.qpu.virtual import Uniform
 from daedalus.generator.targets.qpu.words import Run, execute
 from daedalus.generator.vulkan import bench
 
-QPUS = 12
 QPUS_A_SLICE = 4
 _FIRST = 0x100000  # of the addresses
 _PAGE = 0x1000

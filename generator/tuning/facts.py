@@ -4,18 +4,23 @@
 Passes go from IR to IR and are quick; what several schedules begin with is done once.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
 from daedalus.dsl.ir import Kernel, Op, Stage, i8, u8
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator.passes.pipeline import Lowered, passes
+from daedalus.generator.passes.pipeline import Lowered, lower, passes
 from daedalus.generator.schedule import POINTS, ROWS, Schedule
+from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.temps import TempLayouts
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.strips import walks_of
 from daedalus.generator.targets.qpu.dots import FEWEST
+from daedalus.generator.targets.qpu.lines import shared
+from daedalus.generator.targets.qpu.machine import LANES
+from daedalus.generator.targets.qpu.select import makes_pairs
 
 T = TypeVar("T")
 Shape = tuple[tuple[tuple[tuple[str, int], ...], int], ...]  # of every stage, axes and vector axes
@@ -183,11 +188,42 @@ class Facts:
 
     # ------------------------------------------------------------------ QPU
 
+    def fills_batch(self, schedule: Schedule) -> bool:
+        """Whether an item takes all elements of a batch."""
+        return self.invocations(schedule) == LANES
+
     def keeps(self, schedule: Schedule) -> bool:
         """Whether one element does an item that has temps between its stages."""
         bare = _only(schedule)
         temps = self._once(("temps", bare), lambda: bool(self.after(bare, "forward").temps))
         return temps and self.invocations(schedule) == 1
+
+    def moves(self, schedule: Schedule) -> bool:
+        """Whether several elements do an item that has temps, all at places that are known."""
+        bare = _only(schedule, "points")
+
+        def find() -> bool:
+            kernel = self.after(bare, "scalars")
+            temps = {t.name for t in kernel.temps}
+            loads = [
+                n for s in kernel.stages for n in s.nodes()
+                if n.op is Op.LOAD and n.attr[0] in temps
+            ]  # fmt: skip
+            return bool(loads) and not any(n.args for n in loads)
+
+        return self._once(("moves", bare), find) and self.invocations(schedule) > 1
+
+    def lines(self, schedule: Schedule) -> bool:
+        """Whether elements can read a block together that they would read one by one."""
+        bare, elements = _only(schedule, "points"), self.invocations(schedule)
+
+        def find() -> bool:
+            kernel = self.after(bare, "points")
+            return any(
+                shared(kernel, s, b, elements) for s in kernel.stages for b in kernel.buffers
+            )
+
+        return schedule.word and self._once(("lines", bare), find)
 
     def sums_bytes(self, schedule: Schedule) -> bool:
         """Whether there are dot products, or sums of bytes with weights of 8 bits."""
@@ -202,11 +238,43 @@ class Facts:
 
         return self._once(("sums", bare), find)
 
+    def halves(self, schedule: Schedule) -> bool:
+        """Whether words of neighbouring elements are made as halves of registers: what only the
+        back end can tell, where stores fill words. Asked of how elements are read and summed alone:
+        blocks read side by side, records and threads change little of it."""
+        stages = _only(schedule, "points")
+        bare = _only(schedule, "points", "word", "shift", "pack", "dot", "pair", "shuffle")
+
+        def fills() -> bool:
+            return any(_fills_words(self.kernel, s) for s in self.after(stages, "points").stages)
+
+        if not self._once(("fills", stages), fills):
+            return False
+
+        def find() -> bool:
+            try:
+                return makes_pairs(lower(self.kernel, bare, known=self._known), bare)
+            except NotLowerable:
+                return False
+
+        return self._once(("halves", bare), find)
+
 
 def _only(schedule: Schedule, *kept: str) -> Schedule:
     """The schedule with target, class, assumptions and these choices alone."""
     chosen = {name: getattr(schedule, name) for name in kept}
     return Schedule(schedule.target, schedule.class_name, assume=schedule.assume, **chosen)
+
+
+def _fills_words(kernel: Kernel, stage: Stage) -> bool:
+    """Whether a stage has computed values for as many elements of a buffer as a word holds."""
+    made = Counter(s.buffer for s in stage.stores if s.value.op not in (Op.LOAD, Op.CONST))
+    buffers = {b.name: b.dtype for b in kernel.buffers}
+    return any(
+        t is not None and t.bits < 32 and count * t.bits >= 32
+        for name, count in made.items()
+        for t in (buffers.get(name),)
+    )
 
 
 def _any(kernel: Kernel, op: Op) -> bool:

@@ -22,7 +22,8 @@ from daedalus.generator.targets.qpu.trial import selected
 from daedalus.generator.tuning.space import with_choice
 from daedalus.generator.variants import Variant, code_hash, make_variant
 
-_CHOICES = ("dot", "branch", "early_out", "word", "shift", "swar", "mask", "pack")
+# t4 is none of them: it is the program's mode, and not in its text.
+_CHOICES = ("dot", "branch", "early_out", "word", "shift", "swar", "mask", "pack", "unifa")
 
 
 class Refused(Exception):
@@ -98,7 +99,7 @@ def machine_code(entry: Entry, schedule: Schedule) -> Machine:
             raise Refused(f"the same program as {variant_name(entry.kernel.id, other)}")
     name = variant_name(entry.kernel.id, schedule)
     try:
-        code = qpu_choices.schedule(name, found.programs).code
+        code = qpu_choices.schedule(name, found.programs, schedule.threads).code
     except NoSchedule as e:
         raise Refused(str(e).partition(": ")[2] or str(e)) from None
     return Machine(found, code, code_hash(entry.kernel, emit_qpu(entry.kernel, found, code)))

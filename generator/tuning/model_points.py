@@ -34,6 +34,7 @@ from daedalus.generator.modelled.qpu import Layout
 from daedalus.generator.modelled.taken import Taken
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule
+from daedalus.generator.targets.qpu.machine import QPUS
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.trial import Scheduled, accepted, trial
 from daedalus.generator.trace import Call
@@ -52,8 +53,6 @@ _PASSING = re.compile(
     "|virtual memory exhausted"
 )
 _MODELLED = 20_000  # instructions that llvm-mca repeats a trace to, about
-_THREADS = 24  # that a trial divides its batches among
-_OF_QPU = 2  # threads a QPU, as schedules on record have it
 
 
 @dataclass(frozen=True)
@@ -186,14 +185,15 @@ def _spilled(call: Call) -> int:
 def _on_qpu(entry: Entry, candidate: Candidate) -> Modelled:
     schedule = candidate.schedule
     code = made.machine_code(entry, schedule)
-    run = Scheduled(_OF_QPU, lambda programs, threads: code.code)
+    in_flight = QPUS * schedule.threads
+    run = Scheduled(schedule.threads, lambda programs, threads: code.code)
     for seed in SEEDS:
         for batch in cpu_program.batches(entry.kernel, seed):
             lying = batch.kind == "hostile"
             class_name = schedule.class_name if lying else "full"
             items = accepted(entry.kernel, batch.placed.items, class_name)
             o = trial(
-                entry.kernel, schedule, items, seed, threads=_THREADS, lying=lying, run=run,
+                entry.kernel, schedule, items, seed, threads=in_flight, lying=lying, run=run,
                 upwards=batch.kind == "boundary", s=code.selected,
             )  # fmt: skip
             if o.mismatches or o.strayed:

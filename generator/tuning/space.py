@@ -143,6 +143,18 @@ CONSTRAINTS = (
         _flag("pack", lambda f, s: f.keeps(s)),
     ),
     Constraint(
+        "shuffle", "shuffle needs temps between stages, at places that are known, and several"
+        " elements an item", (QPU,), _flag("shuffle", lambda f, s: f.moves(s)),
+    ),
+    Constraint(
+        "line", "line needs a block that is only read, in words that do not lie side by side",
+        (QPU,), _flag("line", lambda f, s: f.lines(s)),
+    ),
+    Constraint(
+        "one-item", f"unifa needs an item that takes all {LANES} elements of a batch", (QPU,),
+        _flag("unifa", lambda f, s: f.fills_batch(s)),
+    ),
+    Constraint(
         "early", "early needs stores of the last stage that share a condition",
         (*VECTOR_TARGETS, "glsl"), _flag("early_out", lambda f, s: f.guarded(s)),
     ),
@@ -156,6 +168,11 @@ CONSTRAINTS = (
         " memory", ("glsl",),
         lambda f, c: c.workgroup // max(f.invocations(c.schedule), 1) * f.shared_bytes(c.schedule)
         <= device.SHARED_BYTES,
+    ),
+    # The last, as it takes the back end to tell.
+    Constraint(
+        "pair", "pair needs words of neighbouring elements that are less to do as halves of"
+        " registers", (QPU,), _flag("pair", lambda f, s: s.word and f.halves(s)),
     ),
 )  # fmt: skip
 
@@ -179,12 +196,16 @@ class Space:
         return [c.point(self.kernel_id) for c in self.candidates]
 
 
-def space(entry: Entry, target: str, facts: Facts | None = None) -> Space:
-    """All points of a kernel on a target that meet the constraints."""
+def space(
+    entry: Entry, target: str, facts: Facts | None = None, class_name: str | None = None
+) -> Space:
+    """All points of a kernel on a target that meet the constraints, of all classes or of one."""
     facts = facts or Facts(entry.kernel)
     found = Space(entry.kernel.id, target)
     rules = [c for c in CONSTRAINTS if target in c.targets]
     for candidate in everything(entry, target):
+        if class_name not in (None, candidate.schedule.class_name):
+            continue
         found.tried += 1
         broken = next((r for r in rules if not r.holds(facts, candidate)), None)
         if broken is None:

@@ -5,7 +5,7 @@
 #include "core/context.h"
 
 /* Longer messages are cut: no message may fail for want of memory. */
-enum { MESSAGE_SIZE = 512 };
+enum { MESSAGE_SIZE = 1024 };
 
 void daedalus_rt_log_stderr(void *user, daedalus_log_level level, const char *message) {
   (void)user;

@@ -44,6 +44,7 @@ const daedalus_qpu_code daedalus_drm_copy_code = {
     .n_uniforms = sizeof(copy_uniforms) / sizeof(copy_uniforms[0]),
     .threads = 2,
     .items = 16,
+    .clocks = 3,
 };
 
 static int copier_of(daedalus_drm *drm, daedalus_gpu_program **copier) {

@@ -12,7 +12,7 @@
 
 #include "v3d/device/abi.h"
 
-enum { DEVICES_MOST = 64 };
+enum { DEVICES_MOST = 64, REASON_SIZE = 256 };
 
 /* Numbers of DRM_V3D_GET_PARAM. */
 enum { HUB_IDENT3 = 3, CORE0_IDENT0 = 4, CORE0_IDENT1 = 5, SUPPORTS_CSD = 8 };
@@ -41,6 +41,13 @@ static void explain_refusal(const char *path, int error, char *why, size_t why_s
   struct stat status;
   if ((error != EACCES && error != EPERM) || stat(path, &status) != 0) {
     snprintf(why, why_size, "%s cannot be opened: %s", path, strerror(error));
+    return;
+  }
+  if ((status.st_mode & (S_IRGRP | S_IWGRP)) != (S_IRGRP | S_IWGRP)) {
+    snprintf(why, why_size,
+             "%s may not be opened: its mode %03o is for no group; udev makes it 660, of the group "
+             "render",
+             path, (unsigned)(status.st_mode & 0777));
     return;
   }
   char room[1024];
@@ -91,6 +98,12 @@ static bool identify(const daedalus_drm_functions *fn, daedalus_drm_node *node, 
   return true;
 }
 
+/** What keeps a V3D from being the one, behind what keeps those before it. */
+static void add_reason(const char *reason, char *why, size_t why_size) {
+  const size_t n = strlen(why);
+  snprintf(why + n, why_size - n, "%s%s", n == 0 ? "" : "; and ", reason);
+}
+
 /** @return whether this is the one; else `why` may be set to what keeps a V3D from being it */
 static bool try_node(const daedalus_drm_functions *fn, daedalus_drm_open_fn *open_node,
                      const daedalus_drm_listed *device, daedalus_drm_node *node, char *why,
@@ -124,10 +137,17 @@ int daedalus_rt_drm_find(const daedalus_drm_functions *fn, daedalus_drm_open_fn 
     snprintf(why, why_size, "there is no DRM device");
     return -ENODEV;
   }
-  snprintf(why, why_size, "none of the %d DRM devices has the driver v3d", n);
   bool found = false;
+  why[0] = '\0';
   for (int i = 0; !found && i < n; i++) {
-    found = try_node(fn, open_node, devices[i], node, why, why_size);
+    char reason[REASON_SIZE] = "";
+    found = try_node(fn, open_node, devices[i], node, reason, sizeof(reason));
+    if (reason[0] != '\0') {
+      add_reason(reason, why, why_size);
+    }
+  }
+  if (why[0] == '\0') {
+    snprintf(why, why_size, "none of the %d DRM devices has the driver v3d", n);
   }
   fn->drmFreeDevices(devices, n);
   return found ? 0 : -ENODEV;

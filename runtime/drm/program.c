@@ -5,13 +5,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/bound.h"
 #include "gpu/pool.h"
 
 /* A QPU fetches instructions and uniforms ahead: behind them is so much that can be read. */
 enum { READ_AHEAD = 256, CONSTANTS_ALIGN = 16 };
 
+/* QPUs that a variant's clocks are stated for: table.h, daedalus_qpu_code. */
+enum { QPUS_STATED = 12 };
+
 /* Threads go to the QPUs in turn, so that so many neighbours have a TMU and its cache in common. */
 enum { QPUS_A_SLICE = 4 };
+
+/**
+ * Clocks of an item.  Fewer threads take as many times as long at most, as none of them is slower
+ * for the others' absence.
+ */
+static uint64_t item_clocks(const daedalus_qpu_code *code, uint32_t threads) {
+  const uint64_t all = (uint64_t)QPUS_STATED * code->threads * code->clocks;
+  return threads == 0 ? 0 : (all + threads - 1) / threads;
+}
 
 bool daedalus_rt_drm_has(const daedalus_variant *variant) {
   return variant->qpu != NULL;
@@ -30,6 +43,10 @@ daedalus_drm_program *daedalus_rt_drm_program_new(daedalus_drm *drm, const daeda
   program->base.items_step = (size_t)program->threads_most * code->items;
   program->base.items_group =
       program->threads_most % QPUS_A_SLICE == 0 ? (size_t)QPUS_A_SLICE * code->items : 0;
+  program->base.item_clocks = item_clocks(code, program->threads_most);
+  /* The last trip takes as long as a whole one where it is one of a few threads. */
+  program->base.job_clocks =
+      DAEDALUS_GPU_CLOCKS_A_JOB + program->base.items_step * program->base.item_clocks;
   program->base.items_most = UINT32_MAX / 2 / DAEDALUS_GPU_ITEMS_UNIT * DAEDALUS_GPU_ITEMS_UNIT;
   return program;
 }
@@ -46,8 +63,15 @@ static const char *obstacle(const daedalus_drm *drm, const daedalus_kernel_desc 
   if (code->items == 0) {
     return "it does no items";
   }
+  if (code->clocks == 0) {
+    return "it does not say how long an item takes";
+  }
   if (threads > drm->node.n_qpus * code->threads) {
     return "the device does not have so many threads";
+  }
+  const uint32_t used = threads == 0 ? drm->node.n_qpus * code->threads : threads;
+  if (item_clocks(code, used) > DAEDALUS_GPU_CLOCKS_A_SUBMISSION / DAEDALUS_GPU_ITEMS_UNIT) {
+    return "so few threads take too long for the smallest submission";
   }
   for (size_t i = 0; i < code->n_uniforms; i++) {
     if (code->uniforms[i].kind >= DAEDALUS_QPU_N_UNIFORM_KINDS ||

@@ -52,6 +52,8 @@ typedef struct daedalus_gpu_program {
   /* Of a trip of a group of threads that share caches; divides items_step.  0: there are none */
   size_t items_group;
   size_t items_most; /* of a dispatch; at least DAEDALUS_GPU_ITEMS_UNIT */
+  /* Estimates, for bound.h: of an item, at least 1, and of a dispatch besides its items */
+  uint64_t item_clocks, job_clocks;
   daedalus_gpu_trust trust;
   char why[256];
   struct daedalus_gpu_program *next;

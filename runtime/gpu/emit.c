@@ -3,13 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "gpu/bound.h"
 #include "gpu/job.h"
 
 typedef struct emitter {
   daedalus_gpu_job *job;
   daedalus_gpu_backend *backend;
   daedalus_gpu_submission *submission; /* being put together */
-  size_t n_items;                      /* in it */
+  uint64_t clocks;                     /* that it takes so far, about */
   size_t barrier_uses;                 /* uses from here on are not behind a barrier */
   size_t append_uses;                  /* uses of the append at hand begin here */
   size_t n_behind;                     /* groups since the last barrier */
@@ -44,7 +45,7 @@ static int begin(emitter *e) {
     return error;
   }
   ((daedalus_gpu_submission **)job->submissions.data)[job->submissions.size++] = e->submission;
-  e->n_items = 0;
+  e->clocks = 0;
   error = add_barrier(e); /* after what was submitted before, by this job or by others */
   return error == 0 ? hand_over(e, true) : error;
 }
@@ -189,14 +190,6 @@ static int emit_dispatch(emitter *e, daedalus_gpu_program *program, const daedal
   return e->backend->route->dispatch(e->backend, e->submission, &dispatch);
 }
 
-/** Items of one dispatch at most. */
-static size_t dispatch_most(const daedalus_gpu_job *job, const daedalus_gpu_program *program) {
-  const size_t items = program->items_most;
-  const size_t most = items < job->gpu->items_a_submission ? items : job->gpu->items_a_submission;
-  return most < DAEDALUS_GPU_ITEMS_UNIT ? DAEDALUS_GPU_ITEMS_UNIT
-                                        : most / DAEDALUS_GPU_ITEMS_UNIT * DAEDALUS_GPU_ITEMS_UNIT;
-}
-
 static int emit_group(emitter *e, const daedalus_group *group, const daedalus_gpu_use *uses,
                       uint64_t records) {
   daedalus_gpu_job *job = e->job;
@@ -204,10 +197,11 @@ static int emit_group(emitter *e, const daedalus_group *group, const daedalus_gp
       daedalus_rt_gpu_program_find(job->gpu, group->kernel, group->variant, group->workgroup);
   int error = program == NULL ? -ENOMEM : e->backend->route->program_make(e->backend, program);
   size_t first = 0;
-  size_t most = error == 0 ? dispatch_most(job, program) : 0;
+  size_t most = error == 0 ? daedalus_rt_gpu_dispatch_most(program) : 0;
   while (error == 0 && first < group->n_items) {
     size_t n = group->n_items - first < most ? group->n_items - first : most;
-    if (e->n_items != 0 && e->n_items + n > job->gpu->items_a_submission) {
+    const uint64_t clocks = daedalus_rt_gpu_dispatch_clocks(program, n);
+    if (e->clocks != 0 && e->clocks + clocks > DAEDALUS_GPU_CLOCKS_A_SUBMISSION) {
       error = submit(e);
       if (error == 0) {
         error = begin(e);
@@ -225,7 +219,7 @@ static int emit_group(emitter *e, const daedalus_group *group, const daedalus_gp
       continue;
     }
     first += n;
-    e->n_items += n;
+    e->clocks += clocks;
   }
   return error;
 }

@@ -11,19 +11,10 @@
 #include "gpu/route.h"
 #include "gpu/wanted.h"
 
-enum { WHY_SIZE = 256, N_ROUTES = 2 };
+enum { WHY_SIZE = 512, N_ROUTES = 2 };
 
 /* In the order of preference: what a Pi was measured with comes first. */
 static const daedalus_gpu_route *const routes[N_ROUTES] = {&daedalus_gpu_vulkan, &daedalus_gpu_drm};
-
-/*
- * The kernel's driver resets a V3D that makes no progress for 500 ms.  The
- * slowest kernel known takes about 0.5 us an item there, so that a submission
- * stays at about an eighth of that.  A card has no such limit, but may be shared.
- */
-static size_t items_a_submission(daedalus_device_kind kind) {
-  return kind == DAEDALUS_DEVICE_OTHER ? (size_t)1 << 22 : (size_t)1 << 17;
-}
 
 static daedalus_gpu *gpu_of(daedalus_ctx *ctx) {
   if (ctx->gpu == NULL) {
@@ -66,7 +57,6 @@ static int open_route(daedalus_gpu *gpu, const daedalus_gpu_route *route, char *
     return error;
   }
   gpu->backend = backend;
-  gpu->items_a_submission = items_a_submission(backend->info.kind);
   daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_INFO,
                   "GPU: %s (%s, %s) by the route %s, subgroups of %" PRIu32 ", memory %s",
                   backend->info.name, backend->info.driver, backend->info.driver_version,

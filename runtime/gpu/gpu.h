@@ -18,7 +18,6 @@ struct daedalus_gpu {
   daedalus_gpu_pool pool;
   daedalus_gpu_program *programs;
   uint64_t progress_ns;      /* when a submission was last seen to end, or made for an idle GPU */
-  size_t items_a_submission; /* at most, so that each takes a fraction of what a reset waits for */
   unsigned n_resets;         /* after which the device went on to be used */
   daedalus_memory *memories; /* all that are not destroyed */
   daedalus_gpu_dmabuf *dmabufs;                 /* that they lie in */

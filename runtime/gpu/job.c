@@ -164,7 +164,7 @@ static uint64_t records_of(const daedalus_group *group) {
 static int place_all(daedalus_gpu_job *job) {
   arena into = {0};
   daedalus_gpu_region *regions = job->regions.data;
-  uint64_t records = 0;
+  uint64_t records = DAEDALUS_GPU_RECORDS_AHEAD;
   for (size_t i = job->first; i < job->end; i++) {
     records += records_of(&groups_of(job)[i]);
   }

@@ -34,6 +34,13 @@ typedef struct daedalus_gpu_region {
  */
 enum { DAEDALUS_GPU_REGION_ALIGN = 256 };
 
+/**
+ * Bytes that are the job's behind its last record.  QPU code may read records by ldunifa, which
+ * fetches a word ahead of what it reads: behind the last page of a block that is a fault of the
+ * MMU.
+ */
+enum { DAEDALUS_GPU_RECORDS_AHEAD = DAEDALUS_GPU_REGION_ALIGN };
+
 /** What memory used in place was before the job. */
 typedef struct daedalus_gpu_shadow {
   daedalus_memory *memory;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/bound.h"
 #include "gpu/pool.h"
 
 int daedalus_rt_vk_pipelines_init(daedalus_vk_pipelines *pipelines, daedalus_vk_device *device,
@@ -116,6 +117,9 @@ int daedalus_rt_vk_pipeline_create(daedalus_vk_pipelines *pipelines,
   const uint32_t limit = physical->limits.maxComputeWorkGroupCount[0];
   pipeline->base.items_step = (size_t)pipeline->workgroup / code->invocations * code->items;
   pipeline->base.items_most = (limit < UINT16_MAX ? limit : UINT16_MAX) * pipeline->base.items_step;
+  pipeline->base.item_clocks = physical->info.kind == DAEDALUS_DEVICE_OTHER
+                                   ? DAEDALUS_GPU_CLOCKS_A_CARDS_ITEM
+                                   : DAEDALUS_GPU_CLOCKS_A_SHADER_ITEM;
   *program = &pipeline->base;
   return 0;
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`check --target qpu` through the runtime: right variants pass, wrong ones are noticed."""
 
+import grp
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +18,7 @@ from daedalus.generator.cli.common import UserError
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.schedule import QPU
 from daedalus.generator.vulkan import check
-from daedalus.generator.vulkan.devices import Skip
+from daedalus.generator.vulkan.devices import GpuDevice, Skip
 
 ITEMS = 32
 WISH = Wish((QPU,), ITEMS, seed=3, qpus=(drm.SIMULATED,))
@@ -65,6 +67,45 @@ def test_names_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drm, "_DRIVERS", "/nowhere/*")
     found = drm.device("drm", lambda _: Path("/bin/true"))
     assert isinstance(found, Skip) and "no render node" in found.reason
+
+
+def test_frames_are_for_the_runtime() -> None:
+    """Without a device that runs them nothing would be compared, and nobody told why."""
+    assert command.callback is not None
+    for device in ([], ["--device", "simulator"]):
+        with pytest.raises(UserError, match="frames are for devices") as raised:
+            command.main(["--target", "qpu", "--frame", *device], standalone_mode=False)
+        assert raised.value.hint and drm.SIMULATED in raised.value.hint
+
+
+def test_nodes_that_may_not_be_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each is told, with its group; where one may be, it is taken."""
+    open_ones: list[Path] = []
+    for name, driver in (("renderD128", "v3d"), ("renderD129", "vc4"), ("renderD130", "v3d")):
+        (tmp_path / "sys" / name / "device").mkdir(parents=True)
+        (tmp_path / "sys" / driver).mkdir(exist_ok=True)
+        (tmp_path / "sys" / name / "device" / "driver").symlink_to(tmp_path / "sys" / driver)
+    node = tmp_path / "renderD128"
+    node.touch()
+    node.chmod(0o660)
+    monkeypatch.setattr(drm, "_DRIVERS", f"{tmp_path}/sys/renderD*/device/driver")
+    monkeypatch.setattr(drm, "_NODES", tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: path in open_ones)
+    found = drm.device("drm", lambda _: Path("/bin/true"))
+    group = grp.getgrgid(node.stat().st_gid).gr_name
+    assert isinstance(found, Skip)
+    assert found.reason == (
+        f"{node} may not be opened: it is for the group {group}; sudo usermod -aG {group} $USER,"
+        f" and log in again; and {tmp_path / 'renderD130'} cannot be opened: No such file or"
+        " directory"
+    )
+    open_ones.append(tmp_path / "renderD130")
+    assert isinstance(drm.device("drm", lambda _: Path("/bin/true")), GpuDevice)
+    node.chmod(0o640)
+    open_ones[:] = [tmp_path / "renderD129"]
+    found = drm.device("drm", lambda _: Path("/bin/true"))
+    assert isinstance(found, Skip) and "its mode 640 is for no group" in found.reason
+    assert isinstance(drm.device("drm", lambda _: Path("/bin/true")), Skip)
 
 
 def test_faults_are_for_frames() -> None:

@@ -215,3 +215,14 @@ def test_a_stale_record_is_mended_by_a_search(
 def test_search_goes_with_writing(invoke: Callable[..., Result]) -> None:
     assert failure(invoke("--search-qpu", "--check")).exit_code == EXIT_USAGE
     assert failure(invoke("--anew")).exit_code == EXIT_USAGE
+
+
+def test_a_word_that_changes_nothing_is_refused(specs: Path, invoke: Callable[..., Result]) -> None:
+    """Machine code under two names would be checked and ranked as if it were two."""
+    (specs / "family" / "schedules.toml").write_text(
+        '[test_it]\nprod = ["c_full", "qpu_full_p4", "qpu_full_p4_dot"]\n'
+    )
+    result = invoke()
+    assert isinstance(result.exception, UserError)
+    assert "qpu_full_p4_dot is the same program as qpu_full_p4" in str(result.exception)
+    assert "leave one of them out of schedules.toml" in str(result.exception)

@@ -14,7 +14,13 @@ from spec_support import HEAD, in_stage, load_text, spec_text
 
 from daedalus.generator.emit import Generated, generate
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import GPU_FLAGS, Schedule, parse_variant, variant_name
+from daedalus.generator.schedule import (
+    GPU_FLAGS,
+    QPU_FLAGS,
+    Schedule,
+    parse_variant,
+    variant_name,
+)
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "manifest.schema.json").read_text())
 SIZES = {"uint8_t": 1, "int8_t": 1, "uint16_t": 2, "int16_t": 2, "uint32_t": 4, "int32_t": 4}
@@ -98,10 +104,11 @@ def test_variants_are_in_step(manifest: dict) -> None:
         assert len(set(names)) == len(names)
         for v in k["variants"]:
             words = set(v["name"].split("__")[1].split("_"))
+            flags = {*GPU_FLAGS, *QPU_FLAGS} - {"dot"}
             schedule = Schedule(
                 v["target"], v["class"], v["items"], v["rows"], tuple(v["assume"]),
                 dot="dot" in words, branch="branch" in words, early_out="early" in words,
-                points=v["points"], **{flag: flag in words for flag in GPU_FLAGS},
+                points=v["points"], **{flag: flag in words for flag in flags},
             )  # fmt: skip
             assert v["name"] == variant_name(k["id"], schedule)
             assert parse_variant(v["name"]) == (k["id"], schedule)

@@ -43,9 +43,8 @@ def schedules(draw: st.DrawFn) -> Schedule:
         points = draw(st.sampled_from(POINTS))
         return Schedule(QPU, class_name, assume=assume, points=points, **flags)
     items, rows = draw(st.sampled_from(ITEMS)), draw(st.sampled_from(ROWS))
-    return Schedule(
-        target, class_name, items, rows, assume, draw(st.booleans()), draw(st.booleans())
-    )
+    dot = target == "neon" and draw(st.booleans())
+    return Schedule(target, class_name, items, rows, assume, dot, draw(st.booleans()))
 
 
 @given(kernel_ids, schedules())
@@ -106,15 +105,30 @@ REFUSED = {
     "daedalus_vp9_idct8__neon_full_givena_givena": "write 'neon_full_givena'",
     "daedalus_vp9_idct8__c_full_x2": "portable C has one lane at a time and no early-out",
     "daedalus_vp9_idct8__c_full_r2": "portable C has one lane at a time and no early-out",
+    "daedalus_vp9_idct8__glsl_full_pair": "pair the QPU's",
+    "daedalus_vp9_idct8__neon_full_pair": "pair the QPU's",
+    "daedalus_vp9_idct8__c_full_pair": "portable C has one lane at a time and no early-out",
+    "daedalus_vp9_idct8__qpu_full_pair_word": "write 'qpu_full_word_pair'",
     "daedalus_vp9_idct8__glsl_full_p3": "3 points an invocation; possible are (2, 4, 8, 16)",
     "daedalus_vp9_idct8__glsl_full_p1": "write 'glsl_full'",
+    "daedalus_vp9_idct8__glsl_full_p4_shuffle": "x, r, dot and branch are for vectors",
+    "daedalus_vp9_idct8__neon_full_line": "x, r, dot and branch are for vectors",
+    "daedalus_vp9_idct8__qpu_full_p4_line_shuffle": "write 'qpu_full_p4_shuffle_line'",
     "daedalus_vp9_idct8__glsl_full_mask_word": "write 'glsl_full_word_mask'",
     "daedalus_vp9_idct8__glsl_full_x2": "x, r, dot and branch are for vectors, p, word",
     "daedalus_vp9_idct8__glsl_full_dot": "x, r, dot and branch are for vectors, p, word",
     "daedalus_vp9_idct8__neon_full_p2": "x, r, dot and branch are for vectors, p, word",
     "daedalus_vp9_idct8__neon_full_word": "x, r, dot and branch are for vectors, p, word",
-    "daedalus_vp9_idct8__qpu_full_x2": "the QPU has p, word, shift, pack, dot and given",
-    "daedalus_vp9_idct8__qpu_full_word_mask": "the QPU has p, word, shift, pack, dot and given",
+    "daedalus_vp9_idct8__qpu_full_x2": "the QPU has p, word, shift, pack, dot, pair",
+    "daedalus_vp9_idct8__qpu_full_word_mask": "the QPU has p, word, shift, pack, dot, pair",
+    "daedalus_vp9_idct8__qpu_full_unifa_pack": "write 'qpu_full_pack_unifa'",
+    "daedalus_vp9_idct8__qpu_full_t4_word": "write 'qpu_full_word_t4'",
+    "daedalus_vp9_idct8__qpu_full_t2": "unknown choice 't2'",
+    "daedalus_vp9_idct8__glsl_full_t4": "x, r, dot and branch are for vectors, p, word",
+    "daedalus_vp9_idct8__neon_full_t4": "x, r, dot and branch are for vectors, p, word",
+    "daedalus_vp9_idct8__c_full_t4": "portable C has one lane at a time and no early-out",
+    "daedalus_vp9_idct8__glsl_full_unifa": "x, r, dot and branch are for vectors, p, word",
+    "daedalus_vp9_idct8__neon_full_unifa": "x, r, dot and branch are for vectors, p, word",
     "daedalus_vp9_idct8__c_full_p2": "portable C has one lane at a time and no early-out",
     "daedalus_vp9_idct8__c_full_early": "portable C has one lane at a time and no early-out",
 }

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from daedalus.dsl.errors import SpecError
 from daedalus.generator import qpu_choices
+from daedalus.generator.emit import environment
 from daedalus.generator.qpu_choices import digest, recorded, schedule, searched
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import parse_variant
+from daedalus.generator.schedule import QPU, Schedule, parse_variant
 from daedalus.generator.targets.qpu.choice import Choice, choice_of
 from daedalus.generator.targets.qpu.schedule import HEURISTICS
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.virtual import Program
-from daedalus.generator.variants import selected_programs
+from daedalus.generator.variants import make_variant, selected_programs
 
 NAME = "daedalus_h264_idct4__qpu_full"
 
@@ -60,7 +62,7 @@ def test_a_choice_is_read_back(ahead: tuple[int, ...]) -> None:
 
 def test_a_search_finds_what_is_on_record(records: Path, programs: tuple[Program, ...]) -> None:
     """And one attempt makes the same program."""
-    found = searched(programs)
+    found = searched(NAME, programs)
     assert found == json.loads(records.read_text())["variants"][NAME], qpu_choices.REPAIR
     made = schedule(NAME, programs)
     assert made.recorded and assembly(made.code).trip == found["trip"]
@@ -99,3 +101,13 @@ def test_without_a_record_there_is_a_schedule_all_the_same(
 
 def test_other_programs_have_another_digest(programs: tuple[Program, ...]) -> None:
     assert digest(programs) != digest(programs_of("daedalus_h264_idct4__qpu_full_p4"))
+
+
+def test_what_has_no_schedule_with_half_the_registers_is_refused() -> None:
+    e = find(load(), "h264_idct8")
+    assert e is not None
+    four = Schedule(QPU, points=8, word=True, t4=True)
+    with pytest.raises(SpecError, match="no schedule of its loop does with 32 registers") as why:
+        make_variant(environment(), e.kernel, four, prod=False, rank=0, spec=e.spec, known={})
+    assert "qpu_full_p8_word_t4 out of schedules.toml" in why.value.hint
+    assert "leave out t4" in why.value.hint

@@ -11,8 +11,11 @@ from daedalus.generator.cli.common import repo_root
 from daedalus.generator.v3d import tools
 
 PROGRAMS = {
-    "runtime/drm/copy.s": "runtime/drm/copy.c",
-    "tests/c/drm/sum.s": "tests/c/drm/sum.c",
+    "runtime/drm/copy.s": ("runtime/drm/copy.c", 2),
+    "tests/c/drm/slow.s": ("tests/c/drm/slow.c", 2),
+    "tests/c/drm/sum.s": ("tests/c/drm/sum.c", 2),
+    "tests/c/drm/sum_carry.s": ("tests/c/drm/sum_carry.c", 2),
+    "tests/c/drm/sum_four.s": ("tests/c/drm/sum_four.c", 4),
 }
 
 
@@ -28,6 +31,7 @@ def toolkit(arguments: list[str], text: str) -> str:
 def test_the_words_are_the_text(text: str) -> None:
     source = Path(repo_root(), text).read_text()
     words = [int(w, 16) for w in toolkit(["asm"], source).split()]
-    code = Path(repo_root(), PROGRAMS[text]).read_text()
+    path, threads = PROGRAMS[text]
+    code = Path(repo_root(), path).read_text()
     assert words == [int(w, 16) for w in re.findall(r"UINT64_C\((0x[0-9a-f]{16})\)", code)]
-    toolkit(["check", "--threads", "2"], source)
+    toolkit(["check", "--threads", str(threads)], source)

@@ -12,19 +12,16 @@ from typing import Any
 import pytest
 
 from daedalus.generator import qpu_choices
+from daedalus.generator.modelled.compare import wishes
 from daedalus.generator.registry import load
 from daedalus.generator.schedule import QPU, variant_name
 from daedalus.generator.v3d import tools
 
 GENERATED = Path(__file__).parents[2] / "generated"
-# Instructions an item in the steady state, loop control included, that the best variant may take;
-# of motion compensation at subpel positions 1 to 15, of CDEF inside the frame.
-BARS = {
-    "vp9_idct8": ("full", 59), "vp9_lpf4_v": ("full", 23), "vp9_mc_8h": ("sub8", 34),
-    "vp9_lpf8_v": ("full", 37), "av1_cdef8": ("inside", 450), "h264_idct4": ("full", 8),
-    "h264_idct8": ("full", 45), "h264_deblock_luma_v": ("full", 46),
-    "h264_qpel_mc20": ("full", 30),
-}  # fmt: skip
+# Instructions an item in the steady state, loop control included, that the best variant may take,
+# and of which class that is: of motion compensation at subpel positions 1 to 15, of CDEF inside the
+# frame.
+BARS = {w.kernel: (w.class_name, w.bar) for w in wishes() if w.bar is not None}
 KERNELS = (
     *BARS, "vp9_lpf4_h", "vp9_lpf8_h", "vp9_mc_8h_avg", "sand128_nv12", "sand128_p010",
 )  # fmt: skip
@@ -48,6 +45,10 @@ def _of(kernel: str) -> list[dict[str, Any]]:
     return [v for v in _variants().values() if v["kernel"] == kernel]
 
 
+def test_there_are_bars() -> None:
+    assert len(BARS) >= 9
+
+
 @pytest.mark.parametrize("kernel", BARS)
 def test_the_best_variant_keeps_to_the_bar(kernel: str) -> None:
     class_name, bar = BARS[kernel]
@@ -61,6 +62,13 @@ def test_the_best_variant_keeps_to_the_bar(kernel: str) -> None:
 def test_there_is_a_variant_for_any_item_and_any_memory(kernel: str) -> None:
     full = [v for v in _of(kernel) if v["prod"] and v["class"] == "full"]
     assert any({"word", "shift"}.isdisjoint(v["name"].split("_")) for v in full)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_there_is_a_variant_of_certain_forms_for_any_item_and_any_memory(kernel: str) -> None:
+    full = [v for v in _of(kernel) if v["prod"] and v["class"] == "full"]
+    certain = [v for v in full if ".forms = 0," in (GENERATED / v["source"]).read_text()]
+    assert any({"word", "shift"}.isdisjoint(v["name"].split("_")) for v in certain)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -88,6 +96,8 @@ def test_the_text_is_what_the_words_are(name: str) -> None:
     assert len(words) == v["figures"]["instructions"]
     threads = str(v["figures"]["threads"])
     argv = [program, "check", "--threads", threads, str(text)]
+    if "FORM_FLAGS_SWITCH" not in source.read_text():
+        argv.insert(2, "--flags-lost")
     checked = subprocess.run(argv, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 

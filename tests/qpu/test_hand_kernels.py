@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from daedalus.generator.targets.qpu.compile import NoSchedule, compile_program
 from daedalus.generator.targets.qpu.interpret import Memory, interpret
+from daedalus.generator.targets.qpu.machine import short_of_registers
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.virtual import Program, Uniform
 from daedalus.generator.targets.qpu.words import execute, words
@@ -90,6 +91,8 @@ def test_a_kernel(program: Program, size: int, reached: int, bound: int) -> None
 def test_what_does_not_fit_is_said() -> None:
     with pytest.raises(NoSchedule, match=r"no schedule of its loop does with 32 registers"):
         compile_program(h264_idct4(), 4)
+    assert short_of_registers("x", "loop", 4).endswith("or run fewer threads a QPU")
+    assert short_of_registers("x", "loop", 2).endswith("keep fewer values alive")
 
 
 def test_the_same_program_gives_the_same_text() -> None:

@@ -42,10 +42,26 @@ MEANINGS: dict[str, Callable[..., Term]] = {
     "shr": lambda x, y: z3.LShR(x, y & 31),
     "asr": lambda x, y: x >> (y & 31),
     "and": lambda x, y: x & y,
+    "xor": lambda x, y: x ^ y,
+    "vpack": lambda x, y: z3.Concat(z3.Extract(15, 0, y), z3.Extract(15, 0, x)),
+    "v8pack": lambda x, y: z3.Concat(*(_byte(v, k) for v in (y, x) for k in (2, 0))),
     "smul24": lambda x, y: _sext24(x) * _sext24(y),
     "umul24": lambda x, y: _zext24(x) * _zext24(y),
     "mov": lambda x: x,
 }
+
+
+def _byte(x: Term, k: int) -> Term:
+    return z3.Extract(8 * k + 7, 8 * k, x)
+
+
+def dot(x: Term, y: Term, mode: str) -> Term:
+    """v8dot, in a mode."""
+    wide = [z3.SignExt if letter == "s" else z3.ZeroExt for letter in mode]
+    terms = [wide[0](24, _byte(x, k)) * wide[1](24, _byte(y, k)) for k in range(4)]
+    return terms[0] + terms[1] + terms[2] + terms[3]
+
+
 UNPACKS: dict[str, Callable[[Term], Term]] = {
     "": lambda x: x,
     "ul": lambda x: z3.ZeroExt(16, z3.Extract(15, 0, x)),
@@ -53,6 +69,7 @@ UNPACKS: dict[str, Callable[[Term], Term]] = {
     "il": lambda x: z3.SignExt(16, z3.Extract(15, 0, x)),
     "ih": lambda x: x >> 16,
 }
+MODES = ("uu", "us", "su", "ss")
 ENDS = (-(2**31), -(2**23), -300, 0, 255, 2**23 - 1, 2**24 - 1, 2**30, 2**31 - 1, 2**32 - 1)
 INTERVALS = [Interval(lo, hi) for lo in ENDS for hi in ENDS if lo <= hi]
 SIGNED24 = Interval(-(2**23), 2**23 - 1)
@@ -72,12 +89,17 @@ def test_terms_mean_what_the_interpreter_computes() -> None:
             for k in range(16):
                 terms = (z3.BitVecVal(int(x[k]), 32), z3.BitVecVal(int(y[k]), 32))
                 assert z3.simplify(meaning(*terms)).as_long() == int(want[k]), name
+        for mode in MODES:
+            want = semantics.dot(x, y, mode)
+            for k in range(16):
+                terms = (z3.BitVecVal(int(x[k]), 32), z3.BitVecVal(int(y[k]), 32))
+                assert z3.simplify(dot(*terms, mode)).as_long() == int(want[k]), mode
         for how, unpack in UNPACKS.items():
             got = [z3.simplify(unpack(z3.BitVecVal(int(v), 32))).as_long() for v in x]
             assert got == semantics.UNPACKS[how](x).tolist(), how
 
 
-def _terms(made: Any, operands: dict[str, Term]) -> Iterator[Term]:
+def terms_of(made: Any, operands: dict[str, Term], mode: str = "") -> Iterator[Term]:
     """What an expression computes; one term for each of the forms that it leaves open."""
     if isinstance(made, int):
         yield z3.BitVecVal(made & 0xFFFFFFFF, 32)
@@ -85,16 +107,19 @@ def _terms(made: Any, operands: dict[str, Term]) -> Iterator[Term]:
         yield operands[made]
     elif made[0] == "|":
         for form in made[1:]:
-            yield from _terms(form, operands)
+            yield from terms_of(form, operands, mode)
     else:
         name, _, modifier = made[0].partition(".")
-        first, *rest = [list(_terms(x, operands)) for x in made[1:]]
+        first, *rest = [list(terms_of(x, operands, mode)) for x in made[1:]]
         for x in first:
             for others in zip(*rest, strict=True) if rest else [()]:
-                yield MEANINGS[name](UNPACKS[modifier](x), *others)
+                if name == "v8dot":
+                    yield dot(x, *others, mode)
+                else:
+                    yield MEANINGS[name](UNPACKS[modifier](x), *others)
 
 
-def _within(x: Number, r: Interval) -> Any:
+def within(x: Number, r: Interval) -> Any:
     return z3.And(x.term >= r.lo, x.term <= r.hi)
 
 
@@ -157,14 +182,14 @@ def test_rules_are_right(one: Rule) -> None:
     proven = 0
     for c in _cases(one):
         made = one.makes(c)
-        known = [_within(a, c.a), _within(b, c.b)]
+        known = [within(a, c.a), within(b, c.b)]
         if one.on is Op.MUL and c.const is None:
             _prove_product(made, known, operands)
             proven += 1
             continue
         second: Any = b if c.const is None else c.const
         value = evaluate(one.on, c.attr, (a, second)[: 1 if _unary(one.on) else 2])
-        for term in _terms(made, operands):
+        for term in terms_of(made, operands):
             solver = z3.Solver()
             solver.set("timeout", 60_000)
             solver.add(*known, z3.Extract(31, 0, value.term) != term)
@@ -207,8 +232,10 @@ def test_a_wrong_rule_is_refuted() -> None:
     """Without the bound on its operand, the rounding shift may overflow, and that is found."""
     right = next(r for r in RULES if r.name == "rounding shift of a signed value")
     a = number("a")
-    (term,) = _terms(right.makes(Case(SIGNED24, SIGNED24, (4,))), {"a": z3.Extract(31, 0, a.term)})
+    (term,) = terms_of(
+        right.makes(Case(SIGNED24, SIGNED24, (4,))), {"a": z3.Extract(31, 0, a.term)}
+    )
     value = evaluate(Op.RSHR, (4,), (a,))
     solver = z3.Solver()
-    solver.add(_within(a, Interval(-(2**31), 2**31 - 1)), z3.Extract(31, 0, value.term) != term)
+    solver.add(within(a, Interval(-(2**31), 2**31 - 1)), z3.Extract(31, 0, value.term) != term)
     assert solver.check() == z3.sat

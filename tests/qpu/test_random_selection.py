@@ -14,12 +14,13 @@ from daedalus.dsl import vectors
 from daedalus.dsl.errors import Loc, SpecError
 from daedalus.generator import fuzz_qpu
 from daedalus.generator.fuzz_programs import make_program
-from daedalus.generator.schedule import POINTS, Schedule
+from daedalus.generator.schedule import POINTS, QPU_FLAGS, Schedule
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.trial import interpreted, selected, trial
 from daedalus.generator.targets.qpu.virtual import Compute, Form, Program
+from daedalus.generator.tuning.facts import Facts
 
 SEED = 7
 # Programs that found faults: limits below 0 and beyond 2**31, bytes written back beside what other
@@ -36,9 +37,12 @@ def _selected_runs(number: int) -> bool:
     """Runs what is selected on the interpreter of virtual programs; whether there is anything."""
     program, rng = make_program(SEED, number), random.Random(number)
     flags = {flag: rng.random() < 0.5 for flag in ("word", "pack", "shift", "dot")}
+    later = random.Random(f"{number} later")  # words that came later: the dice stay what they were
+    flags |= {flag: later.random() < 0.5 for flag in ("shuffle", "line", "pair")}
     ran = False
     for points in rng.sample(POINTS, 2):
         schedule = Schedule("qpu", points=points, **flags)
+        schedule = replace(schedule, unifa=Facts(program.kernel).fills_batch(schedule))
         items = vectors.make_items(program.kernel, 24, 1)
         try:
             outcome = trial(program.kernel, schedule, items, number, upwards=True, run=interpreted)
@@ -118,6 +122,29 @@ def test_the_same_program_is_run_the_same_way() -> None:
     kernel = make_program(SEED, 2000).kernel
     first, again = ([*fuzz_qpu.forms(kernel, random.Random(2000))] for _ in range(2))
     assert first == again and {f.schedule.points for f in first} == set(POINTS)
+
+
+def test_four_threads_a_qpu_are_drawn_by_name() -> None:
+    total = _run((SEED, n) for n in range(2000, 2010))
+    assert not total.failures and total.at_four > 0
+
+
+def test_unifa_is_drawn_where_a_batch_is_one_item() -> None:
+    drawn = 0
+    for number in range(2000, 2040):
+        kernel = make_program(SEED, number).kernel
+        for form in fuzz_qpu.forms(kernel, random.Random(number)):
+            if form.schedule.unifa:
+                assert selected(kernel, form.schedule).items == 1
+                drawn += 1
+    assert drawn >= 5
+
+
+def test_every_word_is_drawn() -> None:
+    kernel = make_program(SEED, 2000).kernel
+    drawn = [f.schedule for n in range(8) for f in fuzz_qpu.forms(kernel, random.Random(n))]
+    for flag in QPU_FLAGS:
+        assert {getattr(s, flag) for s in drawn} == {False, True}, flag
 
 
 def test_without_dot_products_dot_changes_nothing() -> None:

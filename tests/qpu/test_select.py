@@ -16,6 +16,10 @@ MAPPINGS = (
     "vp9_idct8__qpu_full_p8_word",
     "vp9_idct8__qpu_full",  # 8 elements, temps in memory
     "vp9_idct8__qpu_full_p2_word",
+    "vp9_idct8__qpu_full_shuffle",  # 8 elements, temps move between them
+    "vp9_idct8__qpu_full_p2_word_shuffle_line",
+    "vp9_idct8__qpu_full_p8_word_pack_line",  # coefficients of two items, read by two elements
+    "vp9_idct8__qpu_eob12_p4_word_shuffle",
     "vp9_idct8__qpu_dc_p8_word",
     "vp9_idct8__qpu_eob12_p8_word_pack",
     "vp9_lpf4_v__qpu_full_p4_word",
@@ -32,8 +36,12 @@ MAPPINGS = (
     "vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift",
     "av1_cdef8__qpu_inside_p4_word",
     "av1_cdef8__qpu_full_p4",  # a tile in memory, parts of it conditional
+    "av1_cdef8__qpu_inside_p4_word_pair",
     "h264_idct4__qpu_full_p4_word",
+    "h264_idct4__qpu_full_p4_word_pair",
     "h264_idct4__qpu_full_p4_pack",
+    "h264_idct4__qpu_full_p4_word_line",
+    "h264_idct4__qpu_full_p2_shuffle",
     "h264_idct4__qpu_full",
     "h264_idct8__qpu_full_p8_word_pack",
     "h264_deblock_luma_v__qpu_full_p4_word",
@@ -45,6 +53,9 @@ MAPPINGS = (
     "sand128_nv12__qpu_full_p16_word",
     "sand128_nv12__qpu_full_p16",
     "sand128_p010__qpu_full_p4_word",
+    "sand128_p010__qpu_full_p4_word_unifa",
+    "av1_cdef8__qpu_inside_p4_word_unifa",
+    "h264_deblock_luma_v__qpu_full_unifa",  # an element of an array by a lookup
 )
 # Scheduled as well, by a short search: the bars of what is emitted are test_emitted.py's, every
 # other mapping is `./daedalus v3d mappings`'.
@@ -53,12 +64,17 @@ ON_SIMULATOR = (
     "vp9_lpf4_v__qpu_full_p4_word",
     "vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
     "av1_cdef8__qpu_inside_p8_word",
+    "av1_cdef8__qpu_inpri_p8_word_pair",
     "h264_qpel_mc20__qpu_full_p8_dot_shift",
     "vp9_idct8__qpu_full",
+    "vp9_idct8__qpu_full_shuffle",
+    "h264_idct8__qpu_full_p4_word_shuffle_line",
     "vp9_lpf4_h__qpu_full_p4_word",
     "vp9_mc_8h__qpu_full_p8",
     "sand128_nv12__qpu_full_p16_word",
     "sand128_p010__qpu_full_p4_word",
+    "sand128_nv12__qpu_full_p16_word_unifa",
+    "h264_deblock_luma_v__qpu_full_unifa",
 )
 
 

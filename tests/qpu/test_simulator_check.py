@@ -21,11 +21,12 @@ ITEMS, SEED = 300, 3
 
 @cache
 def _prepared(name: str) -> tuple[Kernel, Variant, tuple[Batch, ...]]:
-    """A variant of h264_idct4, and the items that it is run on."""
-    entry = find(load(), "h264_idct4")
+    """A variant, of h264_idct4 if no other kernel is named, and the items that it is run on."""
+    kernel_id, _, schedule = name.rpartition("__")
+    entry = find(load(), kernel_id or "h264_idct4")
     assert entry is not None
     kernel = entry.kernel
-    (variant,) = [v for v in entry_variants(entry, ("qpu",)) if v.schedule.name == name]
+    (variant,) = [v for v in entry_variants(entry, ("qpu",)) if v.schedule.name == schedule]
     align = qpu_check.alignment(variant)
     batches = vulkan.prepare(kernel, [align], ITEMS, SEED)[align]
     more = qpu_check.further(kernel, batches, align, witness_file.read(kernel), SEED)
@@ -58,7 +59,19 @@ def _tampered(tmp_path: Path, variant: Variant, old: str, new: str) -> Path:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["qpu_full", "qpu_full_p4"])
+def test_as_many_threads_as_a_board_runs_at_once() -> None:
+    counts = {
+        name: {n for kind in ("conformant", "neighbours")
+               for n, _ in qpu_check.ways(_prepared(name)[1], kind)}
+        for name in ("qpu_full_p4_word", "qpu_full_p4_word_t4")
+    }  # fmt: skip
+    assert counts == {
+        "qpu_full_p4_word": {2, 7, 24, 48},
+        "qpu_full_p4_word_t4": {2, 7, 48, 96},
+    }
+
+
+@pytest.mark.parametrize("name", ["qpu_full", "qpu_full_p4", "qpu_full_p4_word_t4"])
 def test_every_kind_of_items_is_right(name: str) -> None:
     kinds = {b.kind for b in _prepared(name)[2]}
     assert {*crosscheck.KINDS, crosscheck.WITNESS} <= kinds
@@ -91,6 +104,12 @@ TAMPERED = {
         "nearest buffer",
     ),
     "an instruction": ("qpu_full_p4", "UINT64_C(0x", "~UINT64_C(0x", ".word"),
+    "a form that it does not tell": (
+        "h264_idct8__qpu_full_p8_word_pack",
+        ".forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH",
+        ".forms = 0",
+        "FLAGS_UNSET",
+    ),
 }
 
 

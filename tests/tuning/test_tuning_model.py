@@ -223,7 +223,7 @@ def test_a_program_of_the_qpu_has_the_interval_of_its_profiles() -> None:
 def test_a_program_without_a_schedule_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from daedalus.generator.targets.qpu.loop import NoSchedule
 
-    def none(name: str, programs: object) -> object:
+    def none(name: str, programs: object, threads: int) -> object:
         raise NoSchedule("h264_idct4__qpu_full_p2: 70 registers, and there are 64")
 
     made.machine_code.cache_clear()

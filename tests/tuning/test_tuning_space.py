@@ -71,6 +71,14 @@ CASES = [
     ("pack", "h264_qpel_mc20", glsl(pack=True), "vp9_idct8",
      glsl(points=2, word=True, pack=True)),
     ("keep", "vp9_idct8", qpu(points=4, pack=True), "vp9_idct8", qpu(points=8, pack=True)),
+    ("pair", "vp9_lpf4_v", qpu(points=4, word=True, pair=True), "h264_idct4",
+     qpu(points=4, word=True, pair=True)),
+    ("shuffle", "vp9_idct8", qpu(points=8, shuffle=True), "vp9_idct8",
+     qpu(points=4, shuffle=True)),
+    ("line", "h264_qpel_mc20", qpu(points=8, word=True, line=True), "vp9_idct8",
+     qpu(points=8, word=True, line=True)),
+    ("one-item", "sand128_p010", qpu(points=8, unifa=True), "sand128_p010",
+     qpu(points=4, unifa=True)),
     ("workgroup", "sand128_nv12", glsl(16, points=4), "sand128_nv12", glsl(64, points=4)),
     ("shared", "av1_cdef8", glsl(256, points=16), "av1_cdef8", glsl(64, points=4)),
 ]  # fmt: skip
@@ -141,6 +149,17 @@ def test_a_choice_that_changes_nothing_is_refused_by_the_name_of_the_simpler_one
     with pytest.raises(made.Refused, match="the same program as daedalus_h264_idct4__qpu_full$"):
         made.machine_code(entry("h264_idct4"), Schedule("qpu", word=True))
     made.machine_code(entry("h264_idct4"), Schedule("qpu", points=4, word=True))
+
+
+def test_four_threads_are_a_point_where_their_registers_do() -> None:
+    e = entry("h264_idct8")
+    fits, fits_not = Schedule("qpu", t4=True), Schedule("qpu", points=8, word=True, t4=True)
+    assert {fits, fits_not} <= {c.schedule for c in space(e, "qpu").candidates}
+    two, four = (made.machine_code(e, replace(fits, t4=t4)) for t4 in (False, True))
+    assert (two.code.threads, four.code.threads) == (2, 4)
+    assert two.input_hash != four.input_hash
+    with pytest.raises(made.Refused, match="^no schedule of its loop does with 32 registers: "):
+        made.machine_code(e, fits_not)
 
 
 def test_shared_memory_is_what_the_shader_has() -> None:

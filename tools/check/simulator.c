@@ -9,15 +9,7 @@
 
 #include <daedalus/v3d/simulate.h>
 
-enum {
-  PAGE = 4096,
-  NOWHERE = 64 * PAGE,
-  WORD = 4,
-  LANES = 16,
-  SUPERGROUP = 12,
-  PATTERN = 0x5c,
-  SCRATCH = 0xa5
-};
+enum { PAGE = 4096, NOWHERE = 64 * PAGE, WORD = 4, LANES = 16, PATTERN = 0x5c, SCRATCH = 0xa5 };
 enum {
   N_OWN = 5,
   MAX_MAPPED = MAX_BUFFERS + N_OWN
@@ -145,8 +137,9 @@ static uint32_t value_of(const daedalus_qpu_uniform *u, const values *v) {
   return u->value;
 }
 
-/* A board on which everything is the other way that no public source settles. */
-static daedalus_v3d_profile other_profile(void) {
+/* A board on which everything is the other way that no public source settles, but for what a
+ * program that contains these forms counts on. */
+static daedalus_v3d_profile other_profile(uint32_t forms) {
   daedalus_v3d_profile p = daedalus_v3d_profile_default();
   p.carry_of_max = !p.carry_of_max;
   p.carry_elsewhere = !p.carry_elsewhere;
@@ -161,6 +154,7 @@ static daedalus_v3d_profile other_profile(void) {
   p.nnmode_first_letter_is_a = !p.nnmode_first_letter_is_a;
   p.nnmode_at_start = 3;
   p.nnmode_same_instruction = !p.nnmode_same_instruction;
+  p.flags_stay = (forms & DAEDALUS_QPU_FORM_FLAGS_SWITCH) != 0;
   p.register_branch_lane = LANES - 1;
   p.link_when_not_taken = !p.link_when_not_taken;
   p.flpop_restores = !p.flpop_restores;
@@ -171,11 +165,12 @@ static daedalus_v3d_profile other_profile(void) {
   return p;
 }
 
-static daedalus_v3d_machine *machine_of(simulator_way way) {
-  static daedalus_v3d_machine *machines[2];
-  daedalus_v3d_machine **machine = &machines[way.other];
+static daedalus_v3d_machine *machine_of(simulator_way way, uint32_t forms) {
+  static daedalus_v3d_machine *machines[3];
+  const bool counts_on_flags = (forms & DAEDALUS_QPU_FORM_FLAGS_SWITCH) != 0;
+  daedalus_v3d_machine **machine = &machines[way.other ? 1 + counts_on_flags : 0];
   if (*machine == NULL) {
-    const daedalus_v3d_profile profile = other_profile();
+    const daedalus_v3d_profile profile = other_profile(forms);
     *machine = daedalus_v3d_machine_create(way.other ? &profile : NULL);
     if (*machine == NULL) {
       die("no simulator");
@@ -184,21 +179,28 @@ static daedalus_v3d_machine *machine_of(simulator_way way) {
   return *machine;
 }
 
+/* Workgroups of a supergroup, of which two or three are all that a board runs at once. */
+static uint32_t supergroup_most(const daedalus_qpu_code *code) {
+  return code->threads == 4 ? 16 : 12;
+}
+
 static bool dispatch(device *d, const daedalus_variant *variant, simulator_way way,
                      uint32_t threads, uint32_t code, uint32_t stream) {
   daedalus_v3d_buffer buffers[MAX_MAPPED];
   for (size_t i = 0; i < d->n; i++) {
     buffers[i] = d->list[i].buffer;
   }
-  const uint32_t group = threads < SUPERGROUP ? threads : SUPERGROUP;
+  const uint32_t most = supergroup_most(variant->qpu);
+  const uint32_t group = threads < most ? threads : most;
   const daedalus_v3d_job job = {
-      .cfg = {threads << 16, 1u << 16, 1u << 16, LANES | group << 8 | (group - 1) << 12, threads,
-              code | (variant->qpu->threads == 4), stream},
+      .cfg = {threads << 16, 1u << 16, 1u << 16, LANES | (group & 0xf) << 8 | (group - 1) << 12,
+              threads, code | (variant->qpu->threads == 4), stream},
       .buffers = buffers,
       .n_buffers = d->n,
       .strict = true};
   daedalus_v3d_report report;
-  if (daedalus_v3d_machine_run(machine_of(way), &job, &report) != DAEDALUS_V3D_DONE) {
+  if (daedalus_v3d_machine_run(machine_of(way, variant->qpu->forms), &job, &report) !=
+      DAEDALUS_V3D_DONE) {
     fprintf(stderr, "check: %s on the simulator: %s\n", variant->name, report.message);
     return false;
   }

@@ -5,12 +5,12 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class full
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 9a6d7919d8418f4c
+# input hash 8a610b83e2d25d20
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 692 instructions a trip, 692 an item; 633 at least for all it does.
-# 57 of the 64 registers that 2 threads a QPU leave each.
+# 791 instructions a trip, 791 an item; 626 at least for all it does.
+# 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 99 load 108 words, 72 store 72.
 # Record: dst_off, src_off, pri and sec and damping and dir, edges.
 # Scratch memory: 576 bytes a thread.
@@ -26,6 +26,8 @@
 .uniform 0x00000000  # address of the first record
 .uniform 0x000000ff
 .uniform 0x00004000
+.uniform 0x00000214
+.uniform 0x000001e8
 .uniform 0x000001ec
 .uniform 0x000001f0
 .uniform 0x000001f4
@@ -37,33 +39,30 @@
 .uniform 0x0000006c
 .uniform 0x00000070
 .uniform 0x00000074
-.uniform 0x00000000  # address of src
+.uniform 0x00000000  # how many threads
 .uniform 0xfffffffc  # vec4
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of src
 .uniform 0x00000068
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0x00000034
-.uniform 0x00000000  # how many threads
 .uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of src
+.uniform 0x00000034
+.uniform 0x00000000  # address of src
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0x00000014
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of src
 .uniform 0x00000028
-.uniform 0xfffffffd  # u8
 .uniform 0x0000002c
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0x00000058
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000058
 .uniform 0x0000005c
 .uniform 0x00000000  # address of src
 .uniform 0x00000060
@@ -75,6 +74,7 @@
 .uniform 0x00000090
 .uniform 0x00000094
 .uniform 0x00000000  # address of src
+.uniform 0x00000060
 .uniform 0x00000088
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -85,50 +85,54 @@
 .uniform 0x000000bc
 .uniform 0x00000000  # address of src
 .uniform 0x000001e0
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x000001e4
 .uniform 0x00000210
-.uniform 0x00000214
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of src
-.uniform 0x000001e8
 .uniform 0x00000000  # address of src
 .uniform 0x00010000
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of the table log2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000100
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x01000000
 .uniform 0x00000000  # address of the table dy
+.uniform 0x00000000  # address of the table dx
+.uniform 0x00000068
+.uniform 0x00000000  # address of the table next
+.uniform 0x00000000  # address of the table dy
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of the table dx
+.uniform 0x00000068
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of the table next
+.uniform 0x00000000  # address of the table dy
+.uniform 0x00000000  # address of the table dx
 .uniform 0x00000068
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of the table next
-.uniform 0x00000000  # address of the table dy
-.uniform 0x00000000  # address of the table dx
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of the table next
-.uniform 0x00000000  # address of the table dy
-.uniform 0x00000000  # address of the table dx
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffe90  # back to the loop's first word
+.uniform 0xfffffe88  # back to the loop's first word
 
     eidx rf0 ; mov rf1, rf3.ul ; ldunifrf.rf3                       # workgroup | uniform 0x00000240
     shr rf4, rf0, 1 ; umul24 rf2, rf1, rf3                          # s1 81 stage
@@ -144,708 +148,809 @@
     mov rf13, 0 ; add rf10, rf6, rf10                               # s2 82 store tile | s4 82 store tile
     add rf6, rf6, rf13 ; add rf8, rf6, rf5 ; ldunifrf.rf5           # s2 82 store tile | s1 82 store tile | uniform value:records
     add rf5, rf5, rf9 ; add rf2, rf5, rf2 ; ldunifrf.rf12           # s2 64 edges | uniform 0x000000ff
-    nop ; mov rf23, rf12 ; ldunifrf.rf9                             # s18 130 select | s3 85 store tile | uniform 0x00004000
-    nop ; mov rf14, rf9 ; ldunifrf.rf9                              # s3 85 store tile | s14 82 store tile | uniform 0x000001ec
-    nop ; add rf15, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001f0
-    nop ; add rf16, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001f4
-    nop ; add rf17, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | s16 82 store tile | uniform 0x00000208
-    nop ; add rf18, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x0000020c
-    nop ; add rf19, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x00000238
-    nop ; add rf20, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x0000023c
-    nop ; add rf21, rf6, rf9 ; ldunifrf.rf6                         # s16 82 store tile | s1 82 load src | uniform value:src_stride
+    nop ; mov rf25, rf12 ; ldunifrf.rf9                             # s18 130 select | s3 85 store tile | uniform 0x00004000
+    nop ; mov rf14, rf9 ; ldunifrf.rf9                              # s3 85 store tile | s12 82 store tile | uniform 0x00000214
+    nop ; add rf15, rf6, rf9 ; ldunifrf.rf9                         # s12 82 store tile | s14 82 store tile | uniform 0x000001e8
+    nop ; add rf16, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001ec
+    nop ; add rf17, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001f0
+    nop ; add rf18, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001f4
+    nop ; add rf19, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | s16 82 store tile | uniform 0x00000208
+    nop ; add rf20, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x0000020c
+    nop ; add rf21, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x00000238
+    nop ; add rf22, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x0000023c
+    nop ; add rf23, rf6, rf9 ; ldunifrf.rf6                         # s16 82 store tile | s1 82 load src | uniform value:src_stride
     nop ; ldunifrf.rf9                                              # s1 82 store tile | uniform 0x0000006c
     nop ; ldunifrf.rf10                                             # s1 82 store tile | uniform 0x00000070
     nop ; ldunifrf.rf11                                             # s1 82 store tile | uniform 0x00000074
-    nop ; mov rf22, 3                                               # s18 111 select
+    nop ; mov rf24, 3                                               # s18 111 select
 loop:
-    tmuwt - ; umul24 rf24, rf1, rf3 ; ldunifrf.rf25                 # s1 82 load src | uniform value:src
-    umin tmuau, rf5, rf2 ; add rf24, rf4, rf24 ; thrsw              # the item's record | uniform 0xfffffffc (vec4)
-    and rf26, rf0, 1 ; umul24 rf27, rf1, rf3                        # s1 81 stage
-    shl rf24, rf26, 2 ; add rf26, rf24, rf13                        # s1 82 load src | s2 82 store tile
-    shr rf28, rf0, 1 ; add rf24, rf25, rf24                         # s1 81 stage | s1 82 load src
-    add rf29, rf4, rf27 ; smul24 rf28, rf28, rf6 ; ldtmu.rf27       # s1 82 load src | the item's record
-    add rf28, rf24, rf28 ; add rf29, rf29, rf13 ; ldtmu.rf24        # s1 82 load src | s2 82 store tile | the item's record
-    add rf30, rf28, rf24 ; umul24 rf31, rf1, rf3 ; ldtmu.rf28       # s1 82 load src | the item's record
-    mov tmuau, rf30 ; add rf32, rf4, rf31 ; ldtmu.rf31              # s1 82 load src | the item's record | uniform 0xfffffffd (u8)
-    and rf31, rf31, rf12 ; sub tmuau, rf30, -1                      # s2 64 edges | s1 82 load src | uniform 0xfffffffd (u8)
-    asr rf32, rf31, 3 ; add rf33, rf32, rf13                        # s2 76 shr | s2 82 store tile
-    asr rf34, rf31, 2 ; add rf35, rf32, rf32                        # s2 75 shr | s2 76 mul
-    asr rf36, rf31, 1 ; sub.pushc -, rf35, rf34                     # s2 75 shr | s2 82 load src
-    sub tmuau, rf30, -2 ; add rf37, rf36, rf36                      # s1 82 load src | s2 75 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf30, -3 ; sub.andc -, rf37, rf31                    # s1 82 load src | s2 82 load src | uniform 0xfffffffd (u8)
-    vfla rf30 ; umul24 rf38, rf1, rf3 ; thrsw ; ldunifrf.rf39       # s2 82 load src | s1 82 store tile | uniform 0x00000068
-    add rf40, rf33, rf7 ; smul24 rf33, rf6, -2                      # s2 82 store tile | s2 82 load src
-    add rf25, rf25, rf33 ; sub rf29, rf29, -4                       # s2 82 load src | s2 82 store tile
-    nop ; add rf33, rf4, rf38 ; ldtmu.rf38                          # s1 82 load src
-    tmuwt - ; add rf25, rf25, -2                                    # the last trip's stores | s2 82 load src
-    mov tmud, rf38 ; add rf38, rf25, rf24 ; ldtmu.rf25              # s1 82 store tile | s2 82 load src | s1 82 load src
-    add tmua, rf8, rf39 ; add rf41, rf38, rf6 ; ldtmu.rf39          # s1 82 store tile | s2 82 load src | s1 82 load src
-    mov.ifa tmuau, rf38 ; sub.pushc -, rf35, rf34                   # s2 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
-    mov tmud, rf25 ; add rf33, rf33, rf13 ; ldtmu.rf25              # s1 82 store tile | s2 82 store tile | s1 82 load src
-    add tmua, rf8, rf9 ; sub.andc -, rf37, rf31                     # s1 82 store tile | s2 82 store tile
-    nop ; sub.ifb tmuau, rf38, -1                                   # s2 82 load src | uniform 0xfffffffd (u8)
-    sub.andc -, rf0, 1 ; mov.ifb tmuau, rf41                        # s2 82 store tile | s2 82 load src | uniform 0xfffffffd (u8)
-    nop ; mov tmud, rf39 ; ldunifrf.rf39                            # s1 82 store tile | s2 82 store tile | uniform 0x00000034
-    add tmua, rf8, rf10 ; add rf33, rf33, rf39 ; ldunifrf.rf39      # s1 82 store tile | s2 82 store tile | uniform value:threads
-    sub.ifb tmuau, rf41, -1 ; mov.pushz -, rf30                     # s2 82 load src | s3 85 store tile | uniform 0xfffffffd (u8)
-    and rf25, rf0, 1 ; mov tmud, rf25                               # s1 81 stage | s1 82 store tile
-    shr rf30, rf0, 1 ; add tmua, rf8, rf11                          # s1 81 stage | s1 82 store tile
-    nop ; thrsw
-    shl rf39, rf39, 4
-    shl rf39, rf25, 2 ; add rf25, rf5, rf39                         # s1 82 load src | the item's record
-    and rf30, rf30, 1 ; umul24 rf41, rf1, rf3                       # s4 81 stage
-    add rf38, rf4, rf41 ; smul24 rf41, rf30, rf6 ; ldtmu.rf30       # s4 82 load src | s2 82 load src
-    mov tmud, rf30 ; umul24 rf42, rf1, rf3 ; ldtmu.rf30             # s2 82 store tile | s2 82 load src
-    shr rf43, rf0, 1 ; mov.ifb tmua, rf26                           # s1 81 stage | s2 82 store tile
-    and rf30, rf43, 1 ; mov tmud, rf30                              # s4 81 stage | s2 82 store tile
-    and rf43, rf0, 1 ; mov.ifb tmua, rf29                           # s1 81 stage | s2 82 store tile
-    add rf44, rf4, rf42 ; umul24 rf42, rf30, rf7 ; ldtmu.rf30       # s4 82 store tile | s2 82 load src
-    shl rf30, rf43, 4 ; mov tmud, rf30                              # s1 82 store tile | s2 82 store tile
-    shr rf43, rf0, 1 ; mov.ifb tmua, rf40                           # s1 81 stage | s2 82 store tile
-    and rf42, rf43, 1 ; add rf30, rf42, rf30                        # s4 81 stage | s4 82 store tile
-    and rf38, rf0, 1 ; add rf30, rf38, rf30                         # s1 81 stage | s4 82 store tile
-    nop ; umul24 rf43, rf42, rf7 ; ldtmu.rf42                       # s4 82 store tile | s2 82 load src
-    nop ; mov tmud, rf42 ; ldunifrf.rf42                            # s2 82 store tile | s1 82 load src | uniform value:src
-    shl rf39, rf38, 4 ; add rf38, rf42, rf39                        # s1 82 store tile | s1 82 load src
-    sub.andc -, rf0, 1 ; mov.ifb tmua, rf33                         # s3 85 store tile | s2 82 store tile
-    shr rf41, rf0, 1 ; add rf38, rf38, rf41                         # s1 81 stage | s4 82 load src
-    and rf41, rf41, 1 ; mov tmud, rf14                              # s4 81 stage | s3 85 store tile
-    and rf42, rf0, 1 ; sub.pushc -, rf35, rf34                      # s1 81 stage | s4 82 load src
-    tmuwt - ; smul24 rf45, rf6, -2                                  # s2 82 load src
-    shl rf42, rf42, 4 ; add rf38, rf38, rf45                        # s1 82 store tile | s4 82 load src
-    shr rf26, rf0, 1 ; mov.ifb tmua, rf26                           # s1 81 stage | s3 85 store tile
-    and rf38, rf26, 1 ; add rf26, rf38, rf24                        # s4 81 stage | s4 82 load src
-    and rf45, rf0, 1 ; mov tmud, rf14                               # s1 81 stage | s3 85 store tile
-    shl rf29, rf45, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s3 85 store tile
-    mov.ifa tmuau, rf26 ; sub rf30, rf30, -8                        # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf26, -1 ; add rf39, rf43, rf39                  # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; add rf39, rf44, rf39 ; ldunifrf.rf44           # s3 85 store tile | s4 82 store tile | uniform 0x00000014
-    mov.ifb tmua, rf40 ; umul24 rf40, rf1, rf3                      # s3 85 store tile
-    sub.ifa tmuau, rf26, -2 ; umul24 rf41, rf41, rf7                # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf26, -3 ; add rf26, rf4, rf40                   # s4 82 load src | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; sub rf39, rf39, -12                            # s3 85 store tile | s4 82 store tile
-    mov.ifb tmua, rf33 ; add rf33, rf41, rf42 ; thrsw               # s3 85 store tile | s4 82 store tile
-    add rf26, rf26, rf33 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf41    # s4 82 store tile | s1 82 load src | uniform value:src
-    sub rf26, rf26, -16 ; umul24 rf38, rf38, rf7                    # s4 82 store tile
-    sub.pushc -, rf35, rf34 ; add rf33, rf4, rf33                   # s4 82 store tile
-    add rf42, rf38, rf29 ; add rf38, rf34, rf34 ; ldtmu.rf29        # s4 82 store tile | s6 75 mul | s4 82 load src
-    sub.andc -, rf0, 4 ; mov tmud, rf29                             # s4 82 store tile
-    mov.ifa tmua, rf30 ; add rf33, rf33, rf42                       # s4 82 store tile
-    add rf44, rf33, rf44 ; umul24 rf42, rf1, rf3 ; ldtmu.rf33       # s4 82 store tile | s4 82 load src
-    mov tmud, rf33 ; add rf42, rf4, rf42 ; ldtmu.rf33               # s4 82 store tile | s4 82 load src
-    mov.ifa tmua, rf39 ; sub.pushc -, rf35, rf34                    # s4 82 store tile | s5 85 store tile
-    mov tmud, rf33 ; add rf42, rf42, rf13 ; ldtmu.rf33              # s4 82 store tile | s2 82 store tile | s4 82 load src
-    sub.nornc -, rf0, 4 ; mov.ifb tmua, rf26                        # s5 85 store tile | s4 82 store tile
-    mov tmud, rf33 ; smul24 rf33, rf6, -2                           # s4 82 store tile | s2 82 load src
-    mov.ifb tmua, rf44 ; add rf33, rf41, rf33                       # s4 82 store tile | s2 82 load src
-    mov tmud, rf14 ; sub.pushc -, rf35, rf34                        # s5 85 store tile | s6 82 load src
+    tmuwt - ; umul24 rf26, rf1, rf3 ; ldunifrf.rf27                 # uniform value:threads
+    umin tmuau, rf5, rf2 ; add rf26, rf4, rf26 ; thrsw              # the item's record | uniform 0xfffffffc (vec4)
+    shl rf26, rf27, 4 ; add rf27, rf26, rf13                        # s2 82 store tile
+    and rf28, rf0, 1 ; add rf26, rf5, rf26                          # s1 81 stage | the item's record
+    shl rf28, rf28, 2 ; umul24 rf29, rf1, rf3                       # s1 82 load src
+    shr rf29, rf0, 1 ; add rf30, rf4, rf29                          # s1 81 stage
+    add rf30, rf30, rf13 ; smul24 rf29, rf29, rf6 ; ldunifrf.rf31   # s2 82 store tile | s1 82 load src | uniform value:src
+    add rf31, rf31, rf28 ; umul24 rf32, rf1, rf3 ; ldtmu.rf28       # s1 82 load src | the item's record
+    add rf31, rf31, rf29 ; add rf32, rf4, rf32 ; ldtmu.rf29         # s1 82 load src | the item's record
+    add rf31, rf31, rf29 ; add rf32, rf32, rf13 ; ldunifrf.rf33     # s1 82 load src | s2 82 store tile | s1 82 store tile | uniform 0x00000068
+    mov tmuau, rf31 ; add rf34, rf32, rf7 ; ldtmu.rf32              # s1 82 load src | s2 82 store tile | the item's record | uniform 0xfffffffd (u8)
+    sub tmuau, rf31, -1 ; umul24 rf35, rf1, rf3                     # s1 82 load src | uniform 0xfffffffd (u8)
+    sub tmuau, rf31, -2 ; add rf35, rf4, rf35                       # s1 82 load src | uniform 0xfffffffd (u8)
+    sub tmuau, rf31, -3 ; add rf31, rf35, rf13                      # s1 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
+    nop ; umul24 rf36, rf1, rf3 ; thrsw ; ldtmu.rf35                # the item's record
+    and rf35, rf35, rf12 ; smul24 rf37, rf6, -2                     # s2 64 edges | s2 82 load src
+    asr rf36, rf35, 2 ; add rf38, rf4, rf36                         # s2 75 shr
+    asr rf39, rf35, 3 ; umul24 rf40, rf1, rf3                       # s2 76 shr
+    asr rf42, rf35, 1 ; add rf41, rf39, rf39                        # s2 75 shr | s2 76 mul
+    add rf43, rf42, rf42 ; add rf44, rf4, rf40 ; ldtmu.rf40         # s2 75 mul | s1 82 load src
+    tmuwt - ; umul24 rf46, rf1, rf3 ; ldtmu.rf45                    # the last trip's stores | s1 82 load src
+    mov tmud, rf40 ; add rf46, rf4, rf46 ; ldtmu.rf40               # s1 82 store tile | s1 82 load src
+    add tmua, rf8, rf33 ; umul24 rf47, rf1, rf3 ; ldtmu.rf33        # s1 82 store tile | s1 82 load src
+    mov tmud, rf45 ; sub.pushc -, rf41, rf36                        # s1 82 store tile | s2 82 load src
+    add tmua, rf8, rf9 ; sub.andc -, rf43, rf35                     # s1 82 store tile | s2 82 load src
+    vfla rf40 ; mov tmud, rf40 ; ldunifrf.rf45                      # s2 82 load src | s1 82 store tile | s1 82 load src | uniform value:src
+    add tmua, rf8, rf10 ; add rf37, rf45, rf37 ; ldunifrf.rf45      # s1 82 store tile | s2 82 load src | s2 82 store tile | uniform 0x00000034
+    mov tmud, rf33 ; add rf33, rf37, -2                             # s1 82 store tile | s2 82 load src
+    add tmua, rf8, rf11 ; add rf33, rf33, rf29 ; ldunifrf.rf37      # s1 82 store tile | s2 82 load src | s1 82 load src | uniform value:src
+    mov.ifa tmuau, rf33 ; add rf48, rf33, rf6                       # s2 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf33, -1 ; add rf31, rf31, rf45                  # s2 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf48 ; sub rf30, rf30, -4                        # s2 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf48, -1 ; add rf47, rf4, rf47                   # s2 82 load src | uniform 0xfffffffd (u8)
+    add rf48, rf36, rf36 ; umul24 rf33, rf1, rf3 ; thrsw ; ldunifrf.rf45 # s6 75 mul | s4 82 store tile | uniform 0x00000014
+    and rf33, rf0, 1 ; add rf49, rf4, rf33                          # s1 81 stage
+    shl rf33, rf33, 2 ; add rf49, rf49, rf13                        # s1 82 load src | s2 82 store tile
+    shr rf50, rf0, 1 ; sub.pushc -, rf41, rf36                      # s1 81 stage | s2 82 store tile
+    and rf50, rf50, 1 ; sub.andc -, rf43, rf35                      # s4 81 stage | s2 82 store tile
+    sub.andc -, rf0, 1 ; add rf33, rf37, rf33                       # s2 82 store tile | s1 82 load src
+    shr rf40, rf0, 1 ; mov.pushz -, rf40                            # s1 81 stage | s3 85 store tile
+    sub.andc -, rf0, 1 ; smul24 rf50, rf50, rf6                     # s3 85 store tile | s4 82 load src
+    add rf50, rf33, rf50 ; umul24 rf37, rf1, rf3 ; ldtmu.rf33       # s4 82 load src | s2 82 load src
+    mov tmud, rf33 ; add rf37, rf4, rf37 ; ldtmu.rf33               # s2 82 store tile | s2 82 load src
+    and rf40, rf40, 1 ; mov.ifb tmua, rf27                          # s4 81 stage | s2 82 store tile
+    mov tmud, rf33 ; umul24 rf40, rf40, rf7 ; ldtmu.rf33            # s2 82 store tile | s4 82 store tile | s2 82 load src
+    and rf51, rf0, 1 ; mov.ifb tmua, rf30                           # s1 81 stage | s2 82 store tile
+    mov tmud, rf33 ; add rf37, rf37, rf13 ; ldtmu.rf33              # s2 82 store tile | s2 82 load src
+    shl rf51, rf51, 4 ; mov.ifb tmua, rf34                          # s1 82 store tile | s2 82 store tile
+    mov tmud, rf33 ; smul24 rf33, rf6, -2                           # s2 82 store tile | s2 82 load src
+    mov.ifb tmua, rf31 ; sub.pushc -, rf41, rf36                    # s2 82 store tile | s4 82 load src
+    mov tmud, rf14 ; add rf33, rf50, rf33 ; ldunifrf.rf50           # s3 85 store tile | s4 82 load src | s1 82 load src | uniform value:src
+    tmuwt - ; add rf33, rf33, rf29 ; ldunifrf.rf52                  # s4 82 load src | s6 82 store tile | uniform 0x00000028
+    shr rf27, rf0, 1 ; mov.ifb tmua, rf27                           # s1 81 stage | s3 85 store tile
+    and rf27, rf27, 1 ; mov tmud, rf14                              # s4 81 stage | s3 85 store tile
+    and rf30, rf0, 1 ; mov.ifb tmua, rf30                           # s1 81 stage | s3 85 store tile
+    shl rf30, rf30, 4 ; mov tmud, rf14                              # s1 82 store tile | s3 85 store tile
+    mov.ifb tmua, rf34 ; add rf34, rf40, rf51                       # s3 85 store tile | s4 82 store tile
+    mov tmud, rf14 ; add rf34, rf38, rf34 ; ldunifrf.rf38           # s3 85 store tile | s4 82 store tile | s6 82 store tile | uniform 0x0000002c
+    shr rf31, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s3 85 store tile
+    mov.ifa tmuau, rf33 ; sub rf34, rf34, -8                        # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf33, -1 ; umul24 rf27, rf27, rf7                # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf33, -2 ; add rf27, rf27, rf30                  # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf33, -3 ; add rf27, rf44, rf27                  # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
+    add rf37, rf49, rf52 ; add rf38, rf37, rf38 ; thrsw ; ldunifrf.rf49 # s6 82 store tile | uniform 0x00000058
+    and rf31, rf31, 1 ; umul24 rf52, rf1, rf3                       # s4 81 stage
+    and rf33, rf0, 1 ; umul24 rf31, rf31, rf7                       # s1 81 stage | s4 82 store tile
+    shl rf33, rf33, 4 ; sub.pushc -, rf41, rf36                     # s1 82 store tile | s4 82 store tile
+    sub.andc -, rf0, 4 ; add rf31, rf31, rf33                       # s4 82 store tile
+    shr rf33, rf0, 1 ; sub.pushc -, rf41, rf36                      # s1 81 stage | s5 85 store tile
+    sub.nornc -, rf0, 4 ; add rf31, rf46, rf31                      # s5 85 store tile | s4 82 store tile
+    add rf46, rf4, rf52 ; umul24 rf44, rf1, rf3 ; ldtmu.rf52        # s4 82 load src
+    mov tmud, rf52 ; sub rf27, rf27, -12                            # s4 82 store tile
+    and rf33, rf33, 1 ; mov.ifb tmua, rf34                          # s4 81 stage | s4 82 store tile
+    add rf52, rf46, rf13 ; umul24 rf46, rf33, rf7 ; ldtmu.rf33      # s2 82 store tile | s4 82 store tile | s4 82 load src
+    and rf33, rf0, 1 ; mov tmud, rf33                               # s1 81 stage | s4 82 store tile
+    shl rf33, rf33, 4 ; mov.ifb tmua, rf27                          # s1 82 store tile | s4 82 store tile
+    sub rf31, rf31, -16 ; add rf33, rf46, rf33                      # s4 82 store tile
+    add rf47, rf47, rf33 ; add rf49, rf52, rf49 ; ldtmu.rf33        # s4 82 store tile | s6 82 store tile | s4 82 load src
+    mov tmud, rf33 ; add rf45, rf47, rf45 ; ldtmu.rf33              # s4 82 store tile | s4 82 load src
+    mov.ifb tmua, rf31 ; smul24 rf47, rf6, -2                       # s4 82 store tile | s2 82 load src
+    mov tmud, rf33 ; add rf33, rf50, rf47 ; ldunifrf.rf47           # s4 82 store tile | s2 82 load src | s6 82 store tile | uniform 0x0000005c
+    mov.ifb tmua, rf45 ; sub.pushc -, rf41, rf36                    # s4 82 store tile | s6 82 load src
+    mov tmud, rf14 ; sub.andc -, rf48, rf42                         # s5 85 store tile | s6 82 load src
     tmuwt - ; sub rf33, rf33, -8                                    # s6 82 load src
-    sub.andc -, rf38, rf36 ; mov.ifb tmua, rf30                     # s6 82 load src | s5 85 store tile
-    mov tmud, rf14 ; add rf33, rf33, rf24 ; ldunifrf.rf30           # s5 85 store tile | s6 82 load src | s6 82 store tile | uniform 0x00000028
-    mov.ifb tmua, rf39 ; add rf39, rf33, rf6                        # s5 85 store tile | s6 82 load src
-    and rf41, rf0, 3 ; mov.ifa tmuau, rf33                          # s8 81 stage | s6 82 load src | uniform 0xfffffffd (u8)
-    vfla rf29 ; mov tmud, rf14 ; ldunifrf.rf40                      # s6 82 load src | s5 85 store tile | s6 82 store tile | uniform 0x0000002c
-    shl rf26, rf41, 1 ; mov.ifb tmua, rf26                          # s8 82 load src | s5 85 store tile
-    sub.ifa tmuau, rf33, -1 ; umul24 rf33, rf1, rf3                 # s6 82 load src | uniform 0xfffffffd (u8)
-    mov.ifa tmuau, rf39 ; add rf30, rf42, rf30                      # s6 82 load src | s6 82 store tile | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; add rf33, rf4, rf33 ; ldunifrf.rf42            # s5 85 store tile | s6 82 store tile | uniform 0x00000058
-    mov.ifb tmua, rf44 ; sub.pushc -, rf35, rf34                    # s5 85 store tile | s6 82 store tile
-    sub.andc -, rf38, rf36 ; sub.ifb tmuau, rf39, -1                # s6 82 store tile | s6 82 load src | uniform 0xfffffffd (u8)
-    add rf33, rf33, rf13 ; umul24 rf39, rf1, rf3 ; thrsw ; ldunifrf.rf34 # s2 82 store tile | s6 82 store tile | uniform 0x0000005c
-    add rf33, rf33, rf40 ; add rf39, rf4, rf39 ; ldunifrf.rf40      # s6 82 store tile | s1 82 load src | uniform value:src
-    add rf39, rf39, rf13 ; umul24 rf35, rf1, rf3 ; ldunifrf.rf44    # s2 82 store tile | s8 82 store tile | uniform 0x00000060
-    add rf39, rf39, rf42 ; add rf42, rf4, rf35 ; ldtmu.rf35         # s6 82 store tile | s6 82 load src
-    sub.andc -, rf0, 1 ; mov tmud, rf35                             # s6 82 store tile
-    and rf35, rf0, 3 ; mov.ifa tmua, rf30                           # s8 81 stage | s6 82 store tile
-    add rf41, rf42, rf13 ; smul24 rf42, rf26, rf6 ; ldtmu.rf26      # s2 82 store tile | s8 82 load src | s6 82 load src
-    mov tmud, rf26 ; add rf34, rf41, rf34 ; ldtmu.rf26              # s6 82 store tile | s6 82 load src
-    and rf41, rf0, 3 ; mov.ifa tmua, rf33                           # s8 81 stage | s6 82 store tile
-    mov tmud, rf26 ; add rf40, rf40, rf42 ; ldtmu.rf26              # s6 82 store tile | s8 82 load src | s6 82 load src
-    mov.ifa tmua, rf39 ; mov.pushz -, rf29                          # s6 82 store tile | s7 85 store tile
-    mov tmud, rf26 ; sub.andc -, rf0, 1                             # s6 82 store tile | s7 85 store tile
-    and rf26, rf0, 3 ; mov.ifb tmua, rf34                           # s8 81 stage | s6 82 store tile
-    mov tmud, rf14 ; add rf40, rf40, -2                             # s7 85 store tile | s8 82 load src
-    tmuwt - ; sub.pushc -, rf37, rf31                               # s8 82 load src
-    mov.ifb tmua, rf30 ; add rf30, rf40, rf24                       # s7 85 store tile | s8 82 load src
-    and rf40, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s7 85 store tile
-    mov.ifb tmua, rf33 ; add rf33, rf30, rf6                        # s7 85 store tile | s8 82 load src
-    and rf29, rf0, 3 ; mov.ifa tmuau, rf30                          # s8 81 stage | s8 82 load src | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf30, -1 ; umul24 rf30, rf1, rf3                 # s8 82 load src | uniform 0xfffffffd (u8)
-    shl rf29, rf29, 1 ; mov tmud, rf14                              # s8 82 load src | s7 85 store tile
-    mov.ifb tmua, rf39 ; add rf30, rf4, rf30                        # s7 85 store tile
-    mov.ifa tmuau, rf33 ; umul24 rf35, rf35, rf44                   # s8 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf33, -1 ; add rf30, rf30, rf35                  # s8 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf35          # s7 85 store tile | s8 82 store tile | uniform 0x00000064
-    mov.ifb tmua, rf34 ; add rf30, rf30, rf44 ; thrsw               # s7 85 store tile | s8 82 store tile
-    add rf33, rf4, rf33 ; umul24 rf41, rf41, rf44 ; ldunifrf.rf34   # s8 82 store tile | uniform 0x00000090
-    add rf33, rf33, rf41 ; umul24 rf41, rf1, rf3 ; ldunifrf.rf39    # s8 82 store tile | uniform 0x00000094
-    sub.pushc -, rf37, rf31 ; add rf33, rf33, rf35                  # s8 82 store tile
-    add rf41, rf4, rf41 ; umul24 rf35, rf26, rf44 ; ldtmu.rf26      # s8 82 store tile | s8 82 load src
-    sub.andc -, rf0, 4 ; mov tmud, rf26                             # s8 82 store tile
-    mov.ifa tmua, rf30 ; add rf35, rf41, rf35                       # s8 82 store tile
-    add rf35, rf35, rf34 ; umul24 rf41, rf1, rf3 ; ldtmu.rf34       # s8 82 store tile | s8 82 load src
-    mov tmud, rf34 ; add rf41, rf4, rf41 ; ldtmu.rf34               # s8 82 store tile | s8 82 load src
-    mov.ifa tmua, rf33 ; umul24 rf40, rf40, rf44                    # s8 82 store tile
-    and rf34, rf0, 3 ; mov tmud, rf34                               # s8 81 stage | s8 82 store tile
-    add rf40, rf41, rf40 ; mov.ifa tmua, rf35                       # s8 82 store tile
-    add rf40, rf40, rf39 ; smul24 rf39, rf29, rf6 ; ldtmu.rf29      # s8 82 store tile | s8 82 load src
-    and rf29, rf0, 3 ; mov tmud, rf29                               # s8 81 stage | s8 82 store tile
-    sub.pushc -, rf37, rf31 ; mov.ifa tmua, rf40                    # s9 85 store tile | s8 82 store tile
-    nop ; umul24 rf41, rf1, rf3 ; ldunifrf.rf26                     # s1 82 load src | uniform value:src
-    sub.nornc -, rf0, 4 ; add rf26, rf26, rf39                      # s9 85 store tile | s8 82 load src
-    and rf39, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 85 store tile
-    tmuwt - ; sub rf26, rf26, -8                                    # s10 82 load src
-    mov.ifa tmua, rf30 ; sub.pushc -, rf38, rf36                    # s9 85 store tile | s10 82 load src
-    and rf30, rf0, 3 ; add rf26, rf26, rf24                         # s8 81 stage | s10 82 load src
-    mov tmud, rf14 ; add rf42, rf26, rf6 ; ldunifrf.rf43            # s9 85 store tile | s10 82 load src | s10 82 store tile | uniform 0x00000088
-    mov.ifb tmua, rf33 ; add rf33, rf4, rf41                        # s9 85 store tile
-    mov.ifa tmuau, rf26 ; umul24 rf34, rf34, rf44                   # s10 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf26, -1 ; add rf26, rf33, rf34                  # s10 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
-    shl rf33, rf6, 3 ; mov tmud, rf14                               # s12 82 load src | s9 85 store tile
-    mov.ifb tmua, rf35 ; umul24 rf35, rf1, rf3                      # s9 85 store tile
-    mov.ifa tmuau, rf42 ; add rf26, rf26, rf43                      # s10 82 load src | s10 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf42, -1 ; add rf35, rf4, rf35                   # s10 82 load src | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; umul24 rf29, rf29, rf44 ; ldunifrf.rf42        # s9 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x0000008c
-    mov.ifb tmua, rf40 ; add rf29, rf35, rf29 ; thrsw               # s9 85 store tile | s8 82 store tile
-    add rf29, rf29, rf42 ; umul24 rf42, rf1, rf3 ; ldunifrf.rf35    # s10 82 store tile | uniform 0x000000b8
-    add rf39, rf4, rf42 ; umul24 rf42, rf39, rf44 ; ldunifrf.rf40   # s8 82 store tile | s10 82 store tile | uniform 0x000000bc
-    sub.pushc -, rf38, rf36 ; add rf39, rf39, rf42                  # s10 82 store tile | s8 82 store tile
-    add rf39, rf39, rf35 ; umul24 rf42, rf1, rf3 ; ldtmu.rf35       # s10 82 store tile | s10 82 load src
-    sub.andc -, rf0, 4 ; mov tmud, rf35                             # s10 82 store tile
-    mov.ifa tmua, rf26 ; add rf42, rf4, rf42                        # s10 82 store tile
-    nop ; umul24 rf44, rf30, rf44 ; ldtmu.rf30                      # s8 82 store tile | s10 82 load src
-    mov tmud, rf30 ; add rf42, rf42, rf44 ; ldtmu.rf30              # s10 82 store tile | s8 82 store tile | s10 82 load src
-    mov.ifa tmua, rf29 ; add rf40, rf42, rf40                       # s10 82 store tile
-    mov tmud, rf30 ; umul24 rf42, rf1, rf3 ; ldtmu.rf30             # s10 82 store tile | s10 82 load src
-    mov.ifa tmua, rf39 ; sub.pushc -, rf38, rf36                    # s10 82 store tile | s11 85 store tile
-    mov tmud, rf30 ; sub.nornc -, rf0, 4                            # s10 82 store tile | s11 85 store tile
-    mov.ifb tmua, rf40 ; sub.pushc -, 0, rf32                       # s10 82 store tile | s12 82 load src
-    mov tmud, rf14 ; add rf42, rf4, rf42 ; ldunifrf.rf30            # s11 85 store tile | s1 82 load src | uniform value:src
-    tmuwt - ; add rf30, rf30, rf33 ; ldunifrf.rf33                  # s12 82 load src | s12 82 store tile | uniform 0x000001e0
-    mov.ifb tmua, rf26 ; add rf26, rf30, -2                         # s11 85 store tile | s12 82 load src
-    mov tmud, rf14 ; sub.andc -, rf37, rf31                         # s11 85 store tile | s12 82 load src
-    add rf26, rf26, rf24 ; mov.ifb tmua, rf29                       # s12 82 load src | s11 85 store tile
-    mov.ifa tmuau, rf26 ; add rf29, rf26, rf6                       # s12 82 load src | uniform 0xfffffffd (u8)
-    and rf30, rf0, 1 ; mov tmud, rf14                               # s1 81 stage | s11 85 store tile
-    shr rf39, rf0, 1 ; mov.ifb tmua, rf39                           # s1 81 stage | s11 85 store tile
-    vfla rf26 ; sub.ifa tmuau, rf26, -1                             # s12 82 load src | uniform 0xfffffffd (u8)
-    shl rf30, rf30, 2 ; mov.ifa tmuau, rf29                         # s1 82 load src | s12 82 load src | uniform 0xfffffffd (u8)
-    and rf39, rf39, 1 ; mov tmud, rf14                              # s4 81 stage | s11 85 store tile
-    mov.ifb tmua, rf40 ; sub.pushc -, 0, rf32                       # s11 85 store tile | s12 82 store tile
-    sub.andc -, rf37, rf31 ; sub.ifb tmuau, rf29, -1                # s12 82 store tile | s12 82 load src | uniform 0xfffffffd (u8)
-    add rf42, rf42, rf13 ; umul24 rf29, rf1, rf3 ; thrsw ; ldunifrf.rf31 # s2 82 store tile | s12 82 store tile | uniform 0x000001e4
-    shl rf33, rf6, 3 ; add rf42, rf42, rf33                         # s12 82 load src | s12 82 store tile
-    add rf29, rf4, rf29 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf40     # s12 82 store tile | uniform 0x00000210
-    add rf37, rf29, rf13 ; add rf44, rf4, rf37 ; ldtmu.rf29         # s2 82 store tile | s12 82 load src
-    sub.andc -, rf0, 1 ; mov tmud, rf29                             # s12 82 store tile
-    mov.ifa tmua, rf42 ; add rf31, rf37, rf31                       # s12 82 store tile
-    add rf37, rf44, rf13 ; umul24 rf29, rf1, rf3 ; ldtmu.rf44       # s2 82 store tile | s12 82 load src
-    shr rf44, rf0, 1 ; mov tmud, rf44                               # s1 81 stage | s12 82 store tile
-    and rf44, rf44, 1 ; mov.ifa tmua, rf31                          # s4 81 stage | s12 82 store tile
-    and rf40, rf0, 1 ; add rf37, rf37, rf40                         # s1 81 stage | s12 82 store tile
-    add rf35, rf4, rf29 ; smul24 rf39, rf39, rf6 ; ldtmu.rf29       # s4 82 load src | s12 82 load src
-    shl rf29, rf40, 4 ; mov tmud, rf29                              # s1 82 store tile | s12 82 store tile
-    add rf35, rf35, rf13 ; umul24 rf40, rf1, rf3 ; ldunifrf.rf43    # s2 82 store tile | s12 82 store tile | uniform 0x00000214
-    mov.ifa tmua, rf37 ; add rf35, rf35, rf43                       # s12 82 store tile
-    add rf44, rf4, rf40 ; umul24 rf43, rf44, rf7 ; ldtmu.rf40       # s4 82 store tile | s12 82 load src
-    mov tmud, rf40 ; add rf29, rf43, rf29 ; ldunifrf.rf40           # s12 82 store tile | s4 82 store tile | s1 82 load src | uniform value:src
-    mov.pushz -, rf26 ; add rf26, rf40, rf30                        # s13 85 store tile | s1 82 load src
-    sub.andc -, rf0, 1 ; mov.ifb tmua, rf35                         # s13 85 store tile | s12 82 store tile
-    add rf26, rf26, rf39 ; mov tmud, rf14 ; ldunifrf.rf39           # s4 82 load src | s13 85 store tile | s14 82 store tile | uniform 0x000001e8
-    tmuwt - ; add rf26, rf26, rf33 ; ldunifrf.rf33                  # s14 82 load src | s1 82 load src | uniform value:src
-    mov.ifa tmua, rf42 ; sub.pushc -, 0, rf32                       # s13 85 store tile | s14 82 load src
-    add rf26, rf26, rf24 ; mov tmud, rf14 ; ldunifrf.rf42           # s14 82 load src | s13 85 store tile | s18 62 damping | uniform 0x00010000
-    shl rf31, rf6, 3 ; mov.ifb tmua, rf31                           # s12 82 load src | s13 85 store tile
-    mov.ifa tmuau, rf26 ; add rf29, rf44, rf29                      # s14 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf26, -1 ; add rf29, rf29, rf39                  # s14 82 load src | s14 82 store tile | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; add rf31, rf33, rf31 ; ldunifrf.rf33           # s13 85 store tile | s12 82 load src | s18 97 table | uniform table:log2
-    mov.ifb tmua, rf37 ; sub rf31, rf31, -8                         # s13 85 store tile | s16 82 load src
-    sub.ifa tmuau, rf26, -2 ; add rf24, rf31, rf24                  # s14 82 load src | s16 82 load src | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf26, -3 ; add rf26, rf24, rf6                   # s14 82 load src | s16 82 load src | uniform 0xfffffffd (u8)
-    and rf31, rf28, rf12 ; mov tmud, rf14 ; ldunifrf.rf37           # s18 60 pri | s13 85 store tile | s18 61 sec | uniform 0x00000100
-    mov.ifb tmua, rf35 ; v8dot rf35, rf28, rf37 ; thrsw             # s13 85 store tile | s18 61 sec
-    shl rf37, rf31, 2 ; v8dot rf42, rf28, rf42                      # s18 97 table | s18 62 damping
-    shl rf39, rf35, 2                                               # s18 98 table
-    nop ; sub.pushc -, 0, rf32                                      # s14 82 store tile
-    nop ; ldtmu.rf44                                                # s14 82 load src
-    sub.andc -, rf0, 4 ; mov tmud, rf44                             # s14 82 store tile
-    mov.ifa tmua, rf29 ; sub.pushc -, 0, rf32                       # s14 82 store tile | s15 85 store tile
-    nop ; mov rf30, rf22 ; ldtmu.rf44                               # s18 111 select | s14 82 load src
-    nop ; mov tmud, rf44 ; ldtmu.rf44                               # s14 82 store tile | s14 82 load src
-    sub.nornc -, rf0, 4 ; mov.ifb tmua, rf15                        # s15 85 store tile | s14 82 store tile
-    mov tmud, rf44 ; mov rf40, rf22 ; ldtmu.rf44                    # s14 82 store tile | s18 111 select | s14 82 load src
-    asr rf43, rf31, 1 ; mov.ifb tmua, rf16                          # s18 99 shr | s14 82 store tile
-    mov tmud, rf44 ; add rf43, rf43, rf43 ; ldunifrf.rf44           # s14 82 store tile | s18 99 mul | s18 63 dir | uniform 0x01000000
-    mov.ifb tmua, rf17 ; sub.pushc -, 0, rf32                       # s14 82 store tile | s16 82 load src
-    mov tmud, rf14 ; sub.andc -, rf38, rf36                         # s15 85 store tile | s16 82 load src
-    tmuwt - ; v8dot rf28, rf28, rf44 ; ldunifrf.rf44                # s18 63 dir | s18 118 table | uniform table:dy
-    vfla rf29 ; mov.ifb tmua, rf29                                  # s16 82 load src | s15 85 store tile
-    shl rf34, rf28, 3 ; mov tmud, rf14                              # s18 118 table | s15 85 store tile
-    nop ; mov.ifb tmua, rf15                                        # s15 85 store tile
-    nop ; mov.ifa tmuau, rf24                                       # s16 82 load src | uniform 0xfffffffd (u8)
-    nop ; mov tmud, rf14 ; ldunifrf.rf41                            # s15 85 store tile | s18 118 table | uniform table:dx
-    nop ; mov.ifb tmua, rf16                                        # s15 85 store tile
-    nop ; sub.ifa tmuau, rf24, -1                                   # s16 82 load src | uniform 0xfffffffd (u8)
-    nop ; mov.ifa tmuau, rf26                                       # s16 82 load src | uniform 0xfffffffd (u8)
-    nop ; mov tmud, rf14                                            # s15 85 store tile
-    mov.ifb tmua, rf17 ; sub.pushc -, 0, rf32                       # s15 85 store tile | s16 82 store tile
-    sub.andc -, rf38, rf36 ; sub.ifb tmuau, rf26, -1                # s16 82 store tile | s16 82 load src | uniform 0xfffffffd (u8)
-    tmuwt - ; thrsw ; ldunifrf.rf26                                 # s1 82 store tile | uniform 0x00000068
-    nop ; add tmua, rf33, rf37                                      # s18 97 table
-    nop ; add tmua, rf33, rf39                                      # s18 98 table
-    nop ; thrsw ; ldtmu.rf33                                        # s16 82 load src
-    nop ; ldtmu.rf39                                                # s16 82 load src
-    nop ; ldtmu.rf37                                                # s16 82 load src
-    sub.andc -, rf0, 1 ; mov tmud, rf33                             # s16 82 store tile
-    mov.ifa tmua, rf18 ; mov.pushz -, rf29                          # s16 82 store tile | s17 85 store tile
-    nop ; mov tmud, rf39 ; ldtmu.rf39                               # s16 82 store tile | s16 82 load src
-    sub.andc -, rf0, 1 ; mov.ifb tmua, rf19                         # s17 85 store tile | s16 82 store tile
-    nop ; mov tmud, rf37 ; ldtmu.rf37                               # s16 82 store tile | s18 97 table
-    mov.ifb tmua, rf20 ; sub rf37, rf42, rf37 ; thrsw               # s16 82 store tile | s18 97 sub
-    max rf37, rf37, 0                                               # s18 97 pri_shift
+    vfla rf34 ; mov.ifb tmua, rf34                                  # s6 82 load src | s5 85 store tile
+    mov tmud, rf14 ; add rf33, rf33, rf29 ; ldunifrf.rf50           # s5 85 store tile | s6 82 load src | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf27 ; add rf27, rf33, rf6                        # s5 85 store tile | s6 82 load src
+    and rf52, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s5 85 store tile
+    shl rf31, rf52, 1 ; mov.ifb tmua, rf31                          # s8 82 load src | s5 85 store tile
+    mov tmud, rf14 ; add rf44, rf4, rf44 ; ldunifrf.rf52            # s5 85 store tile | s8 82 store tile | uniform 0x00000060
+    mov.ifb tmua, rf45 ; add rf44, rf44, rf13                       # s5 85 store tile | s2 82 store tile
+    mov.ifa tmuau, rf33 ; add rf44, rf44, rf47                      # s6 82 load src | s6 82 store tile | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf33, -1 ; smul24 rf31, rf31, rf6                # s6 82 load src | s8 82 load src | uniform 0xfffffffd (u8)
+    and rf33, rf0, 3 ; mov.ifa tmuau, rf27                          # s8 81 stage | s6 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf27, -1 ; add rf27, rf50, rf31                  # s6 82 load src | s8 82 load src | uniform 0xfffffffd (u8)
+    nop ; umul24 rf31, rf1, rf3 ; thrsw ; ldunifrf.rf50             # s8 82 store tile | uniform 0x00000064
+    add rf27, rf27, -2 ; add rf31, rf4, rf31                        # s8 82 load src
+    and rf47, rf0, 3 ; add rf27, rf27, rf29                         # s8 81 stage | s8 82 load src
+    sub.pushc -, rf41, rf36 ; add rf36, rf27, rf6                   # s6 82 store tile | s8 82 load src
+    and rf41, rf0, 3 ; sub.andc -, rf48, rf42                       # s8 81 stage | s6 82 store tile
+    sub.andc -, rf0, 1 ; umul24 rf33, rf33, rf52                    # s6 82 store tile | s8 82 store tile
+    mov.pushz -, rf34 ; add rf31, rf31, rf33                        # s7 85 store tile | s8 82 store tile
+    sub.andc -, rf0, 1 ; add rf31, rf31, rf52                       # s7 85 store tile | s8 82 store tile
+    nop ; umul24 rf34, rf1, rf3 ; ldtmu.rf33                        # s6 82 load src
+    mov tmud, rf33 ; add rf34, rf4, rf34 ; ldtmu.rf33               # s6 82 store tile | s6 82 load src
+    and rf45, rf0, 3 ; mov.ifb tmua, rf37                           # s8 81 stage | s6 82 store tile
+    mov tmud, rf33 ; umul24 rf47, rf47, rf52 ; ldtmu.rf33           # s6 82 store tile | s8 82 store tile | s6 82 load src
+    mov.ifb tmua, rf38 ; add rf34, rf34, rf47                       # s6 82 store tile | s8 82 store tile
+    mov tmud, rf33 ; add rf34, rf34, rf50 ; ldtmu.rf33              # s6 82 store tile | s8 82 store tile | s6 82 load src
+    mov.ifb tmua, rf49 ; umul24 rf50, rf1, rf3                      # s6 82 store tile
+    mov tmud, rf33 ; add rf33, rf4, rf50 ; ldunifrf.rf50            # s6 82 store tile | s8 82 store tile | uniform 0x00000090
+    mov.ifb tmua, rf44 ; sub.pushc -, rf43, rf35                    # s6 82 store tile | s8 82 load src
+    mov tmud, rf14 ; umul24 rf41, rf41, rf52 ; ldunifrf.rf47        # s7 85 store tile | s8 82 store tile | uniform 0x00000094
+    tmuwt - ; add rf33, rf33, rf41 ; ldunifrf.rf41                  # s8 82 store tile | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf37 ; add rf33, rf33, rf50                       # s7 85 store tile | s8 82 store tile
+    mov tmud, rf14 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf50          # s7 85 store tile | s8 82 store tile | uniform 0x00000060
+    mov.ifb tmua, rf38 ; add rf37, rf4, rf37                        # s7 85 store tile
+    and rf38, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s7 85 store tile
+    shl rf38, rf38, 1 ; mov.ifb tmua, rf49                          # s8 82 load src | s7 85 store tile
+    mov tmud, rf14 ; umul24 rf45, rf45, rf52 ; ldunifrf.rf52        # s7 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x00000088
+    mov.ifb tmua, rf44 ; add rf37, rf37, rf45                       # s7 85 store tile | s8 82 store tile
+    mov.ifa tmuau, rf27 ; add rf37, rf37, rf47                      # s8 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf27, -1 ; smul24 rf27, rf38, rf6                # s8 82 load src | uniform 0xfffffffd (u8)
+    and rf38, rf0, 3 ; mov.ifa tmuau, rf36                          # s8 81 stage | s8 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf36, -1 ; add rf27, rf41, rf27                  # s8 82 load src | uniform 0xfffffffd (u8)
+    and rf36, rf32, rf12 ; umul24 rf41, rf1, rf3 ; thrsw ; ldunifrf.rf47 # s18 60 pri | s10 82 store tile | uniform 0x0000008c
+    sub rf27, rf27, -8 ; add rf41, rf4, rf41                        # s10 82 load src
+    and rf44, rf0, 3 ; add rf27, rf27, rf29                         # s8 81 stage | s10 82 load src
+    sub.pushc -, rf43, rf35 ; add rf45, rf27, rf6                   # s8 82 store tile | s10 82 load src
+    sub.andc -, rf0, 4 ; umul24 rf38, rf38, rf50                    # s8 82 store tile
+    and rf49, rf0, 3 ; sub.pushc -, rf43, rf35                      # s8 81 stage | s9 85 store tile
+    sub.nornc -, rf0, 4 ; add rf38, rf41, rf38                      # s9 85 store tile | s8 82 store tile
+    add rf52, rf38, rf52 ; umul24 rf41, rf1, rf3 ; ldtmu.rf38       # s10 82 store tile | s8 82 load src
+    mov tmud, rf38 ; add rf41, rf4, rf41 ; ldtmu.rf38               # s8 82 store tile | s8 82 load src
+    and rf46, rf0, 3 ; mov.ifb tmua, rf31                           # s8 81 stage | s8 82 store tile
+    mov tmud, rf38 ; umul24 rf44, rf44, rf50 ; ldtmu.rf38           # s8 82 store tile | s8 82 load src
+    mov.ifb tmua, rf34 ; add rf41, rf41, rf44                       # s8 82 store tile
+    mov tmud, rf38 ; add rf41, rf41, rf47 ; ldtmu.rf38              # s8 82 store tile | s10 82 store tile | s8 82 load src
+    mov.ifb tmua, rf33 ; umul24 rf47, rf1, rf3                      # s8 82 store tile
+    mov tmud, rf38 ; add rf38, rf4, rf47 ; ldunifrf.rf47            # s8 82 store tile | s10 82 store tile | uniform 0x000000b8
+    mov.ifb tmua, rf37 ; sub.pushc -, rf48, rf42                    # s8 82 store tile | s10 82 load src
+    mov tmud, rf14 ; umul24 rf49, rf49, rf50 ; ldunifrf.rf44        # s9 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x000000bc
+    tmuwt - ; add rf38, rf38, rf49 ; ldunifrf.rf49                  # s8 82 store tile | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf31 ; add rf31, rf38, rf47                       # s9 85 store tile | s10 82 store tile
+    mov tmud, rf14 ; umul24 rf38, rf1, rf3 ; ldunifrf.rf47          # s9 85 store tile | s12 82 store tile | uniform 0x000001e0
+    mov.ifb tmua, rf34 ; add rf34, rf4, rf38                        # s9 85 store tile
+    mov tmud, rf14 ; umul24 rf46, rf46, rf50 ; ldunifrf.rf50        # s9 85 store tile | s8 82 store tile | s12 82 store tile | uniform 0x000001e4
+    shl rf33, rf6, 3 ; mov.ifb tmua, rf33                           # s12 82 load src | s9 85 store tile
+    mov tmud, rf14 ; add rf34, rf34, rf46 ; ldunifrf.rf46           # s9 85 store tile | s8 82 store tile | s12 82 store tile | uniform 0x00000210
+    mov.ifb tmua, rf37 ; add rf34, rf34, rf44                       # s9 85 store tile | s10 82 store tile
+    mov.ifa tmuau, rf27 ; add rf33, rf49, rf33                      # s10 82 load src | s12 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf27, -1 ; umul24 rf27, rf1, rf3                 # s10 82 load src | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf45 ; add rf33, rf33, -2                        # s10 82 load src | s12 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf45, -1 ; add rf33, rf33, rf29                  # s10 82 load src | s12 82 load src | uniform 0xfffffffd (u8)
+    add rf27, rf33, rf6 ; add rf45, rf4, rf27 ; thrsw ; ldunifrf.rf49 # s12 82 load src | s1 82 load src | uniform value:src
+    add rf45, rf45, rf13 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf44    # s2 82 store tile | s1 82 load src | uniform value:src
+    add rf37, rf45, rf47 ; add rf45, rf4, rf37 ; ldunifrf.rf47      # s12 82 store tile | s18 62 damping | uniform 0x00010000
+    sub.pushc -, rf48, rf42 ; add rf45, rf45, rf13                  # s10 82 store tile | s2 82 store tile
+    sub.andc -, rf0, 4 ; add rf45, rf45, rf50                       # s10 82 store tile | s12 82 store tile
+    sub.pushc -, rf48, rf42 ; umul24 rf50, rf1, rf3                 # s11 85 store tile
+    sub.nornc -, rf0, 4 ; add rf50, rf4, rf50                       # s11 85 store tile
+    add rf38, rf50, rf13 ; v8dot rf50, rf32, rf47 ; ldtmu.rf47      # s2 82 store tile | s18 62 damping | s10 82 load src
+    mov tmud, rf47 ; add rf46, rf38, rf46 ; ldtmu.rf38              # s10 82 store tile | s12 82 store tile | s10 82 load src
+    and rf47, rf0, 1 ; mov.ifb tmua, rf52                           # s1 81 stage | s10 82 store tile
+    mov tmud, rf38 ; mov rf30, rf24 ; ldtmu.rf38                    # s10 82 store tile | s18 111 select | s10 82 load src
+    shl rf47, rf47, 2 ; mov.ifb tmua, rf41                          # s1 82 load src | s10 82 store tile
+    mov tmud, rf38 ; add rf47, rf49, rf47 ; ldtmu.rf38              # s10 82 store tile | s1 82 load src | s10 82 load src
+    shr rf49, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s10 82 store tile
+    and rf38, rf49, 1 ; mov tmud, rf38                              # s4 81 stage | s10 82 store tile
+    mov.ifb tmua, rf34 ; sub.pushc -, 0, rf39                       # s10 82 store tile | s12 82 load src
+    mov tmud, rf14 ; sub.andc -, rf43, rf35                         # s11 85 store tile | s12 82 load src
+    tmuwt - ; smul24 rf38, rf38, rf6 ; ldunifrf.rf49                # s4 82 load src | s18 97 table | uniform table:log2
+    vfla rf52 ; mov.ifb tmua, rf52                                  # s12 82 load src | s11 85 store tile
+    shl rf40, rf6, 3 ; mov tmud, rf14                               # s12 82 load src | s11 85 store tile
+    mov.ifb tmua, rf41 ; add rf38, rf47, rf38                       # s11 85 store tile | s4 82 load src
+    mov tmud, rf14 ; add rf38, rf38, rf40 ; ldunifrf.rf40           # s11 85 store tile | s14 82 load src | s18 61 sec | uniform 0x00000100
+    mov.ifb tmua, rf31 ; add rf31, rf38, rf29                       # s11 85 store tile | s14 82 load src
+    shl rf38, rf6, 3 ; mov tmud, rf14                               # s12 82 load src | s11 85 store tile
+    mov.ifb tmua, rf34 ; add rf34, rf44, rf38                       # s11 85 store tile | s12 82 load src
+    mov.ifa tmuau, rf33 ; sub rf34, rf34, -8                        # s12 82 load src | s16 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf33, -1 ; add rf29, rf34, rf29                  # s12 82 load src | s16 82 load src | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf27 ; add rf33, rf29, rf6                       # s12 82 load src | s16 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf27, -1 ; v8dot rf27, rf32, rf40                # s12 82 load src | s18 61 sec | uniform 0xfffffffd (u8)
+    nop ; mov rf34, rf24 ; thrsw ; ldunifrf.rf40                    # s18 111 select | s18 63 dir | uniform 0x01000000
+    shl rf32, rf36, 2 ; v8dot rf40, rf32, rf40                      # s18 97 table | s18 63 dir
+    shl rf38, rf27, 2                                               # s18 98 table
+    nop ; sub.pushc -, 0, rf39                                      # s12 82 store tile
+    asr rf35, rf36, 1 ; sub.andc -, rf43, rf35                      # s18 99 shr | s12 82 store tile
+    sub.andc -, rf0, 1 ; add rf35, rf35, rf35                       # s12 82 store tile | s18 99 mul
+    shl rf52, rf40, 3 ; mov.pushz -, rf52                           # s18 118 table | s13 85 store tile
+    nop ; sub.andc -, rf0, 1                                        # s13 85 store tile
+    nop ; ldtmu.rf43                                                # s12 82 load src
+    nop ; mov tmud, rf43 ; ldtmu.rf43                               # s12 82 store tile | s12 82 load src
+    mov.ifb tmua, rf37 ; add rf44, rf40, 2                          # s12 82 store tile | s18 114 add
+    nop ; mov tmud, rf43 ; ldtmu.rf43                               # s12 82 store tile | s12 82 load src
+    shl rf44, rf44, 2 ; mov.ifb tmua, rf45                          # s18 114 beside | s12 82 store tile
+    nop ; mov tmud, rf43 ; ldtmu.rf43                               # s12 82 store tile | s12 82 load src
+    mov.ifb tmua, rf46 ; add rf40, rf40, 6                          # s12 82 store tile | s18 114 add
+    nop ; mov tmud, rf43 ; ldunifrf.rf43                            # s12 82 store tile | s18 118 table | uniform table:dy
+    mov.ifb tmua, rf15 ; sub.pushc -, 0, rf39                       # s12 82 store tile | s14 82 load src
+    nop ; mov tmud, rf14 ; ldunifrf.rf41                            # s13 85 store tile | s18 118 table | uniform table:dx
+    tmuwt - ; ldunifrf.rf47                                         # s1 82 store tile | uniform 0x00000068
+    nop ; mov.ifb tmua, rf37                                        # s13 85 store tile
+    nop ; mov tmud, rf14                                            # s13 85 store tile
+    shl rf40, rf40, 2 ; mov.ifb tmua, rf45                          # s18 114 beside | s13 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf45                            # s13 85 store tile | s18 114 beside | uniform table:next
+    nop ; mov.ifb tmua, rf46                                        # s13 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf46                            # s13 85 store tile | s18 118 table | uniform table:dy
+    nop ; mov.ifb tmua, rf15                                        # s13 85 store tile
+    nop ; mov.ifa tmuau, rf31                                       # s14 82 load src | uniform 0xfffffffd (u8)
+    nop ; sub.ifa tmuau, rf31, -1                                   # s14 82 load src | uniform 0xfffffffd (u8)
+    nop ; sub.ifa tmuau, rf31, -2                                   # s14 82 load src | uniform 0xfffffffd (u8)
+    nop ; sub.ifa tmuau, rf31, -3                                   # s14 82 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf31                                     # s18 118 table | uniform table:dx
     nop
-    nop ; mov tmud, rf39 ; ldtmu.rf39                               # s16 82 store tile | s18 98 table
-    mov.ifb tmua, rf21 ; sub.pushc -, rf43, rf31                    # s16 82 store tile | s18 111 select
-    mov tmud, rf14 ; mov.ifna rf30, 4                               # s17 85 store tile | s18 111 select
-    mov.ifb tmua, rf18 ; mov.ifna rf40, 2                           # s17 85 store tile | s18 111 select
-    mov tmud, rf14 ; sub rf39, rf42, rf39                           # s17 85 store tile | s18 98 sub
-    max rf39, rf39, 0 ; mov.ifb tmua, rf19                          # s18 98 sec_shift | s17 85 store tile
-    nop ; mov tmud, rf14                                            # s17 85 store tile
-    nop ; mov.ifb tmua, rf20                                        # s17 85 store tile
-    nop ; mov tmud, rf14                                            # s17 85 store tile
-    nop ; mov.ifb tmua, rf21                                        # s17 85 store tile
-    tmuwt - ; add rf42, rf28, 2                                     # s18 118 load tile | s18 114 add
-    shl rf42, rf42, 2 ; add tmuau, rf44, rf34                       # s18 114 beside | s18 118 table | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf41, rf34 ; thrsw                             # s18 118 table | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf34                                             # s18 114 beside | uniform table:next
-    nop ; ldunifrf.rf41                                             # s18 118 table | uniform table:dy
-    nop ; ldtmu.rf44                                                # s18 118 table
-    nop ; smul24 rf29, rf44, rf7 ; ldtmu.rf43                       # s18 118 load tile | s18 118 table
-    add rf33, rf8, rf29 ; smul24 rf36, rf43, rf7 ; ldtmu.rf29       # s18 118 load tile | s18 118 table
-    add rf38, rf8, rf36 ; smul24 rf36, rf29, 4                      # s18 118 load tile
-    add rf33, rf33, rf36 ; smul24 rf36, rf44, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf33, rf26 ; smul24 rf44, rf36, rf7 ; ldtmu.rf36      # s18 118 load tile | s18 118 table
-    add rf44, rf8, rf44 ; smul24 rf29, rf29, -1                     # s18 118 load tile | s18 118 mul
-    add tmua, rf8, rf26 ; smul24 rf29, rf29, 4                      # s18 107 px | s18 118 load tile
-    nop ; add rf29, rf44, rf29 ; thrsw ; ldunifrf.rf44              # s18 118 load tile | s18 118 table | uniform table:dx
-    add tmua, rf29, rf26 ; smul24 rf43, rf43, -1                    # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf32, rf36, 4                                      # s18 118 load tile
-    add rf38, rf38, rf32 ; smul24 rf43, rf43, rf7 ; thrsw ; ldtmu.rf32 # s18 118 load tile
-    add rf43, rf8, rf43 ; smul24 rf36, rf36, -1                     # s18 118 load tile | s18 118 mul
-    add tmua, rf38, rf26 ; smul24 rf36, rf36, 4                     # s18 118 load tile
-    and rf43, rf32, rf12 ; add rf24, rf43, rf36 ; thrsw ; ldtmu.rf36 # s18 123 wrap | s18 118 load tile | s18 107 px
-    add tmua, rf24, rf26 ; sub rf45, rf36, rf32 ; ldtmu.rf46        # s18 118 load tile | s18 120 size
-    min rf47, rf36, rf32 ; sub rf48, rf36, rf46                     # s18 122 min | s18 120 size
-    max rf43, rf36, rf43 ; thrsw ; ldtmu.rf49                       # s18 123 max | s18 118 load tile
-    min rf47, rf47, rf46 ; sub rf50, rf36, rf49                     # s18 122 min | s18 120 size
-    and rf51, rf46, rf12                                            # s18 123 wrap
-    max rf43, rf43, rf51 ; sub.pushc rf32, rf32, rf36               # s18 123 max | s18 104 select
-    max rf32, rf32, rf45 ; ldtmu.rf45                               # s18 120 size | s18 118 load tile
-    asr rf46, rf32, rf37 ; sub.pushc rf51, rf46, rf36               # s18 102 shrv | s18 104 select
-    max rf48, rf51, rf48 ; sub rf46, rf31, rf46                     # s18 120 size | s18 102 sub
-    asr rf51, rf48, rf37                                            # s18 102 shrv
-    max rf46, rf46, 0 ; sub rf51, rf31, rf51                        # s18 102 limit | s18 102 sub
-    min rf32, rf32, rf46 ; sub rf46, rf36, rf45                     # s18 103 amount | s18 120 size
-    max rf51, rf51, 0                                               # s18 102 limit
-    min rf48, rf48, rf51 ; sub.ifb rf32, 0, rf32                    # s18 103 amount | s18 104 select
-    sub.pushc rf51, rf49, rf36 ; sub.ifa rf48, 0, rf48              # s18 104 select
-    max rf50, rf51, rf50 ; sub.pushc rf51, rf45, rf36               # s18 120 size | s18 104 select
-    asr rf52, rf50, rf37 ; smul24 rf32, rf32, rf30                  # s18 102 shrv | s18 121 parts0
-    max rf34, rf51, rf46 ; add tmua, rf34, rf42 ; thrsw             # s18 120 size | s18 114 beside
-    asr rf28, rf34, rf37 ; add rf42, rf28, 6                        # s18 102 shrv | s18 114 add
-    shl rf52, rf42, 2 ; sub rf42, rf31, rf52                        # s18 114 beside | s18 102 sub
-    min rf28, rf47, rf49 ; sub rf47, rf31, rf28 ; ldtmu.rf46        # s18 122 min | s18 102 sub | s18 114 beside
-    max rf48, rf42, 0 ; smul24 rf42, rf48, rf30                     # s18 102 limit | s18 121 parts1
-    shl rf46, rf46, 3                                               # s18 118 table
-    min rf41, rf50, rf48 ; add tmuau, rf41, rf46                    # s18 103 amount | s18 118 table | uniform 0xfffffffa (vec2)
-    and rf44, rf49, rf12 ; add tmuau, rf44, rf46 ; thrsw            # s18 123 wrap | s18 118 table | uniform 0xfffffffa (vec2)
-    max rf47, rf47, 0                                               # s18 102 limit
-    min rf34, rf34, rf47 ; sub.ifb rf41, 0, rf41                    # s18 103 amount | s18 104 select
-    max rf43, rf43, rf44 ; smul24 rf41, rf41, rf40 ; ldtmu.rf44     # s18 123 max | s18 121 parts2 | s18 118 table
-    min rf28, rf28, rf45 ; smul24 rf46, rf44, rf7 ; ldtmu.rf47      # s18 122 min | s18 118 load tile | s18 118 table
-    and rf45, rf45, rf12 ; add rf49, rf8, rf46 ; ldtmu.rf46         # s18 123 wrap | s18 118 load tile | s18 118 table
-    max rf43, rf43, rf45 ; smul24 rf44, rf44, -1                    # s18 123 max | s18 118 mul
-    nop ; smul24 rf45, rf46, 4                                      # s18 118 load tile
-    add rf45, rf49, rf45 ; smul24 rf49, rf44, rf7 ; ldtmu.rf44      # s18 118 load tile | s18 118 table
-    add rf49, rf8, rf49 ; smul24 rf46, rf46, -1                     # s18 118 load tile | s18 118 mul
-    add tmua, rf45, rf26 ; smul24 rf46, rf46, 4                     # s18 118 load tile
-    add rf46, rf49, rf46 ; smul24 rf49, rf47, rf7 ; thrsw           # s18 118 load tile
-    add tmua, rf46, rf26 ; sub.ifa rf34, 0, rf34                    # s18 118 load tile | s18 104 select
-    add rf49, rf8, rf49 ; smul24 rf34, rf34, rf40                   # s18 118 load tile | s18 121 parts3
-    add rf42, rf32, rf42 ; smul24 rf32, rf47, -1                    # s18 126 add | s18 118 mul
-    add rf42, rf42, rf41 ; smul24 rf41, rf44, 4                     # s18 126 add | s18 118 load tile
-    add rf41, rf49, rf41 ; smul24 rf49, rf32, rf7 ; thrsw ; ldtmu.rf32 # s18 118 load tile
-    add rf49, rf8, rf49 ; smul24 rf44, rf44, -1                     # s18 118 load tile | s18 118 mul
-    add tmua, rf41, rf26 ; smul24 rf44, rf44, 4                     # s18 118 load tile
-    add rf47, rf49, rf44 ; sub rf44, rf36, rf32 ; thrsw ; ldtmu.rf49 # s18 118 load tile | s18 120 size
-    add tmua, rf47, rf26 ; sub rf48, rf36, rf49                     # s18 118 load tile | s18 120 size
-    min rf28, rf28, rf32 ; add rf34, rf42, rf34                     # s18 122 min | s18 126 add
-    and rf42, rf32, rf12 ; thrsw ; ldtmu.rf50                       # s18 123 wrap | s18 118 load tile
-    max rf42, rf43, rf42 ; sub rf43, rf36, rf50                     # s18 123 max | s18 120 size
-    min rf28, rf28, rf49                                            # s18 122 min
-    and rf51, rf49, rf12 ; sub.pushc rf32, rf32, rf36               # s18 123 wrap | s18 104 select
-    max rf32, rf32, rf44 ; sub.pushc rf44, rf49, rf36               # s18 120 size | s18 104 select
-    asr rf49, rf32, rf39                                            # s18 102 shrv
-    max rf48, rf44, rf48 ; sub rf44, rf35, rf49                     # s18 120 size | s18 102 sub
-    asr rf49, rf48, rf39                                            # s18 102 shrv
-    max rf44, rf44, 0 ; sub rf49, rf35, rf49                        # s18 102 limit | s18 102 sub
-    min rf32, rf32, rf44 ; ldtmu.rf44                               # s18 103 amount | s18 118 load tile
-    max rf49, rf49, 0                                               # s18 102 limit
-    min rf48, rf48, rf49 ; sub.ifb rf32, 0, rf32                    # s18 103 amount | s18 104 select
-    sub.pushc rf49, rf50, rf36 ; sub.ifa rf48, 0, rf48              # s18 104 parts6 | s18 104 select
-    max rf43, rf49, rf43 ; sub.pushc rf49, rf44, rf36               # s18 120 size | s18 104 parts7
-    asr rf53, rf43, rf39 ; add rf32, rf32, rf32                     # s18 102 shrv | s18 121 parts4
-    max rf42, rf42, rf51 ; sub rf51, rf35, rf53                     # s18 123 max | s18 102 sub
-    max rf51, rf51, 0 ; sub rf53, rf36, rf44                        # s18 102 limit | s18 120 size
-    max rf49, rf49, rf53 ; add rf48, rf48, rf48 ; ldunifrf.rf53     # s18 120 size | s18 121 parts5 | s18 114 beside | uniform table:next
-    asr rf52, rf49, rf39 ; add tmua, rf53, rf52 ; thrsw ; ldunifrf.rf53 # s18 102 shrv | s18 114 beside | s18 118 table | uniform table:dy
-    min rf43, rf43, rf51 ; sub rf51, rf35, rf52 ; ldunifrf.rf52     # s18 103 amount | s18 102 sub | s18 118 table | uniform table:dx
-    max rf32, rf51, 0 ; add rf34, rf34, rf32                        # s18 102 limit | s18 126 add
-    min rf32, rf49, rf32 ; add rf48, rf34, rf48 ; ldtmu.rf34        # s18 103 amount | s18 126 add | s18 114 beside
-    shl rf34, rf34, 3                                               # s18 118 table
-    add tmuau, rf53, rf34 ; sub.ifb rf43, 0, rf43                   # s18 118 table | s18 104 parts6 | uniform 0xfffffffa (vec2)
-    min rf28, rf28, rf50 ; add tmuau, rf52, rf34 ; thrsw            # s18 122 min | s18 118 table | uniform 0xfffffffa (vec2)
-    and rf50, rf50, rf12 ; sub.ifa rf32, 0, rf32                    # s18 123 wrap | s18 104 parts7
-    max rf42, rf42, rf50 ; add rf43, rf48, rf43                     # s18 123 max | s18 126 add
-    min rf28, rf28, rf44 ; add rf43, rf43, rf32 ; ldtmu.rf32        # s18 122 min | s18 126 add | s18 118 table
-    and rf44, rf44, rf12 ; smul24 rf50, rf32, rf7 ; ldtmu.rf48      # s18 123 wrap | s18 118 load tile | s18 118 table
-    max rf42, rf42, rf44 ; add rf50, rf8, rf50 ; ldtmu.rf44         # s18 123 max | s18 118 load tile | s18 118 table
-    nop ; smul24 rf32, rf32, -1                                     # s18 118 mul
-    nop ; smul24 rf34, rf44, 4                                      # s18 118 load tile
-    add rf34, rf50, rf34 ; smul24 rf50, rf32, rf7 ; ldtmu.rf32      # s18 118 load tile | s18 118 table
-    add rf50, rf8, rf50 ; smul24 rf44, rf44, -1                     # s18 118 load tile | s18 118 mul
-    add tmua, rf34, rf26 ; smul24 rf44, rf44, 4                     # s18 118 load tile
-    add rf44, rf50, rf44 ; smul24 rf50, rf48, rf7 ; thrsw           # s18 118 load tile
-    add tmua, rf44, rf26 ; add rf50, rf8, rf50                      # s18 118 load tile
-    nop ; smul24 rf48, rf48, -1                                     # s18 118 mul
-    nop ; smul24 rf52, rf48, rf7 ; thrsw ; ldtmu.rf48               # s18 118 p | s18 118 load tile
-    sub rf53, rf36, rf48 ; smul24 rf49, rf32, 4                     # s18 120 size | s18 118 load tile
-    add rf32, rf50, rf49 ; smul24 rf49, rf32, -1                    # s18 118 load tile | s18 118 mul
-    sub.pushc rf52, rf48, rf36 ; add rf50, rf8, rf52                # s18 104 select | s18 118 p
-    max rf52, rf52, rf53 ; add tmua, rf32, rf26 ; thrsw ; ldtmu.rf53 # s18 120 size | s18 118 load tile
-    asr rf51, rf52, rf39 ; sub rf54, rf36, rf53                     # s18 102 shrv | s18 120 size
-    min rf51, rf28, rf48 ; sub rf28, rf35, rf51                     # s18 122 min | s18 102 sub
-    max rf28, rf28, 0 ; sub.pushc rf55, rf53, rf36                  # s18 102 limit | s18 104 select
-    max rf49, rf55, rf54 ; smul24 rf54, rf49, 4                     # s18 120 size | s18 118 p
-    asr rf55, rf49, rf39                                            # s18 102 shrv
-    min rf28, rf52, rf28 ; add rf50, rf50, rf54                     # s18 103 amount | s18 118 p
-    sub rf26, rf35, rf55 ; add tmua, rf50, rf26 ; thrsw             # s18 102 sub | s18 118 p
-    max rf26, rf26, 0 ; add tmua, rf33, rf9                         # s18 102 limit | s18 118 load tile
-    min rf26, rf49, rf26 ; add tmua, rf8, rf9 ; ldtmu.rf49          # s18 103 amount | s18 107 px | s18 118 load tile
-    and rf48, rf48, rf12 ; sub.ifb rf28, 0, rf28                    # s18 123 wrap | s18 104 select
-    max rf42, rf42, rf48 ; sub.ifa rf26, 0, rf26                    # s18 123 max | s18 104 select
-    sub.pushc rf48, rf49, rf36 ; sub rf55, rf36, rf49               # s18 104 parts10 | s18 120 size
-    min rf51, rf51, rf53 ; add rf28, rf28, rf28 ; thrsw             # s18 122 min | s18 121 parts8
-    and rf28, rf53, rf12 ; add rf43, rf43, rf28                     # s18 123 wrap | s18 126 add
-    max rf48, rf48, rf55 ; add rf26, rf26, rf26 ; ldtmu.rf55        # s18 120 size | s18 121 parts9 | s18 118 p
-    asr rf26, rf48, rf39 ; add rf43, rf43, rf26                     # s18 102 shrv | s18 126 add
-    max rf28, rf42, rf28 ; sub.pushc rf42, rf55, rf36               # s18 123 max | s18 104 part
-    min rf51, rf51, rf49 ; sub rf53, rf36, rf55                     # s18 122 min | s18 120 size
-    max rf42, rf42, rf53 ; sub rf26, rf35, rf26                     # s18 120 size | s18 102 sub
-    asr rf53, rf42, rf39 ; mov rf52, rf13                           # s18 102 shrv | s18 127 select
-    max rf26, rf26, 0 ; sub rf53, rf35, rf53                        # s18 102 limit | s18 102 sub
-    min rf26, rf48, rf26 ; add tmua, rf29, rf9 ; thrsw              # s18 103 amount | s18 118 load tile
-    max rf53, rf53, 0 ; add tmua, rf38, rf9                         # s18 102 limit | s18 118 load tile
-    min rf42, rf42, rf53 ; sub.ifb rf26, 0, rf26                    # s18 103 amount | s18 104 parts10
-    and rf26, rf49, rf12 ; add rf43, rf43, rf26 ; thrsw             # s18 123 wrap | s18 126 add
-    max rf26, rf28, rf26 ; sub.ifa rf42, 0, rf42                    # s18 123 max | s18 104 part
-    and rf43, rf0, 1 ; add rf42, rf43, rf42                         # s1 81 stage | s18 126 total
-    shl rf43, rf43, 2 ; mov rf28, rf13                              # s1 82 load src | s18 130 select
-    and rf49, rf55, rf12 ; sub.pushn -, rf42, 0                     # s18 123 wrap | s18 127 select
-    add rf42, rf42, 8 ; add tmua, rf24, rf9                         # s18 127 add | s18 118 load tile
-    mov.ifa rf52, 1 ; add tmua, rf45, rf9                           # s18 127 select | s18 118 load tile
-    sub.pushc -, 0, rf31 ; sub rf42, rf42, rf52                     # s18 130 select | s18 127 sub
-    asr rf42, rf42, 4 ; mov rf52, rf23                              # s18 127 rounded | s18 130 select
-    sub.andc -, 0, rf35 ; add rf36, rf36, rf42                      # s18 130 select | s18 130 add
-    min.ifa rf28, rf51, rf55 ; sub.pushc -, rf2, rf5                # s18 130 select | s18 131 store dst
-    shr rf51, rf0, 1 ; add tmua, rf46, rf9                          # s1 81 stage | s18 118 load tile
-    max rf28, rf36, rf28 ; add tmua, rf41, rf9 ; thrsw ; ldunifrf.rf36 # s18 130 max | s18 118 load tile | s18 131 store dst | uniform value:dst
-    max.ifb rf52, rf26, rf49 ; add rf26, rf36, rf43                 # s18 130 select | s18 131 store dst
-    min rf28, rf28, rf52 ; ldunifrf.rf52                            # s18 130 limited | s18 131 store dst | uniform value:dst_stride
-    vflb rf51 ; smul24 rf36, rf51, rf52 ; thrsw ; ldtmu.rf52        # s18 130 select | s18 131 store dst | s18 118 load tile
-    add rf36, rf26, rf36 ; add tmua, rf47, rf9 ; ldtmu.rf26         # s18 131 store dst | s18 118 load tile | s18 107 px
-    add rf27, rf36, rf27 ; sub rf36, rf26, rf52                     # s18 131 store dst | s18 120 size
-    min tmud, rf28, rf12 ; sub.pushc rf28, rf52, rf26               # s18 131 store dst | s18 104 select
-    max rf28, rf28, rf36 ; ldtmu.rf36                               # s18 120 size | s18 118 load tile
-    asr rf43, rf28, rf37 ; mov.ifnb tmuau, rf27 ; thrsw             # s18 102 shrv | s18 131 store dst | uniform 0xfffffffd (u8)
-    sub rf49, rf26, rf36 ; sub rf43, rf31, rf43                     # s18 120 size | s18 102 sub
-    max rf43, rf43, 0 ; add tmua, rf34, rf9                         # s18 102 limit | s18 118 load tile
-    min rf28, rf28, rf43 ; sub.pushc rf43, rf36, rf26               # s18 103 amount | s18 104 select
-    max rf43, rf43, rf49 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 select
-    asr rf49, rf43, rf37 ; add tmua, rf44, rf9 ; thrsw ; ldtmu.rf55 # s18 102 shrv | s18 118 load tile
-    sub rf49, rf31, rf49 ; sub rf42, rf26, rf55                     # s18 102 sub | s18 120 size
-    max rf49, rf49, 0 ; smul24 rf28, rf28, rf30                     # s18 102 limit | s18 121 parts0
-    min rf43, rf43, rf49 ; sub.pushc rf49, rf55, rf26               # s18 103 amount | s18 104 select
-    max rf42, rf49, rf42 ; add tmua, rf32, rf9 ; thrsw ; ldtmu.rf49 # s18 120 size | s18 118 load tile
-    asr rf53, rf42, rf37 ; sub.ifb rf43, 0, rf43                    # s18 102 shrv | s18 104 select
-    min rf53, rf26, rf52 ; sub rf48, rf31, rf53                     # s18 122 min | s18 102 sub
-    and rf52, rf52, rf12 ; sub rf54, rf26, rf49 ; thrsw             # s18 123 wrap | s18 120 size
-    max rf48, rf48, 0 ; smul24 rf43, rf43, rf30                     # s18 102 limit | s18 121 parts1
-    min rf28, rf42, rf48 ; add rf42, rf28, rf43                     # s18 103 amount | s18 126 add
-    sub.pushc rf43, rf49, rf26 ; sub.ifa rf28, 0, rf28              # s18 104 select
-    max rf28, rf26, rf52 ; smul24 rf52, rf28, rf40 ; thrsw          # s18 123 max | s18 121 parts2
-    max rf42, rf43, rf54 ; add rf43, rf42, rf52                     # s18 120 size | s18 126 add
-    asr rf52, rf42, rf37                                            # s18 102 shrv
-    min rf52, rf53, rf36 ; sub rf53, rf31, rf52 ; thrsw             # s18 122 min | s18 102 sub
-    max rf53, rf53, 0                                               # s18 102 limit
-    min rf42, rf42, rf53 ; add tmua, rf50, rf9 ; ldtmu.rf53         # s18 103 amount | s18 118 p | s18 118 load tile
-    and rf36, rf36, rf12 ; sub.ifa rf42, 0, rf42                    # s18 123 wrap | s18 104 select
-    max rf28, rf28, rf36 ; sub.pushc rf36, rf53, rf26               # s18 123 max | s18 104 select
-    min rf52, rf52, rf55 ; sub rf54, rf26, rf53 ; thrsw             # s18 122 min | s18 120 size
-    max rf42, rf36, rf54 ; smul24 rf36, rf42, rf40                  # s18 120 size | s18 121 parts3
-    asr rf36, rf42, rf39 ; add rf43, rf43, rf36                     # s18 102 shrv | s18 126 add
-    and rf36, rf55, rf12 ; sub rf55, rf35, rf36                     # s18 123 wrap | s18 102 sub
-    max rf55, rf55, 0                                               # s18 102 limit
-    min rf42, rf42, rf55 ; add tmua, rf33, rf10 ; ldtmu.rf55        # s18 103 amount | s18 118 load tile
-    max rf28, rf28, rf36 ; sub.ifa rf42, 0, rf42                    # s18 123 max | s18 104 select
-    sub.pushc rf36, rf55, rf26 ; sub rf54, rf26, rf55               # s18 104 select | s18 120 size
-    max rf42, rf36, rf54 ; add rf36, rf42, rf42                     # s18 120 size | s18 121 parts4
-    asr rf36, rf42, rf39 ; add rf43, rf43, rf36                     # s18 102 shrv | s18 126 add
-    min rf36, rf52, rf49 ; sub rf52, rf35, rf36                     # s18 122 min | s18 102 sub
-    max rf52, rf52, 0                                               # s18 102 limit
-    min rf42, rf42, rf52 ; add tmua, rf8, rf10 ; thrsw ; ldtmu.rf52 # s18 103 amount | s18 107 px | s18 118 load tile
-    and rf49, rf49, rf12 ; sub.ifa rf42, 0, rf42                    # s18 123 wrap | s18 104 select
-    max rf28, rf28, rf49 ; sub rf49, rf26, rf52                     # s18 123 max | s18 120 size
-    min rf36, rf36, rf53 ; sub.pushc rf54, rf52, rf26               # s18 122 min | s18 104 parts6
-    max rf49, rf54, rf49 ; add rf42, rf42, rf42                     # s18 120 size | s18 121 parts5
-    asr rf42, rf49, rf39 ; add rf43, rf43, rf42                     # s18 102 shrv | s18 126 add
-    and rf42, rf53, rf12 ; sub rf53, rf35, rf42                     # s18 123 wrap | s18 102 sub
-    max rf53, rf53, 0                                               # s18 102 limit
-    min rf49, rf49, rf53 ; add tmua, rf29, rf10 ; thrsw ; ldtmu.rf53 # s18 103 amount | s18 118 load tile
-    max rf28, rf28, rf42 ; sub.ifa rf49, 0, rf49                    # s18 123 max | s18 104 parts6
-    min rf36, rf36, rf55 ; sub rf42, rf26, rf53 ; ldtmu.rf54        # s18 122 min | s18 120 size | s18 118 load tile
-    and rf55, rf55, rf12 ; sub.pushc rf48, rf53, rf26               # s18 123 wrap | s18 104 parts7
-    max rf42, rf48, rf42 ; add rf43, rf43, rf49                     # s18 120 size | s18 126 add
-    asr rf48, rf42, rf39 ; add tmua, rf38, rf10 ; thrsw             # s18 102 shrv | s18 118 load tile
-    max rf28, rf28, rf55 ; sub rf48, rf35, rf48                     # s18 123 max | s18 102 sub
-    max rf48, rf48, 0 ; sub rf55, rf26, rf54                        # s18 102 limit | s18 120 size
-    min rf42, rf42, rf48 ; sub.pushc rf48, rf54, rf26               # s18 103 amount | s18 104 select
-    max rf48, rf48, rf55 ; sub.ifb rf42, 0, rf42                    # s18 120 size | s18 104 parts7
-    asr rf42, rf48, rf39 ; add rf43, rf43, rf42                     # s18 102 shrv | s18 126 add
-    min rf36, rf36, rf52 ; sub rf42, rf35, rf42 ; ldtmu.rf55        # s18 122 min | s18 102 sub | s18 118 load tile
-    max rf42, rf42, 0 ; add tmua, rf24, rf10                        # s18 102 limit | s18 118 load tile
-    min rf42, rf48, rf42 ; thrsw                                    # s18 103 amount
-    and rf52, rf52, rf12 ; sub.ifa rf42, 0, rf42                    # s18 123 wrap | s18 104 select
-    max rf28, rf28, rf52 ; sub rf52, rf26, rf55                     # s18 123 max | s18 120 size
-    min rf36, rf36, rf53 ; sub.pushc rf48, rf55, rf26               # s18 122 min | s18 104 select
-    max rf48, rf48, rf52 ; add rf42, rf42, rf42 ; ldtmu.rf52        # s18 120 size | s18 121 parts8 | s18 118 load tile
-    asr rf42, rf48, rf39 ; add rf43, rf43, rf42                     # s18 102 shrv | s18 126 add
-    and rf42, rf53, rf12 ; sub rf53, rf35, rf42                     # s18 123 wrap | s18 102 sub
-    max rf53, rf53, 0 ; add tmua, rf45, rf10                        # s18 102 limit | s18 118 load tile
-    min rf48, rf48, rf53 ; thrsw                                    # s18 103 amount
-    max rf28, rf28, rf42 ; sub rf42, rf26, rf52                     # s18 123 max | s18 120 size
-    min rf36, rf36, rf54 ; add tmua, rf46, rf10 ; ldtmu.rf53        # s18 122 min | s18 118 load tile | s18 118 p
-    and rf54, rf54, rf12 ; sub.pushc rf49, rf52, rf26               # s18 123 wrap | s18 104 parts10
-    max rf42, rf49, rf42 ; sub.ifb rf48, 0, rf48                    # s18 120 size | s18 104 select
-    asr rf49, rf42, rf39 ; add rf48, rf48, rf48 ; thrsw             # s18 102 shrv | s18 121 parts9
-    max rf28, rf28, rf54 ; sub rf54, rf26, rf53                     # s18 123 max | s18 120 size
-    min rf36, rf36, rf55 ; sub rf49, rf35, rf49                     # s18 122 min | s18 102 sub
-    max rf49, rf49, 0 ; sub.pushc rf56, rf53, rf26                  # s18 102 limit | s18 104 part
-    max rf43, rf56, rf54 ; add rf48, rf43, rf48                     # s18 120 size | s18 126 add
-    asr rf54, rf43, rf39                                            # s18 102 shrv
-    min rf42, rf42, rf49 ; sub rf49, rf35, rf54                     # s18 103 amount | s18 102 sub
-    max rf49, rf49, 0                                               # s18 102 limit
-    min rf43, rf43, rf49 ; sub.ifb rf42, 0, rf42                    # s18 103 amount | s18 104 parts10
-    and rf42, rf55, rf12 ; add rf48, rf48, rf42                     # s18 123 wrap | s18 126 add
-    max rf28, rf28, rf42 ; sub.ifa rf43, 0, rf43                    # s18 123 max | s18 104 part
-    min rf36, rf36, rf52 ; add rf43, rf48, rf43 ; ldtmu.rf48        # s18 122 min | s18 126 total | s18 118 load tile
-    and rf52, rf52, rf12 ; sub.pushn -, rf43, 0                     # s18 123 wrap | s18 127 select
-    max rf28, rf28, rf52 ; mov rf42, rf13 ; ldtmu.rf52              # s18 123 max | s18 127 select | s18 107 px
-    and rf43, rf53, rf12 ; add rf55, rf43, 8                        # s18 123 wrap | s18 127 add
-    mov.ifa rf42, 1 ; mov.pushz -, rf51                             # s18 127 select | s18 130 select
-    sub rf42, rf55, rf42 ; mov rf55, rf13                           # s18 127 sub | s18 130 select
-    asr rf42, rf42, 4 ; mov rf49, rf23                              # s18 127 rounded | s18 130 select
-    min.ifna rf55, rf36, rf53 ; add rf26, rf26, rf42                # s18 130 select | s18 130 add
-    max rf26, rf26, rf55 ; sub.pushc -, rf2, rf5                    # s18 130 max | s18 131 store dst
-    max.ifnb rf49, rf28, rf43 ; sub.pushc rf28, rf48, rf52          # s18 130 select | s18 104 select
-    min rf26, rf26, rf49 ; sub rf49, rf52, rf48 ; ldtmu.rf43        # s18 130 limited | s18 120 size | s18 118 load tile
-    min tmud, rf26, rf12 ; sub rf26, rf52, rf43                     # s18 131 store dst | s18 120 size
-    max rf28, rf28, rf49 ; sub.ifnb tmuau, rf27, -1                 # s18 120 size | s18 131 store dst | uniform 0xfffffffd (u8)
-    asr rf49, rf28, rf37 ; sub.pushc rf55, rf43, rf52               # s18 102 shrv | s18 104 select
-    sub rf49, rf31, rf49 ; add tmua, rf41, rf10 ; thrsw ; ldtmu.rf36 # s18 102 sub | s18 118 load tile
-    max rf26, rf55, rf26 ; sub rf55, rf52, rf36                     # s18 120 size
-    asr rf42, rf26, rf37 ; add tmua, rf47, rf10                     # s18 102 shrv | s18 118 load tile
-    max rf42, rf49, 0 ; sub rf49, rf31, rf42                        # s18 102 limit | s18 102 sub
-    min rf28, rf28, rf42 ; add tmua, rf34, rf10 ; thrsw             # s18 103 amount | s18 118 load tile
-    max rf49, rf49, 0                                               # s18 102 limit
-    min rf26, rf26, rf49 ; sub.ifb rf28, 0, rf28                    # s18 103 amount | s18 104 select
-    sub.pushc rf49, rf36, rf52 ; sub.ifa rf26, 0, rf26              # s18 104 select
-    max rf49, rf49, rf55 ; add tmua, rf44, rf10 ; thrsw ; ldtmu.rf55 # s18 120 size | s18 118 load tile
-    asr rf42, rf49, rf37 ; sub rf53, rf52, rf55                     # s18 102 shrv | s18 120 size
-    min rf42, rf52, rf48 ; sub rf54, rf31, rf42                     # s18 122 min | s18 102 sub
-    max rf54, rf54, 0 ; smul24 rf28, rf28, rf30                     # s18 102 limit | s18 121 parts0
-    min rf49, rf49, rf54 ; sub.pushc rf54, rf55, rf52               # s18 103 amount | s18 104 select
-    and rf48, rf48, rf12 ; sub.ifb rf49, 0, rf49                    # s18 123 wrap | s18 104 select
-    max rf26, rf52, rf48 ; smul24 rf48, rf26, rf30 ; thrsw          # s18 123 max | s18 121 parts1
-    min rf42, rf42, rf43 ; smul24 rf49, rf49, rf40                  # s18 122 min | s18 121 parts2
-    max rf28, rf54, rf53 ; add rf48, rf28, rf48                     # s18 120 size | s18 126 add
-    asr rf48, rf28, rf37 ; add rf49, rf48, rf49                     # s18 102 shrv | s18 126 add
-    and rf43, rf43, rf12 ; sub rf48, rf31, rf48 ; ldtmu.rf53        # s18 123 wrap | s18 102 sub | s18 118 load tile
-    max rf48, rf48, 0 ; add tmua, rf32, rf10                        # s18 102 limit | s18 118 load tile
-    min rf28, rf28, rf48 ; thrsw                                    # s18 103 amount
-    max rf26, rf26, rf43 ; sub.ifa rf28, 0, rf28                    # s18 123 max | s18 104 select
-    min rf42, rf42, rf36 ; sub rf43, rf52, rf53                     # s18 122 min | s18 120 size
-    and rf36, rf36, rf12 ; sub.pushc rf48, rf53, rf52               # s18 123 wrap | s18 104 select
-    max rf43, rf48, rf43 ; smul24 rf28, rf28, rf40                  # s18 120 size | s18 121 parts3
-    asr rf28, rf43, rf39 ; add rf49, rf49, rf28                     # s18 102 shrv | s18 126 add
-    max rf26, rf26, rf36 ; sub rf28, rf35, rf28 ; ldtmu.rf36        # s18 123 max | s18 102 sub | s18 118 load tile
-    max rf28, rf28, 0 ; sub.pushc rf48, rf36, rf52                  # s18 102 limit | s18 104 select
-    min rf28, rf43, rf28 ; sub rf43, rf52, rf36                     # s18 103 amount | s18 120 size
-    max rf43, rf48, rf43 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 select
-    asr rf48, rf43, rf39 ; add tmua, rf50, rf10 ; thrsw             # s18 102 shrv | s18 118 p
-    min rf42, rf42, rf55 ; sub rf48, rf35, rf48                     # s18 122 min | s18 102 sub
-    max rf48, rf48, 0 ; add rf28, rf28, rf28                        # s18 102 limit | s18 121 parts4
-    min rf28, rf43, rf48 ; add rf48, rf49, rf28 ; ldtmu.rf43        # s18 103 amount | s18 126 add | s18 118 load tile
-    and rf55, rf55, rf12 ; sub.ifa rf28, 0, rf28                    # s18 123 wrap | s18 104 select
-    max rf26, rf26, rf55 ; sub.pushc rf55, rf43, rf52               # s18 123 max | s18 104 parts6
-    min rf42, rf42, rf53 ; sub rf49, rf52, rf43                     # s18 122 min | s18 120 size
-    max rf49, rf55, rf49 ; add rf28, rf28, rf28                     # s18 120 size | s18 121 parts5
-    asr rf28, rf49, rf39 ; add rf48, rf48, rf28                     # s18 102 shrv | s18 126 add
-    and rf28, rf53, rf12 ; sub rf53, rf35, rf28                     # s18 123 wrap | s18 102 sub
-    max rf33, rf53, 0 ; add tmua, rf33, rf11                        # s18 102 limit | s18 118 load tile
-    min rf33, rf49, rf33 ; add tmua, rf8, rf11 ; thrsw ; ldtmu.rf49 # s18 103 amount | s18 107 px | s18 118 load tile
-    max rf26, rf26, rf28 ; sub.ifa rf33, 0, rf33                    # s18 123 max | s18 104 parts6
-    min rf42, rf42, rf36 ; sub rf28, rf52, rf49 ; ldtmu.rf53        # s18 122 min | s18 120 size | s18 118 load tile
-    and rf36, rf36, rf12 ; sub.pushc rf55, rf49, rf52               # s18 123 wrap | s18 104 parts7
-    max rf28, rf55, rf28 ; add rf33, rf48, rf33                     # s18 120 size | s18 126 add
-    asr rf29, rf28, rf39 ; add tmua, rf29, rf11 ; thrsw             # s18 102 shrv | s18 118 load tile
-    sub rf29, rf35, rf29 ; sub rf48, rf52, rf53                     # s18 102 sub | s18 120 size
-    max rf29, rf29, 0                                               # s18 102 limit
-    min rf28, rf28, rf29 ; sub.pushc rf29, rf53, rf52               # s18 103 amount | s18 104 select
-    max rf26, rf26, rf36 ; sub.ifb rf28, 0, rf28                    # s18 123 max | s18 104 parts7
-    max rf28, rf29, rf48 ; add rf33, rf33, rf28 ; ldtmu.rf29        # s18 120 size | s18 126 add | s18 118 load tile
-    asr rf38, rf28, rf39 ; add tmua, rf38, rf11 ; thrsw             # s18 102 shrv | s18 118 load tile
-    sub rf48, rf52, rf29 ; sub rf38, rf35, rf38                     # s18 120 size | s18 102 sub
+    nop
+    nop ; sub.pushc -, 0, rf39                                      # s14 82 store tile
+    nop ; sub.andc -, rf0, 4                                        # s14 82 store tile
+    nop ; sub.pushc -, 0, rf39                                      # s15 85 store tile
+    nop ; sub.nornc -, rf0, 4                                       # s15 85 store tile
+    nop ; ldtmu.rf37                                                # s14 82 load src
+    nop ; mov tmud, rf37 ; ldtmu.rf37                               # s14 82 store tile | s14 82 load src
+    nop ; mov.ifb tmua, rf16                                        # s14 82 store tile
+    nop ; mov tmud, rf37 ; ldtmu.rf37                               # s14 82 store tile | s14 82 load src
+    nop ; mov.ifb tmua, rf17                                        # s14 82 store tile
+    nop ; mov tmud, rf37 ; ldtmu.rf37                               # s14 82 store tile | s14 82 load src
+    nop ; mov.ifb tmua, rf18                                        # s14 82 store tile
+    nop ; mov tmud, rf37 ; ldunifrf.rf37                            # s14 82 store tile | s1 82 store tile | uniform 0x00000068
+    mov.ifb tmua, rf19 ; sub.pushc -, 0, rf39                       # s14 82 store tile | s16 82 load src
+    mov tmud, rf14 ; sub.andc -, rf48, rf42                         # s15 85 store tile | s16 82 load src
+    tmuwt -
+    vfla rf51 ; mov.ifb tmua, rf16                                  # s16 82 load src | s15 85 store tile
+    nop ; mov tmud, rf14                                            # s15 85 store tile
+    nop ; mov.ifb tmua, rf17                                        # s15 85 store tile
+    nop ; mov tmud, rf14                                            # s15 85 store tile
+    nop ; mov.ifb tmua, rf18                                        # s15 85 store tile
+    nop ; mov tmud, rf14                                            # s15 85 store tile
+    nop ; mov.ifb tmua, rf19                                        # s15 85 store tile
+    nop ; mov.ifa tmuau, rf29                                       # s16 82 load src | uniform 0xfffffffd (u8)
+    nop ; sub.ifa tmuau, rf29, -1                                   # s16 82 load src | uniform 0xfffffffd (u8)
+    nop ; mov.ifa tmuau, rf33                                       # s16 82 load src | uniform 0xfffffffd (u8)
+    nop ; sub.ifa tmuau, rf33, -1                                   # s16 82 load src | uniform 0xfffffffd (u8)
+    tmuwt - ; thrsw
+    nop ; add tmua, rf49, rf32                                      # s18 97 table
+    nop ; add tmua, rf49, rf38                                      # s18 98 table
+    nop ; sub.pushc -, 0, rf39                                      # s16 82 store tile
+    nop ; sub.andc -, rf48, rf42                                    # s16 82 store tile
+    nop ; sub.andc -, rf0, 1                                        # s16 82 store tile
+    nop ; mov.pushz -, rf51                                         # s17 85 store tile
+    nop ; sub.andc -, rf0, 1                                        # s17 85 store tile
+    nop ; ldtmu.rf51                                                # s16 82 load src
+    nop ; mov tmud, rf51 ; ldtmu.rf51                               # s16 82 store tile | s16 82 load src
+    nop ; mov.ifb tmua, rf20                                        # s16 82 store tile
+    nop ; mov tmud, rf51 ; ldtmu.rf51                               # s16 82 store tile | s16 82 load src
+    nop ; mov.ifb tmua, rf21                                        # s16 82 store tile
+    nop ; mov tmud, rf51 ; ldtmu.rf51                               # s16 82 store tile | s16 82 load src
+    nop ; mov.ifb tmua, rf22                                        # s16 82 store tile
+    nop ; mov tmud, rf51 ; ldunifrf.rf51                            # s16 82 store tile | s18 114 beside | uniform table:next
+    nop ; mov.ifb tmua, rf23                                        # s16 82 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf42                            # s17 85 store tile | s18 118 table | uniform table:dy
+    nop ; mov.ifa tmua, rf20                                        # s17 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf48                            # s17 85 store tile | s18 118 table | uniform table:dx
+    nop ; mov.ifa tmua, rf21                                        # s17 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf39                            # s17 85 store tile | s1 82 store tile | uniform 0x00000068
+    tmuwt - ; sub.pushc -, rf35, rf36                               # s18 111 select
+    mov.ifb tmua, rf22 ; mov.ifna rf30, 4                           # s17 85 store tile | s18 111 select
+    mov tmud, rf14 ; mov.ifna rf34, 2                               # s17 85 store tile | s18 111 select
+    nop ; mov.ifb tmua, rf23 ; thrsw                                # s17 85 store tile
+    tmuwt -                                                         # s18 118 load tile
+    nop ; add tmuau, rf43, rf52                                     # s18 118 table | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf41, rf52 ; thrsw ; ldtmu.rf41                # s18 118 table | s18 97 table | uniform 0xfffffffa (vec2)
+    nop ; sub rf41, rf50, rf41                                      # s18 97 sub
+    max rf41, rf41, 0                                               # s18 97 pri_shift
+    nop ; thrsw ; ldtmu.rf52                                        # s18 98 table
+    nop ; sub rf50, rf50, rf52                                      # s18 98 sub
+    max rf50, rf50, 0                                               # s18 98 sec_shift
+    nop ; ldtmu.rf52                                                # s18 118 table
+    nop ; smul24 rf35, rf52, rf7 ; ldtmu.rf43                       # s18 118 load tile | s18 118 table
+    add rf35, rf8, rf35 ; smul24 rf52, rf52, -1                     # s18 118 load tile | s18 118 mul
+    nop ; smul24 rf38, rf52, rf7 ; ldtmu.rf52                       # s18 118 load tile | s18 118 table
+    add rf49, rf8, rf38 ; smul24 rf38, rf52, 4                      # s18 118 load tile
+    add rf35, rf35, rf38 ; smul24 rf38, rf52, -1                    # s18 118 load tile | s18 118 mul
+    add tmua, rf35, rf47 ; smul24 rf38, rf38, 4                     # s18 118 load tile
+    add rf49, rf49, rf38 ; add tmua, rf8, rf47 ; thrsw ; ldtmu.rf38 # s18 118 load tile | s18 107 px | s18 118 table
+    add tmua, rf49, rf47 ; smul24 rf52, rf43, rf7                   # s18 118 load tile
+    add rf43, rf8, rf52 ; smul24 rf52, rf43, -1                     # s18 118 load tile | s18 118 mul
+    nop ; smul24 rf32, rf52, rf7 ; thrsw ; ldtmu.rf52               # s18 118 load tile
+    and rf33, rf52, rf12 ; add rf29, rf8, rf32 ; ldtmu.rf32         # s18 123 wrap | s18 118 load tile | s18 107 px
+    min rf54, rf32, rf52 ; sub rf53, rf32, rf52                     # s18 122 min | s18 120 size
+    max rf52, rf32, rf33 ; sub.pushc rf33, rf52, rf32               # s18 123 max | s18 104 select
+    max rf33, rf33, rf53 ; ldtmu.rf53                               # s18 120 size | s18 118 load tile
+    asr rf55, rf33, rf41 ; sub.pushc rf56, rf53, rf32               # s18 102 shrv | s18 104 select
+    min rf55, rf54, rf53 ; sub rf54, rf36, rf55                     # s18 122 min | s18 102 sub
+    max rf54, rf54, 0 ; sub rf57, rf32, rf53                        # s18 102 limit | s18 120 size
+    min rf33, rf33, rf54 ; smul24 rf54, rf38, 4                     # s18 103 amount | s18 118 load tile
+    max rf56, rf56, rf57 ; sub.ifb rf33, 0, rf33                    # s18 120 size | s18 104 select
+    and rf53, rf53, rf12 ; smul24 rf33, rf33, rf30                  # s18 123 wrap | s18 121 parts0
+    max rf43, rf52, rf53 ; add rf52, rf43, rf54                     # s18 123 max | s18 118 load tile
+    asr rf53, rf56, rf41 ; add tmua, rf52, rf47                     # s18 102 shrv | s18 118 load tile
+    sub rf38, rf36, rf53 ; smul24 rf53, rf38, -1                    # s18 102 sub | s18 118 mul
     max rf38, rf38, 0                                               # s18 102 limit
-    min rf28, rf28, rf38 ; sub.pushc rf38, rf29, rf52               # s18 103 amount | s18 104 select
-    min rf42, rf42, rf43 ; sub.ifb rf28, 0, rf28                    # s18 122 min | s18 104 select
-    and rf28, rf43, rf12 ; add rf43, rf28, rf28                     # s18 123 wrap | s18 121 parts8
-    max rf33, rf38, rf48 ; add rf38, rf33, rf43                     # s18 120 size | s18 126 add
-    asr rf43, rf33, rf39                                            # s18 102 shrv
-    max rf26, rf26, rf28 ; sub rf28, rf35, rf43 ; ldtmu.rf43        # s18 123 max | s18 102 sub | s18 118 load tile
-    max rf28, rf28, 0 ; sub.pushc rf48, rf43, rf52                  # s18 102 limit | s18 104 parts10
-    min rf24, rf33, rf28 ; add tmua, rf24, rf11 ; thrsw             # s18 103 amount | s18 118 load tile
-    min rf42, rf42, rf49 ; sub rf28, rf52, rf43                     # s18 122 min | s18 120 size
-    max rf28, rf48, rf28 ; sub.ifb rf24, 0, rf24                    # s18 120 size | s18 104 select
-    asr rf48, rf28, rf39 ; add rf24, rf24, rf24                     # s18 102 shrv | s18 121 parts9
-    and rf24, rf49, rf12 ; add rf38, rf38, rf24                     # s18 123 wrap | s18 126 add
-    max rf24, rf26, rf24 ; sub rf26, rf35, rf48 ; ldtmu.rf48        # s18 123 max | s18 102 sub | s18 118 p
-    max rf26, rf26, 0 ; sub.pushc rf49, rf48, rf52                  # s18 102 limit | s18 104 part
-    min rf26, rf28, rf26 ; sub rf28, rf52, rf48                     # s18 103 amount | s18 120 size
-    min rf42, rf42, rf53 ; sub.ifb rf26, 0, rf26                    # s18 122 min | s18 104 parts10
-    max rf26, rf49, rf28 ; add rf28, rf38, rf26                     # s18 120 size | s18 126 add
-    asr rf45, rf26, rf39 ; add tmua, rf45, rf11 ; thrsw             # s18 102 shrv | s18 118 load tile
-    and rf45, rf53, rf12 ; sub rf53, rf35, rf45                     # s18 123 wrap | s18 102 sub
-    max rf53, rf53, 0                                               # s18 102 limit
-    min rf26, rf26, rf53 ; mov rf53, rf13                           # s18 103 amount | s18 127 select
-    max rf24, rf24, rf45 ; sub.ifa rf26, 0, rf26                    # s18 123 max | s18 104 part
-    min rf26, rf42, rf29 ; add rf28, rf28, rf26 ; ldtmu.rf42        # s18 122 min | s18 126 total | s18 118 load tile
-    and rf29, rf29, rf12 ; sub.pushn -, rf28, 0                     # s18 123 wrap | s18 127 select
-    max rf24, rf24, rf29 ; add rf28, rf28, 8                        # s18 123 max | s18 127 add
-    min rf26, rf26, rf43 ; mov.ifa rf53, 1                          # s18 122 min | s18 127 select
-    and rf28, rf43, rf12 ; sub rf43, rf28, rf53 ; ldtmu.rf53        # s18 123 wrap | s18 127 sub | s18 107 px
-    asr rf43, rf43, 4 ; mov.pushz -, rf51                           # s18 127 rounded | s18 130 select
-    max rf24, rf24, rf28 ; mov rf29, rf13 ; ldtmu.rf28              # s18 123 max | s18 130 select | s18 118 load tile
-    and rf43, rf48, rf12 ; add rf52, rf52, rf43                     # s18 123 wrap | s18 130 add
-    min.ifna rf29, rf26, rf48 ; mov rf26, rf23                      # s18 130 select
-    max rf29, rf52, rf29 ; sub.pushc -, rf2, rf5                    # s18 130 max | s18 131 store dst
-    max.ifnb rf26, rf24, rf43 ; sub.pushc rf24, rf42, rf53          # s18 130 select | s18 104 select
-    min rf26, rf29, rf26 ; sub rf29, rf53, rf42                     # s18 130 limited | s18 120 size
-    min tmud, rf26, rf12 ; sub rf26, rf53, rf28                     # s18 131 store dst | s18 120 size
-    max rf24, rf24, rf29 ; sub.ifnb tmuau, rf27, -2                 # s18 120 size | s18 131 store dst | uniform 0xfffffffd (u8)
-    asr rf29, rf24, rf37 ; sub.pushc rf43, rf28, rf53               # s18 102 shrv | s18 104 select
-    max rf29, rf43, rf26 ; sub rf26, rf31, rf29                     # s18 120 size | s18 102 sub
-    max rf26, rf26, 0 ; add tmua, rf46, rf11                        # s18 102 limit | s18 118 load tile
-    asr rf41, rf29, rf37 ; add tmua, rf41, rf11 ; thrsw ; ldtmu.rf46 # s18 102 shrv | s18 118 load tile
-    min rf24, rf24, rf26 ; sub rf26, rf31, rf41                     # s18 103 amount | s18 102 sub
-    max rf26, rf26, 0 ; sub rf41, rf53, rf46                        # s18 102 limit | s18 120 size
-    min rf26, rf29, rf26 ; sub.ifb rf24, 0, rf24                    # s18 103 amount | s18 104 select
-    sub.pushc rf29, rf46, rf53 ; sub.ifa rf26, 0, rf26              # s18 104 select
-    max rf29, rf29, rf41 ; add tmua, rf47, rf11 ; thrsw ; ldtmu.rf41 # s18 120 size | s18 118 load tile
-    asr rf47, rf29, rf37 ; sub rf43, rf53, rf41 ; ldtmu.rf52        # s18 102 shrv | s18 120 size | s18 118 load tile
-    sub rf34, rf31, rf47 ; add tmua, rf34, rf11                     # s18 102 sub | s18 118 load tile
-    max rf34, rf34, 0 ; sub.pushc rf47, rf41, rf53                  # s18 102 limit | s18 104 select
-    max rf43, rf47, rf43 ; sub rf47, rf53, rf52 ; thrsw             # s18 120 size
-    asr rf37, rf43, rf37 ; add tmua, rf44, rf11                     # s18 102 shrv | s18 118 load tile
-    min rf29, rf29, rf34 ; sub rf31, rf31, rf37 ; ldtmu.rf34        # s18 103 amount | s18 102 sub | s18 118 load tile
-    max rf31, rf31, 0 ; add tmua, rf32, rf11                        # s18 102 limit | s18 118 load tile
-    min rf31, rf43, rf31 ; sub.ifb rf29, 0, rf29                    # s18 103 amount | s18 104 select
-    sub.pushc rf43, rf52, rf53 ; sub.ifa rf31, 0, rf31              # s18 104 select
-    max rf43, rf43, rf47 ; sub.pushc rf47, rf34, rf53               # s18 120 size | s18 104 select
-    asr rf32, rf43, rf39 ; sub rf37, rf53, rf34 ; thrsw             # s18 102 shrv | s18 120 size
-    max rf37, rf47, rf37 ; sub rf32, rf35, rf32                     # s18 120 size | s18 102 sub
-    asr rf47, rf37, rf39 ; smul24 rf24, rf24, rf30                  # s18 102 shrv | s18 121 parts0
-    max rf30, rf32, 0 ; smul24 rf26, rf26, rf30                     # s18 102 limit | s18 121 parts1
-    min rf30, rf43, rf30 ; sub rf43, rf35, rf47 ; thrsw             # s18 103 amount | s18 102 sub
-    max rf43, rf43, 0 ; smul24 rf29, rf29, rf40                     # s18 102 limit | s18 121 parts2
-    min rf37, rf37, rf43 ; add tmua, rf50, rf11 ; ldtmu.rf43        # s18 103 amount | s18 118 p | s18 118 load tile
-    sub.ifb rf30, 0, rf30 ; sub.pushc rf50, rf43, rf53              # s18 104 select | s18 104 parts6
-    min rf47, rf53, rf42 ; sub.ifb rf37, 0, rf37                    # s18 122 min | s18 104 select
-    and rf24, rf42, rf12 ; add rf26, rf24, rf26 ; thrsw             # s18 123 wrap | s18 126 add
-    max rf24, rf53, rf24 ; sub rf42, rf53, rf43                     # s18 123 max | s18 120 size
-    min rf26, rf47, rf28 ; add rf29, rf26, rf29                     # s18 122 min | s18 126 add
-    max rf40, rf50, rf42 ; smul24 rf31, rf31, rf40 ; thrsw ; ldtmu.rf42 # s18 120 size | s18 121 parts3 | s18 118 load tile
-    asr rf29, rf40, rf39 ; add rf31, rf29, rf31                     # s18 102 shrv | s18 126 add
-    and rf28, rf28, rf12 ; sub rf29, rf35, rf29                     # s18 123 wrap | s18 102 sub
-    max rf30, rf29, 0 ; add rf29, rf30, rf30                        # s18 102 limit | s18 121 parts4
-    min rf30, rf40, rf30 ; sub.pushc rf40, rf42, rf53               # s18 103 amount | s18 104 parts7
-    max rf24, rf24, rf28 ; sub.ifb rf30, 0, rf30                    # s18 123 max | s18 104 parts6
-    min rf26, rf26, rf46 ; sub rf28, rf53, rf42 ; ldtmu.rf50        # s18 122 min | s18 120 size | s18 118 load tile
-    max rf28, rf40, rf28 ; add rf29, rf31, rf29                     # s18 120 size | s18 126 add
-    asr rf31, rf28, rf39 ; add rf37, rf37, rf37                     # s18 102 shrv | s18 121 parts5
-    and rf31, rf46, rf12 ; sub rf46, rf35, rf31                     # s18 123 wrap | s18 102 sub
-    max rf46, rf46, 0 ; sub.pushc rf40, rf50, rf53                  # s18 102 limit | s18 104 select
-    min rf28, rf28, rf46 ; add rf29, rf29, rf37                     # s18 103 amount | s18 126 add
-    sub rf37, rf53, rf50 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 parts7
-    max rf24, rf24, rf31 ; add rf30, rf29, rf30 ; ldtmu.rf29        # s18 123 max | s18 126 add | s18 118 load tile
-    max rf37, rf40, rf37 ; sub.pushc rf40, rf29, rf53               # s18 120 size | s18 104 select
-    asr rf28, rf37, rf39 ; add rf30, rf30, rf28                     # s18 102 shrv | s18 126 add
-    min rf26, rf26, rf41 ; sub rf31, rf53, rf29                     # s18 122 min | s18 120 size
-    max rf31, rf40, rf31 ; sub rf28, rf35, rf28 ; ldtmu.rf40        # s18 120 size | s18 102 sub | s18 118 load tile
-    asr rf46, rf31, rf39                                            # s18 102 shrv
-    max rf28, rf28, 0                                               # s18 102 limit
-    min rf28, rf37, rf28 ; sub rf37, rf35, rf46                     # s18 103 amount | s18 102 sub
+    min rf38, rf56, rf38 ; smul24 rf53, rf53, 4                     # s18 103 amount | s18 118 load tile
+    sub.ifa rf38, 0, rf38 ; add rf29, rf29, rf53                    # s18 104 select | s18 118 load tile
+    add tmua, rf29, rf47 ; smul24 rf38, rf38, rf30 ; thrsw          # s18 118 load tile | s18 121 parts1
+    add tmua, rf45, rf44 ; add rf33, rf33, rf38                     # s18 114 beside | s18 126 add
+    nop
+    nop ; thrsw ; ldtmu.rf38                                        # s18 118 load tile
+    min rf44, rf55, rf38 ; sub rf55, rf32, rf38                     # s18 122 min | s18 120 size
+    and rf45, rf38, rf12                                            # s18 123 wrap
+    max rf43, rf43, rf45 ; sub.pushc rf38, rf38, rf32               # s18 123 max | s18 104 select
+    max rf38, rf38, rf55 ; ldtmu.rf55                               # s18 120 size | s18 118 load tile
+    asr rf45, rf38, rf41 ; sub rf47, rf32, rf55                     # s18 102 shrv | s18 120 size
+    min rf45, rf44, rf55 ; sub rf44, rf36, rf45                     # s18 122 min | s18 102 sub
+    max rf44, rf44, 0                                               # s18 102 limit
+    min rf38, rf38, rf44 ; sub.pushc rf44, rf55, rf32               # s18 103 amount | s18 104 select
+    max rf44, rf44, rf47 ; sub.ifb rf38, 0, rf38                    # s18 120 size | s18 104 select
+    and rf55, rf55, rf12 ; smul24 rf38, rf38, rf34                  # s18 123 wrap | s18 121 parts2
+    asr rf33, rf44, rf41 ; add rf38, rf33, rf38                     # s18 102 shrv | s18 126 add
+    max rf43, rf43, rf55 ; sub rf33, rf36, rf33                     # s18 123 max | s18 102 sub
+    max rf33, rf33, 0                                               # s18 102 limit
+    min rf33, rf44, rf33                                            # s18 103 amount
+    nop ; sub.ifa rf33, 0, rf33                                     # s18 104 select
+    nop ; smul24 rf33, rf33, rf34 ; thrsw                           # s18 121 parts3
+    add rf33, rf38, rf33 ; mov rf38, rf13                           # s18 126 add | s18 127 select
+    nop
+    nop ; ldtmu.rf44                                                # s18 114 beside
+    shl rf44, rf44, 3                                               # s18 118 table
+    nop ; add tmuau, rf46, rf44                                     # s18 118 table | uniform 0xfffffffa (vec2)
+    add tmuau, rf31, rf44 ; mov rf31, rf13 ; thrsw                  # s18 118 table | s18 130 select | uniform 0xfffffffa (vec2)
+    and rf44, rf0, 1                                                # s1 81 stage
+    nop
+    nop ; ldtmu.rf46                                                # s18 118 table
+    nop ; smul24 rf47, rf46, rf7 ; ldtmu.rf55                       # s18 118 load tile | s18 118 table
+    add rf46, rf8, rf47 ; smul24 rf47, rf46, -1                     # s18 118 load tile | s18 118 mul
+    nop ; smul24 rf53, rf47, rf7 ; ldtmu.rf47                       # s18 118 load tile | s18 118 table
+    add rf56, rf8, rf53 ; smul24 rf53, rf47, 4                      # s18 118 load tile
+    add rf46, rf46, rf53 ; smul24 rf47, rf47, -1                    # s18 118 load tile | s18 118 mul
+    add tmua, rf46, rf37 ; smul24 rf47, rf47, 4                     # s18 118 load tile
+    add rf56, rf56, rf47 ; smul24 rf53, rf55, rf7 ; thrsw ; ldtmu.rf47 # s18 118 load tile | s18 118 table
+    add tmua, rf56, rf37 ; add rf53, rf8, rf53                      # s18 118 load tile
+    nop ; smul24 rf55, rf55, -1                                     # s18 118 mul
+    nop ; smul24 rf54, rf55, rf7 ; thrsw ; ldtmu.rf55               # s18 118 load tile
+    min rf57, rf45, rf55 ; sub rf45, rf32, rf55                     # s18 122 min | s18 120 size
+    and rf54, rf55, rf12 ; add rf58, rf8, rf54                      # s18 123 wrap | s18 118 load tile
+    max rf54, rf43, rf54 ; sub.pushc rf43, rf55, rf32               # s18 123 max | s18 104 select
+    max rf43, rf43, rf45 ; ldtmu.rf45                               # s18 120 size | s18 118 load tile
+    asr rf55, rf43, rf50 ; sub.pushc rf59, rf45, rf32               # s18 102 shrv | s18 104 select
+    min rf57, rf57, rf45 ; sub rf55, rf27, rf55                     # s18 122 min | s18 102 sub
+    max rf55, rf55, 0 ; sub rf60, rf32, rf45                        # s18 102 limit | s18 120 size
+    min rf43, rf43, rf55 ; smul24 rf55, rf47, 4                     # s18 103 amount | s18 118 load tile
+    max rf59, rf59, rf60 ; sub.ifb rf43, 0, rf43                    # s18 120 size | s18 104 select
+    and rf45, rf45, rf12 ; add rf43, rf43, rf43                     # s18 123 wrap | s18 121 parts4
+    max rf45, rf54, rf45 ; add rf53, rf53, rf55                     # s18 123 max | s18 118 load tile
+    asr rf54, rf59, rf50 ; add tmua, rf53, rf37                     # s18 102 shrv | s18 118 load tile
+    sub rf33, rf27, rf54 ; add rf43, rf33, rf43                     # s18 102 sub | s18 126 add
+    max rf33, rf33, 0                                               # s18 102 limit
+    min rf33, rf59, rf33 ; smul24 rf47, rf47, -1                    # s18 103 amount | s18 118 mul
+    nop ; sub.ifa rf33, 0, rf33                                     # s18 104 select
+    nop ; add rf33, rf33, rf33 ; thrsw                              # s18 121 parts5
+    add rf43, rf43, rf33 ; smul24 rf33, rf47, 4                     # s18 126 add | s18 118 load tile
+    nop ; add rf33, rf58, rf33                                      # s18 118 load tile
+    nop ; add tmua, rf33, rf37 ; thrsw ; ldtmu.rf37                 # s18 118 load tile
+    min rf58, rf57, rf37 ; sub rf57, rf32, rf37                     # s18 122 min | s18 120 size
+    and rf40, rf37, rf12 ; add tmua, rf51, rf40                     # s18 123 wrap | s18 114 beside
+    max rf40, rf45, rf40 ; sub.pushc rf37, rf37, rf32               # s18 123 max | s18 104 parts6
+    max rf37, rf37, rf57 ; mov rf45, rf25 ; ldtmu.rf57              # s18 120 size | s18 130 select | s18 118 load tile
+    asr rf51, rf37, rf50 ; sub rf47, rf32, rf57                     # s18 102 shrv | s18 120 size
+    min rf58, rf58, rf57 ; sub rf51, rf27, rf51                     # s18 122 min | s18 102 sub
+    max rf51, rf51, 0                                               # s18 102 limit
+    min rf37, rf37, rf51 ; sub.pushc rf51, rf57, rf32               # s18 103 amount | s18 104 parts7
+    max rf47, rf51, rf47 ; sub.ifb rf37, 0, rf37                    # s18 120 size | s18 104 parts6
+    and rf37, rf57, rf12 ; add rf43, rf43, rf37 ; ldunifrf.rf57     # s18 123 wrap | s18 126 add | s18 131 store dst | uniform value:dst
+    asr rf51, rf47, rf50                                            # s18 102 shrv
+    max rf40, rf40, rf37 ; sub rf37, rf27, rf51                     # s18 123 max | s18 102 sub
     max rf37, rf37, 0                                               # s18 102 limit
-    min rf31, rf31, rf37 ; sub.ifb rf28, 0, rf28                    # s18 103 amount | s18 104 select
-    and rf41, rf41, rf12 ; sub.ifa rf31, 0, rf31                    # s18 123 wrap | s18 104 select
-    max rf24, rf24, rf41 ; sub.pushc rf41, rf40, rf53               # s18 123 max | s18 104 parts10
-    min rf26, rf26, rf52 ; sub rf37, rf53, rf40                     # s18 122 min | s18 120 size
-    and rf28, rf52, rf12 ; add rf52, rf28, rf28                     # s18 123 wrap | s18 121 parts8
-    max rf30, rf41, rf37 ; add rf37, rf30, rf52                     # s18 120 size | s18 126 add
-    asr rf41, rf30, rf39 ; add rf31, rf31, rf31                     # s18 102 shrv | s18 121 parts9
-    max rf24, rf24, rf28 ; sub rf28, rf35, rf41 ; ldtmu.rf41        # s18 123 max | s18 102 sub | s18 118 p
-    max rf28, rf28, 0 ; sub.pushc rf52, rf41, rf53                  # s18 102 limit | s18 104 part
-    min rf28, rf30, rf28 ; sub rf30, rf53, rf41                     # s18 103 amount | s18 120 size
-    min rf26, rf26, rf34 ; add rf31, rf37, rf31                     # s18 122 min | s18 126 add
-    max rf30, rf52, rf30 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 parts10
-    asr rf28, rf30, rf39 ; add rf31, rf31, rf28                     # s18 102 shrv | s18 126 add
-    and rf28, rf34, rf12 ; sub rf34, rf35, rf28                     # s18 123 wrap | s18 102 sub
-    max rf34, rf34, 0 ; mov rf35, rf13                              # s18 102 limit | s18 127 select
-    min rf30, rf30, rf34 ; mov rf34, rf13                           # s18 103 amount | s18 130 select
-    max rf24, rf24, rf28 ; sub.ifa rf30, 0, rf30                    # s18 123 max | s18 104 part
-    min rf26, rf26, rf43 ; add rf30, rf31, rf30                     # s18 122 min | s18 126 total
-    and rf43, rf43, rf12 ; sub.pushn -, rf30, 0                     # s18 123 wrap | s18 127 select
-    max rf24, rf24, rf43 ; add rf30, rf30, 8                        # s18 123 max | s18 127 add
-    min rf26, rf26, rf42 ; mov.ifa rf35, 1                          # s18 122 min | s18 127 select
-    and rf30, rf42, rf12 ; sub rf35, rf30, rf35                     # s18 123 wrap | s18 127 sub
-    max rf24, rf24, rf30 ; mov.pushz -, rf51                        # s18 123 max | s18 130 select
-    min rf26, rf26, rf50 ; mov rf30, rf23                           # s18 122 min | s18 130 select
-    and rf50, rf50, rf12 ; sub.pushc -, rf2, rf5                    # s18 123 wrap | s18 131 store dst
-    max rf24, rf24, rf50 ; mov rf5, rf25                            # s18 123 max | next trip
-    min rf26, rf26, rf29                                            # s18 122 min
-    and rf29, rf29, rf12                                            # s18 123 wrap
-    max rf24, rf24, rf29                                            # s18 123 max
-    min rf26, rf26, rf40                                            # s18 122 min
-    and rf40, rf40, rf12                                            # s18 123 wrap
-    asr rf35, rf35, 4                                               # s18 127 rounded
-    max rf24, rf24, rf40 ; add rf35, rf53, rf35                     # s18 123 max | s18 130 add
-    and rf40, rf41, rf12                                            # s18 123 wrap
-    min.ifnb rf34, rf26, rf41                                       # s18 130 select
-    max rf34, rf35, rf34                                            # s18 130 max
-    max.ifnb rf30, rf24, rf40 ; sub.pushc -, rf2, rf25              # s18 130 select | whether there is a batch more
-    min rf30, rf34, rf30                                            # s18 130 limited
-    min tmud, rf30, rf12                                            # s18 131 store dst
-    nop ; sub.ifnb tmuau, rf27, -3                                  # s18 131 store dst | uniform 0xfffffffd (u8)
+    min rf37, rf47, rf37 ; ldunifrf.rf47                            # s18 103 amount | s18 131 store dst | uniform value:dst_stride
+    nop ; sub.ifa rf37, 0, rf37                                     # s18 104 parts7
+    nop ; add rf37, rf43, rf37 ; thrsw                              # s18 126 add
+    shl rf44, rf44, 2                                               # s1 82 load src
+    shr rf43, rf0, 1                                                # s1 81 stage
+    nop ; ldtmu.rf51                                                # s18 114 beside
+    shl rf51, rf51, 3                                               # s18 118 table
+    add tmuau, rf42, rf51 ; add rf42, rf57, rf44                    # s18 118 table | s18 131 store dst | uniform 0xfffffffa (vec2)
+    add tmuau, rf48, rf51 ; smul24 rf43, rf43, rf47 ; thrsw         # s18 118 table | s18 131 store dst | uniform 0xfffffffa (vec2)
+    nop ; add rf42, rf42, rf43                                      # s18 131 store dst
+    nop ; add rf28, rf42, rf28                                      # s18 131 store dst
+    nop ; ldtmu.rf42                                                # s18 118 table
+    nop ; smul24 rf47, rf42, rf7 ; ldtmu.rf43                       # s18 118 load tile | s18 118 table
+    add rf42, rf8, rf47 ; smul24 rf47, rf42, -1                     # s18 118 load tile | s18 118 mul
+    nop ; smul24 rf48, rf47, rf7 ; ldtmu.rf47                       # s18 118 load tile | s18 118 table
+    add rf51, rf8, rf48 ; smul24 rf48, rf47, 4                      # s18 118 load tile
+    add rf42, rf42, rf48 ; smul24 rf47, rf47, -1                    # s18 118 load tile | s18 118 mul
+    add tmua, rf42, rf39 ; smul24 rf47, rf47, 4                     # s18 118 load tile
+    add rf51, rf51, rf47 ; smul24 rf48, rf43, rf7 ; thrsw ; ldtmu.rf47 # s18 118 load tile | s18 118 table
+    add tmua, rf51, rf39 ; add rf48, rf8, rf48                      # s18 118 load tile
+    nop ; smul24 rf43, rf43, -1                                     # s18 118 mul
+    nop ; smul24 rf44, rf43, rf7 ; thrsw ; ldtmu.rf43               # s18 118 p | s18 118 load tile
+    min rf57, rf58, rf43 ; sub rf58, rf32, rf43                     # s18 122 min | s18 120 size
+    and rf44, rf43, rf12 ; add rf59, rf8, rf44                      # s18 123 wrap | s18 118 p
+    max rf43, rf40, rf44 ; sub.pushc rf40, rf43, rf32               # s18 123 max | s18 104 select
+    max rf40, rf40, rf58 ; ldtmu.rf58                               # s18 120 size | s18 118 load tile
+    asr rf44, rf40, rf50 ; sub.pushc rf54, rf58, rf32               # s18 102 shrv | s18 104 select
+    min rf57, rf57, rf58 ; sub rf44, rf27, rf44                     # s18 122 min | s18 102 sub
+    max rf44, rf44, 0 ; sub rf55, rf32, rf58                        # s18 102 limit | s18 120 size
+    min rf40, rf40, rf44 ; smul24 rf44, rf47, 4                     # s18 103 amount | s18 118 load tile
+    max rf54, rf54, rf55 ; sub.ifb rf40, 0, rf40                    # s18 120 size | s18 104 select
+    and rf58, rf58, rf12 ; add rf40, rf40, rf40                     # s18 123 wrap | s18 121 parts8
+    max rf37, rf43, rf58 ; add rf40, rf37, rf40                     # s18 123 max | s18 126 add
+    asr rf44, rf54, rf50 ; add rf48, rf48, rf44                     # s18 102 shrv | s18 118 load tile
+    sub rf44, rf27, rf44 ; add tmua, rf48, rf39                     # s18 102 sub | s18 118 load tile
+    max rf44, rf44, 0                                               # s18 102 limit
+    min rf44, rf54, rf44 ; smul24 rf47, rf47, -1                    # s18 103 amount | s18 118 mul
+    nop ; sub.ifa rf44, 0, rf44                                     # s18 104 select
+    nop ; add rf44, rf44, rf44 ; thrsw                              # s18 121 parts9
+    add rf44, rf40, rf44 ; smul24 rf40, rf47, 4                     # s18 126 add | s18 118 p
+    nop ; add rf40, rf59, rf40                                      # s18 118 p
+    nop ; add tmua, rf40, rf39 ; thrsw ; ldtmu.rf39                 # s18 118 p | s18 118 load tile
+    min rf57, rf57, rf39 ; add tmua, rf35, rf9                      # s18 122 min | s18 118 load tile
+    and rf59, rf39, rf12 ; add tmua, rf8, rf9                       # s18 123 wrap | s18 107 px
+    max rf37, rf37, rf59 ; add tmua, rf49, rf9 ; thrsw ; ldtmu.rf59 # s18 123 max | s18 118 load tile | s18 118 p
+    add tmua, rf52, rf9 ; sub rf47, rf32, rf39                      # s18 118 load tile | s18 120 size
+    and rf54, rf59, rf12 ; add tmua, rf29, rf9                      # s18 123 wrap | s18 118 load tile
+    add tmua, rf46, rf9 ; sub rf43, rf32, rf59 ; thrsw ; ldtmu.rf58 # s18 118 load tile | s18 120 size
+    and rf55, rf58, rf12 ; add tmua, rf56, rf9                      # s18 123 wrap | s18 118 load tile
+    nop ; add tmua, rf53, rf9                                       # s18 118 load tile
+    nop ; add tmua, rf33, rf9 ; thrsw ; ldtmu.rf60                  # s18 118 load tile | s18 107 px
+    nop
+    nop
+    nop ; thrsw
+    nop
+    nop
+    nop ; sub.pushc rf39, rf39, rf32                                # s18 104 parts10
+    max rf39, rf39, rf47 ; add tmua, rf42, rf9                      # s18 120 size | s18 118 load tile
+    asr rf47, rf39, rf50                                            # s18 102 shrv
+    nop ; sub rf47, rf27, rf47                                      # s18 102 sub
+    max rf47, rf47, 0                                               # s18 102 limit
+    min rf39, rf39, rf47 ; sub rf47, rf60, rf58                     # s18 103 amount | s18 120 size
+    sub.ifa rf39, 0, rf39 ; sub.pushc rf61, rf59, rf32              # s18 104 parts10 | s18 104 part
+    max rf39, rf61, rf43 ; add rf43, rf44, rf39                     # s18 120 size | s18 126 add
+    asr rf44, rf39, rf50                                            # s18 102 shrv
+    nop ; sub rf44, rf27, rf44                                      # s18 102 sub
+    max rf44, rf44, 0                                               # s18 102 limit
+    min rf39, rf39, rf44                                            # s18 103 amount
+    nop ; sub.ifa rf39, 0, rf39                                     # s18 104 part
+    min rf43, rf60, rf58 ; add rf39, rf43, rf39 ; thrsw ; ldtmu.rf44 # s18 122 min | s18 126 total | s18 118 load tile
+    nop ; add rf61, rf39, 8                                         # s18 127 add
+    nop
+    nop ; thrsw
+    nop
+    nop
+    max rf39, rf60, rf55 ; sub.pushn -, rf39, 0                     # s18 123 max | s18 127 select
+    sub.pushc -, 0, rf36 ; add tmua, rf51, rf9                      # s18 130 select | s18 118 load tile
+    min rf43, rf43, rf44 ; sub.andc -, 0, rf27                      # s18 122 min | s18 130 select
+    vfla rf55 ; mov.ifb rf38, 1                                     # s18 130 select | s18 127 select
+    min.ifa rf31, rf57, rf59 ; sub rf38, rf61, rf38                 # s18 130 select | s18 127 sub
+    max.ifa rf45, rf37, rf54 ; sub rf37, rf60, rf44 ; thrsw         # s18 130 select | s18 120 size
+    asr rf38, rf38, 4                                               # s18 127 rounded
+    and rf38, rf44, rf12 ; add rf32, rf32, rf38 ; ldtmu.rf54        # s18 123 wrap | s18 130 add | s18 118 load tile
+    max rf31, rf32, rf31 ; sub.pushc -, rf2, rf5                    # s18 130 max | s18 131 store dst
+    min rf31, rf31, rf45 ; add tmua, rf48, rf9 ; ldtmu.rf45         # s18 130 limited | s18 118 load tile
+    min tmud, rf31, rf12 ; sub rf31, rf60, rf54 ; ldtmu.rf32        # s18 131 store dst | s18 120 size | s18 118 load tile
+    max rf38, rf39, rf38 ; mov.ifna tmuau, rf28 ; thrsw             # s18 123 max | s18 131 store dst | uniform 0xfffffffd (u8)
+    min rf43, rf43, rf54 ; add tmua, rf40, rf9 ; ldtmu.rf39         # s18 122 min | s18 118 p | s18 118 load tile
+    and rf57, rf54, rf12 ; sub rf59, rf60, rf45                     # s18 123 wrap | s18 120 size
+    max rf38, rf38, rf57 ; sub rf57, rf60, rf32 ; thrsw             # s18 123 max | s18 120 size
+    min rf43, rf43, rf45                                            # s18 122 min
+    nop
+    nop ; sub.pushc rf58, rf58, rf60                                # s18 104 select
+    max rf47, rf58, rf47                                            # s18 120 size
+    asr rf58, rf47, rf41                                            # s18 102 shrv
+    and rf61, rf45, rf12 ; sub rf58, rf36, rf58                     # s18 123 wrap | s18 102 sub
+    max rf58, rf58, 0                                               # s18 102 limit
+    min rf47, rf47, rf58                                            # s18 103 amount
+    sub.ifa rf47, 0, rf47 ; sub.pushc rf44, rf44, rf60              # s18 104 select
+    max rf44, rf44, rf37 ; smul24 rf37, rf47, rf30                  # s18 120 size | s18 121 parts0
+    asr rf47, rf44, rf41                                            # s18 102 shrv
+    max rf47, rf38, rf61 ; sub rf38, rf36, rf47                     # s18 123 max | s18 102 sub
+    max rf38, rf38, 0 ; add tmua, rf35, rf10                        # s18 102 limit | s18 118 load tile
+    min rf38, rf44, rf38 ; sub rf44, rf60, rf39                     # s18 103 amount | s18 120 size
+    sub.ifa rf38, 0, rf38 ; sub.pushc rf54, rf54, rf60              # s18 104 select
+    max rf38, rf54, rf31 ; smul24 rf31, rf38, rf30 ; ldtmu.rf54     # s18 120 size | s18 121 parts1 | s18 118 load tile
+    asr rf31, rf38, rf41 ; add rf37, rf37, rf31                     # s18 102 shrv | s18 126 add
+    min rf43, rf43, rf32 ; sub rf31, rf36, rf31                     # s18 122 min | s18 102 sub
+    max rf31, rf31, 0 ; add tmua, rf8, rf10                         # s18 102 limit | s18 107 px
+    min rf31, rf38, rf31                                            # s18 103 amount
+    and rf38, rf32, rf12 ; sub.ifa rf31, 0, rf31                    # s18 123 wrap | s18 104 select
+    max rf38, rf47, rf38 ; smul24 rf31, rf31, rf34 ; thrsw ; ldtmu.rf47 # s18 123 max | s18 121 parts2 | s18 118 load tile
+    min rf31, rf43, rf39 ; add rf37, rf37, rf31                     # s18 122 min | s18 126 add
+    and rf43, rf39, rf12 ; add tmua, rf49, rf10                     # s18 123 wrap | s18 118 load tile
+    max rf38, rf38, rf43 ; sub rf43, rf60, rf54 ; thrsw             # s18 123 max | s18 120 size
+    min rf31, rf31, rf54                                            # s18 122 min
+    and rf61, rf54, rf12                                            # s18 123 wrap
+    nop ; thrsw
+    nop
+    nop
+    nop ; sub.pushc rf45, rf45, rf60                                # s18 104 select
+    max rf32, rf45, rf59 ; sub.pushc rf45, rf32, rf60               # s18 120 size | s18 104 select
+    asr rf59, rf32, rf41                                            # s18 102 shrv
+    max rf57, rf45, rf57 ; sub rf45, rf36, rf59                     # s18 120 size | s18 102 sub
+    max rf45, rf45, 0 ; sub rf59, rf60, rf47                        # s18 102 limit | s18 120 size
+    min rf32, rf32, rf45 ; ldtmu.rf45                               # s18 103 amount | s18 118 load tile
+    asr rf58, rf57, rf50 ; sub.ifb rf32, 0, rf32                    # s18 102 shrv | s18 104 select
+    sub rf58, rf27, rf58 ; smul24 rf32, rf32, rf34                  # s18 102 sub | s18 121 parts3
+    max rf32, rf58, 0 ; add rf37, rf37, rf32                        # s18 102 limit | s18 126 add
+    min rf32, rf57, rf32 ; add tmua, rf52, rf10                     # s18 103 amount | s18 118 load tile
+    sub.ifa rf32, 0, rf32 ; sub.pushc rf39, rf39, rf60              # s18 104 select
+    max rf39, rf39, rf44 ; add rf32, rf32, rf32 ; ldtmu.rf44        # s18 120 size | s18 121 parts4 | s18 118 load tile
+    asr rf32, rf39, rf50 ; add rf37, rf37, rf32                     # s18 102 shrv | s18 126 add
+    max rf38, rf38, rf61 ; sub rf32, rf27, rf32 ; ldtmu.rf61        # s18 123 max | s18 102 sub | s18 118 load tile
+    max rf32, rf32, 0 ; add tmua, rf29, rf10                        # s18 102 limit | s18 118 load tile
+    min rf32, rf39, rf32 ; sub rf39, rf60, rf45                     # s18 103 amount | s18 120 size
+    min rf31, rf31, rf47 ; sub.ifa rf32, 0, rf32                    # s18 122 min | s18 104 select
+    and rf57, rf47, rf12 ; add rf32, rf32, rf32 ; thrsw             # s18 123 wrap | s18 121 parts5
+    max rf32, rf38, rf57 ; add rf38, rf37, rf32 ; ldtmu.rf37        # s18 123 max | s18 126 add | s18 118 p
+    min rf31, rf31, rf45 ; add tmua, rf46, rf10                     # s18 122 min | s18 118 load tile
+    and rf57, rf45, rf12 ; sub rf58, rf60, rf44 ; thrsw             # s18 123 wrap | s18 120 size
+    nop
+    nop
+    max rf54, rf32, rf57 ; sub.pushc rf32, rf54, rf60               # s18 123 max | s18 104 parts6
+    max rf32, rf32, rf43 ; add tmua, rf56, rf10                     # s18 120 size | s18 118 load tile
+    asr rf43, rf32, rf50                                            # s18 102 shrv
+    min rf43, rf31, rf44 ; sub rf31, rf27, rf43                     # s18 122 min | s18 102 sub
+    max rf31, rf31, 0                                               # s18 102 limit
+    min rf31, rf32, rf31 ; sub rf32, rf60, rf61                     # s18 103 amount | s18 120 size
+    sub.ifa rf31, 0, rf31 ; sub.pushc rf47, rf47, rf60              # s18 104 parts6 | s18 104 parts7
+    max rf31, rf47, rf59 ; add rf38, rf38, rf31                     # s18 120 size | s18 126 add
+    asr rf47, rf31, rf50 ; sub rf59, rf60, rf37                     # s18 102 shrv | s18 120 size
+    and rf57, rf44, rf12 ; sub rf47, rf27, rf47                     # s18 123 wrap | s18 102 sub
+    max rf47, rf47, 0                                               # s18 102 limit
+    min rf31, rf31, rf47                                            # s18 103 amount
+    sub.ifa rf31, 0, rf31 ; sub.pushc rf45, rf45, rf60              # s18 104 parts7 | s18 104 select
+    max rf31, rf45, rf39 ; add rf38, rf38, rf31                     # s18 120 size | s18 126 add
+    asr rf39, rf31, rf50                                            # s18 102 shrv
+    max rf54, rf54, rf57 ; sub rf39, rf27, rf39                     # s18 123 max | s18 102 sub
+    max rf39, rf39, 0 ; mov rf57, rf13                              # s18 102 limit | s18 127 select
+    min rf31, rf31, rf39                                            # s18 103 amount
+    min rf43, rf43, rf61 ; sub.ifa rf31, 0, rf31                    # s18 122 min | s18 104 select
+    and rf39, rf61, rf12 ; add rf31, rf31, rf31 ; thrsw             # s18 123 wrap | s18 121 parts8
+    max rf31, rf54, rf39 ; add rf38, rf38, rf31 ; ldtmu.rf39        # s18 123 max | s18 126 add | s18 118 load tile
+    and rf54, rf37, rf12 ; add tmua, rf53, rf10                     # s18 123 wrap | s18 118 load tile
+    tmuwt - ; mov rf45, rf13 ; thrsw                                # s18 130 select
+    nop
+    nop
+    nop ; sub.pushc rf44, rf44, rf60                                # s18 104 select
+    max rf44, rf44, rf58 ; add tmua, rf33, rf10 ; ldtmu.rf58        # s18 120 size | s18 118 load tile | s18 107 px
+    asr rf47, rf44, rf50                                            # s18 102 shrv
+    nop ; sub rf47, rf27, rf47                                      # s18 102 sub
+    max rf47, rf47, 0                                               # s18 102 limit
+    min rf44, rf44, rf47                                            # s18 103 amount
+    sub.ifa rf44, 0, rf44 ; sub.pushc rf61, rf61, rf60              # s18 104 select | s18 104 parts10
+    max rf44, rf61, rf32 ; add rf32, rf44, rf44                     # s18 120 size | s18 121 parts9
+    asr rf32, rf44, rf50 ; add rf38, rf38, rf32                     # s18 102 shrv | s18 126 add
+    sub rf32, rf27, rf32 ; add tmua, rf42, rf10                     # s18 102 sub | s18 118 load tile
+    max rf32, rf32, 0 ; mov rf61, rf25                              # s18 102 limit | s18 130 select
+    min rf32, rf44, rf32 ; sub rf44, rf58, rf39                     # s18 103 amount | s18 120 size
+    sub.ifa rf32, 0, rf32 ; sub.pushc rf47, rf37, rf60              # s18 104 parts10 | s18 104 part
+    max rf32, rf47, rf59 ; add rf38, rf38, rf32                     # s18 120 size | s18 126 add
+    asr rf47, rf32, rf50                                            # s18 102 shrv
+    nop ; sub rf47, rf27, rf47                                      # s18 102 sub
+    max rf47, rf47, 0                                               # s18 102 limit
+    min rf32, rf32, rf47                                            # s18 103 amount
+    nop ; sub.ifa rf32, 0, rf32                                     # s18 104 part
+    min rf38, rf58, rf39 ; add rf32, rf38, rf32 ; thrsw ; ldtmu.rf47 # s18 122 min | s18 126 total | s18 118 load tile
+    nop ; add rf59, rf32, 8                                         # s18 127 add
+    nop
+    nop ; thrsw
+    nop
+    nop
+    nop ; thrsw
+    nop
+    nop
+    and rf32, rf39, rf12 ; sub.pushn -, rf32, 0                     # s18 123 wrap | s18 127 select
+    mov.pushz -, rf55 ; mov.ifa rf57, 1                             # s18 130 select | s18 127 select
+    min.ifna rf45, rf43, rf37 ; sub rf37, rf59, rf57                # s18 130 select | s18 127 sub
+    max.ifna rf61, rf31, rf54 ; add tmua, rf51, rf10 ; thrsw        # s18 130 select | s18 118 load tile
+    asr rf37, rf37, 4 ; sub rf31, rf58, rf47                        # s18 127 rounded | s18 120 size
+    max rf37, rf58, rf32 ; add rf32, rf60, rf37 ; ldtmu.rf60        # s18 123 max | s18 130 add | s18 118 load tile
+    max rf32, rf32, rf45 ; sub.pushc -, rf2, rf5                    # s18 130 max | s18 131 store dst
+    min rf32, rf32, rf61 ; add tmua, rf48, rf10 ; ldtmu.rf61        # s18 130 limited | s18 118 load tile
+    min tmud, rf32, rf12 ; sub rf32, rf58, rf60 ; ldtmu.rf45        # s18 131 store dst | s18 120 size | s18 118 load tile
+    min rf38, rf38, rf47 ; sub.ifna tmuau, rf28, -1                 # s18 122 min | s18 131 store dst | uniform 0xfffffffd (u8)
+    and rf54, rf47, rf12 ; add tmua, rf40, rf10 ; thrsw ; ldtmu.rf43 # s18 123 wrap | s18 118 p | s18 118 load tile
+    max rf37, rf37, rf54 ; sub rf54, rf58, rf61                     # s18 123 max | s18 120 size
+    min rf38, rf38, rf60 ; sub rf57, rf58, rf45                     # s18 122 min | s18 120 size
+    and rf59, rf60, rf12 ; sub.pushc rf39, rf39, rf58               # s18 123 wrap | s18 104 select
+    max rf39, rf39, rf44                                            # s18 120 size
+    asr rf44, rf39, rf41                                            # s18 102 shrv
+    max rf44, rf37, rf59 ; sub rf37, rf36, rf44                     # s18 123 max | s18 102 sub
+    max rf37, rf37, 0                                               # s18 102 limit
+    min rf37, rf39, rf37                                            # s18 103 amount
+    sub.ifa rf37, 0, rf37 ; sub.pushc rf47, rf47, rf58              # s18 104 select
+    max rf37, rf47, rf31 ; smul24 rf31, rf37, rf30 ; ldtmu.rf47     # s18 120 size | s18 121 parts0 | s18 118 load tile
+    asr rf39, rf37, rf41                                            # s18 102 shrv
+    min rf39, rf38, rf61 ; sub rf38, rf36, rf39                     # s18 122 min | s18 102 sub
+    max rf38, rf38, 0                                               # s18 102 limit
+    min rf35, rf37, rf38 ; add tmua, rf35, rf11                     # s18 103 amount | s18 118 load tile
+    sub.ifa rf35, 0, rf35 ; sub.pushc rf60, rf60, rf58              # s18 104 select
+    max rf35, rf60, rf32 ; smul24 rf32, rf35, rf30 ; ldtmu.rf60     # s18 120 size | s18 121 parts1 | s18 118 load tile
+    asr rf31, rf35, rf41 ; add rf32, rf31, rf32                     # s18 102 shrv | s18 126 add
+    and rf37, rf61, rf12 ; sub rf31, rf36, rf31                     # s18 123 wrap | s18 102 sub
+    max rf31, rf31, 0 ; add tmua, rf8, rf11                         # s18 102 limit | s18 107 px
+    min rf31, rf35, rf31 ; sub rf35, rf58, rf43                     # s18 103 amount | s18 120 size
+    max rf37, rf44, rf37 ; sub.ifa rf31, 0, rf31                    # s18 123 max | s18 104 select
+    min rf39, rf39, rf45 ; smul24 rf31, rf31, rf34 ; thrsw          # s18 122 min | s18 121 parts2
+    and rf31, rf45, rf12 ; add rf32, rf32, rf31                     # s18 123 wrap | s18 126 add
+    max rf31, rf37, rf31 ; add tmua, rf49, rf11 ; ldtmu.rf37        # s18 123 max | s18 118 load tile
+    min rf39, rf39, rf43 ; sub rf49, rf58, rf47 ; thrsw             # s18 122 min | s18 120 size
+    and rf52, rf43, rf12 ; add tmua, rf52, rf11                     # s18 123 wrap | s18 118 load tile
+    max rf31, rf31, rf52 ; sub rf52, rf58, rf60                     # s18 123 max | s18 120 size
+    min rf39, rf39, rf47 ; sub rf44, rf58, rf37 ; thrsw             # s18 122 min | s18 120 size
+    and rf38, rf47, rf12                                            # s18 123 wrap
+    nop
+    nop ; sub.pushc rf61, rf61, rf58                                # s18 104 select
+    max rf45, rf61, rf54 ; sub.pushc rf54, rf45, rf58               # s18 120 size | s18 104 select
+    asr rf61, rf45, rf41                                            # s18 102 shrv
+    max rf57, rf54, rf57 ; sub rf54, rf36, rf61                     # s18 120 size | s18 102 sub
+    max rf54, rf54, 0                                               # s18 102 limit
+    min rf45, rf45, rf54 ; ldtmu.rf54                               # s18 103 amount | s18 118 load tile
+    asr rf61, rf57, rf50 ; sub.ifb rf45, 0, rf45                    # s18 102 shrv | s18 104 select
+    sub rf61, rf27, rf61 ; smul24 rf45, rf45, rf34                  # s18 102 sub | s18 121 parts3
+    max rf32, rf61, 0 ; add rf45, rf32, rf45                        # s18 102 limit | s18 126 add
+    min rf29, rf57, rf32 ; add tmua, rf29, rf11 ; ldtmu.rf32        # s18 103 amount | s18 118 load tile
+    sub.ifa rf29, 0, rf29 ; sub.pushc rf43, rf43, rf58              # s18 104 select
+    max rf35, rf43, rf35 ; add rf29, rf29, rf29 ; ldtmu.rf43        # s18 120 size | s18 121 parts4 | s18 118 p
+    asr rf29, rf35, rf50 ; add rf45, rf45, rf29                     # s18 102 shrv | s18 126 add
+    max rf31, rf31, rf38 ; sub rf29, rf27, rf29                     # s18 123 max | s18 102 sub
+    max rf29, rf29, 0 ; add tmua, rf46, rf11                        # s18 102 limit | s18 118 load tile
+    min rf29, rf35, rf29 ; sub rf35, rf58, rf54                     # s18 103 amount | s18 120 size
+    min rf39, rf39, rf60 ; sub.ifa rf29, 0, rf29                    # s18 122 min | s18 104 select
+    and rf46, rf60, rf12 ; add rf29, rf29, rf29 ; thrsw             # s18 123 wrap | s18 121 parts5
+    max rf29, rf31, rf46 ; add rf31, rf45, rf29                     # s18 123 max | s18 126 add
+    min rf39, rf39, rf37 ; add tmua, rf56, rf11                     # s18 122 min | s18 118 load tile
+    and rf56, rf37, rf12 ; sub rf45, rf58, rf32 ; thrsw ; ldtmu.rf46 # s18 123 wrap | s18 120 size | s18 118 load tile
+    max rf29, rf29, rf56 ; add tmua, rf53, rf11 ; ldtmu.rf53        # s18 123 max | s18 118 load tile | s18 107 px
+    min rf39, rf39, rf54 ; sub rf56, rf58, rf43                     # s18 122 min | s18 120 size
+    and rf38, rf54, rf12 ; sub.pushc rf47, rf47, rf58               # s18 123 wrap | s18 104 parts6
+    max rf47, rf47, rf49 ; mov rf49, rf13                           # s18 120 size | s18 127 select
+    asr rf57, rf47, rf50                                            # s18 102 shrv
+    max rf38, rf29, rf38 ; sub rf29, rf27, rf57                     # s18 123 max | s18 102 sub
+    max rf29, rf29, 0                                               # s18 102 limit
+    min rf29, rf47, rf29 ; mov rf47, rf13                           # s18 103 amount | s18 130 select
+    sub.ifa rf29, 0, rf29 ; sub.pushc rf60, rf60, rf58              # s18 104 parts6 | s18 104 parts7
+    max rf29, rf60, rf52 ; add rf31, rf31, rf29 ; ldtmu.rf52        # s18 120 size | s18 126 add | s18 118 load tile
+    asr rf60, rf29, rf50                                            # s18 102 shrv
+    min rf60, rf39, rf32 ; sub rf39, rf27, rf60                     # s18 122 min | s18 102 sub
+    max rf39, rf39, 0                                               # s18 102 limit
+    min rf29, rf29, rf39 ; add tmua, rf33, rf11                     # s18 103 amount | s18 118 load tile
+    sub.ifa rf29, 0, rf29 ; sub.pushc rf37, rf37, rf58              # s18 104 parts7 | s18 104 select
+    max rf29, rf37, rf44 ; add rf31, rf31, rf29                     # s18 120 size | s18 126 add
+    asr rf42, rf29, rf50 ; add tmua, rf42, rf11                     # s18 102 shrv | s18 118 load tile
+    and rf37, rf32, rf12 ; sub rf42, rf27, rf42                     # s18 123 wrap | s18 102 sub
+    max rf42, rf42, 0 ; mov rf44, rf25                              # s18 102 limit | s18 130 select
+    min rf29, rf29, rf42 ; sub rf42, rf53, rf46                     # s18 103 amount | s18 120 size
+    sub.ifa rf29, 0, rf29 ; sub.pushc rf54, rf54, rf58              # s18 104 select
+    max rf35, rf54, rf35 ; add rf29, rf29, rf29                     # s18 120 size | s18 121 parts8
+    asr rf29, rf35, rf50 ; add rf31, rf31, rf29                     # s18 102 shrv | s18 126 add
+    max rf37, rf38, rf37 ; sub rf29, rf27, rf29                     # s18 123 max | s18 102 sub
+    max rf29, rf29, 0 ; sub rf38, rf53, rf52                        # s18 102 limit | s18 120 size
+    min rf29, rf35, rf29                                            # s18 103 amount
+    sub.ifa rf29, 0, rf29 ; sub.pushc rf32, rf32, rf58              # s18 104 select | s18 104 parts10
+    max rf32, rf32, rf45 ; add rf29, rf29, rf29                     # s18 120 size | s18 121 parts9
+    asr rf29, rf32, rf50 ; add rf31, rf31, rf29                     # s18 102 shrv | s18 126 add
+    and rf45, rf43, rf12 ; sub rf29, rf27, rf29                     # s18 123 wrap | s18 102 sub
+    max rf29, rf29, 0                                               # s18 102 limit
+    min rf29, rf32, rf29                                            # s18 103 amount
+    sub.ifa rf29, 0, rf29 ; sub.pushc rf32, rf43, rf58              # s18 104 parts10 | s18 104 part
+    max rf29, rf32, rf56 ; add rf31, rf31, rf29                     # s18 120 size | s18 126 add
+    asr rf32, rf29, rf50                                            # s18 102 shrv
+    min rf56, rf53, rf46 ; sub rf32, rf27, rf32                     # s18 122 min | s18 102 sub
+    max rf32, rf32, 0                                               # s18 102 limit
+    min rf29, rf29, rf32                                            # s18 103 amount
+    and rf32, rf46, rf12 ; sub.ifa rf29, 0, rf29                    # s18 123 wrap | s18 104 part
+    max rf31, rf53, rf32 ; add rf29, rf31, rf29 ; thrsw             # s18 123 max | s18 126 total
+    min rf32, rf56, rf52 ; add rf56, rf29, 8                        # s18 122 min | s18 127 add
+    and rf35, rf52, rf12                                            # s18 123 wrap
+    max rf31, rf31, rf35 ; add tmua, rf51, rf11 ; thrsw ; ldtmu.rf35 # s18 123 max | s18 118 load tile
+    min rf51, rf32, rf35 ; sub rf32, rf53, rf35                     # s18 122 min | s18 120 size
+    and rf54, rf35, rf12                                            # s18 123 wrap
+    max rf31, rf31, rf54 ; add tmua, rf48, rf11 ; thrsw ; ldtmu.rf48 # s18 123 max | s18 118 load tile
+    min rf54, rf51, rf48 ; sub rf51, rf53, rf48                     # s18 122 min | s18 120 size
+    tmuwt -
+    and rf40, rf48, rf12 ; add tmua, rf40, rf11 ; thrsw ; ldtmu.rf33 # s18 123 wrap | s18 118 p | s18 118 load tile
+    max rf31, rf31, rf40 ; sub rf40, rf53, rf33                     # s18 123 max | s18 120 size
+    min rf54, rf54, rf33                                            # s18 122 min
+    and rf39, rf33, rf12 ; thrsw                                    # s18 123 wrap
+    nop
+    nop
+    max rf29, rf31, rf39 ; sub.pushn -, rf29, 0                     # s18 123 max | s18 127 select
+    mov.pushz -, rf55 ; mov.ifa rf49, 1                             # s18 130 select | s18 127 select
+    min.ifna rf47, rf60, rf43 ; sub rf43, rf56, rf49                # s18 130 select | s18 127 sub
+    max.ifna rf44, rf37, rf45 ; mov rf37, rf13 ; thrsw              # s18 130 select | s18 127 select
+    asr rf43, rf43, 4                                               # s18 127 rounded
+    nop ; add rf43, rf58, rf43 ; ldtmu.rf58                         # s18 130 add | s18 118 load tile
+    max rf43, rf43, rf47 ; sub.pushc -, rf2, rf5                    # s18 130 max | s18 131 store dst
+    min rf43, rf43, rf44 ; sub rf44, rf53, rf58 ; ldtmu.rf47        # s18 130 limited | s18 120 size | s18 118 load tile
+    min tmud, rf43, rf12 ; sub rf43, rf53, rf47 ; ldtmu.rf45        # s18 131 store dst | s18 120 size | s18 118 load tile
+    sub.ifna tmuau, rf28, -2 ; sub.pushc rf46, rf46, rf53           # s18 131 store dst | s18 104 select | uniform 0xfffffffd (u8)
+    max rf42, rf46, rf42 ; sub rf46, rf53, rf45                     # s18 120 size
+    asr rf49, rf42, rf41                                            # s18 102 shrv
+    min rf54, rf54, rf58 ; sub rf49, rf36, rf49                     # s18 122 min | s18 102 sub
+    max rf49, rf49, 0                                               # s18 102 limit
+    min rf42, rf42, rf49                                            # s18 103 amount
+    sub.ifa rf42, 0, rf42 ; sub.pushc rf52, rf52, rf53              # s18 104 select
+    max rf42, rf52, rf38 ; smul24 rf38, rf42, rf30                  # s18 120 size | s18 121 parts0
+    asr rf52, rf42, rf41                                            # s18 102 shrv
+    and rf49, rf58, rf12 ; sub rf52, rf36, rf52                     # s18 123 wrap | s18 102 sub
+    max rf52, rf52, 0                                               # s18 102 limit
+    min rf42, rf42, rf52                                            # s18 103 amount
+    sub.ifa rf42, 0, rf42 ; sub.pushc rf35, rf35, rf53              # s18 104 select
+    max rf32, rf35, rf32 ; smul24 rf30, rf42, rf30                  # s18 120 size | s18 121 parts1
+    asr rf30, rf32, rf41 ; add rf38, rf38, rf30                     # s18 102 shrv | s18 126 add
+    max rf30, rf29, rf49 ; sub rf29, rf36, rf30                     # s18 123 max | s18 102 sub
+    max rf29, rf29, 0 ; mov rf49, rf13                              # s18 102 limit | s18 130 select
+    min rf29, rf32, rf29 ; mov rf32, rf25                           # s18 103 amount | s18 130 select
+    sub.ifa rf29, 0, rf29 ; sub.pushc rf48, rf48, rf53              # s18 104 select
+    max rf48, rf48, rf51 ; smul24 rf29, rf29, rf34                  # s18 120 size | s18 121 parts2
+    asr rf29, rf48, rf41 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 126 add
+    min rf36, rf54, rf47 ; sub rf29, rf36, rf29                     # s18 122 min | s18 102 sub
+    max rf29, rf29, 0                                               # s18 102 limit
+    min rf29, rf48, rf29                                            # s18 103 amount
+    sub.ifa rf29, 0, rf29 ; sub.pushc rf33, rf33, rf53              # s18 104 select
+    max rf33, rf33, rf40 ; smul24 rf29, rf29, rf34                  # s18 120 size | s18 121 parts3
+    asr rf29, rf33, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 126 add
+    and rf34, rf47, rf12 ; sub rf29, rf27, rf29                     # s18 123 wrap | s18 102 sub
+    max rf29, rf29, 0                                               # s18 102 limit
+    min rf29, rf33, rf29                                            # s18 103 amount
+    max rf30, rf30, rf34 ; sub.ifa rf29, 0, rf29                    # s18 123 max | s18 104 select
+    min rf36, rf36, rf45 ; add rf29, rf29, rf29 ; thrsw             # s18 122 min | s18 121 parts4
+    and rf29, rf45, rf12 ; add rf38, rf38, rf29                     # s18 123 wrap | s18 126 add
+    max rf29, rf30, rf29                                            # s18 123 max
+    nop ; thrsw ; ldtmu.rf30                                        # s18 118 load tile
+    min rf34, rf36, rf30 ; sub rf36, rf53, rf30                     # s18 122 min | s18 120 size
+    and rf33, rf30, rf12                                            # s18 123 wrap
+    max rf29, rf29, rf33 ; thrsw ; ldtmu.rf33                       # s18 123 max | s18 118 load tile
+    min rf40, rf34, rf33 ; sub rf34, rf53, rf33                     # s18 122 min | s18 120 size
+    and rf48, rf33, rf12                                            # s18 123 wrap
+    max rf29, rf29, rf48 ; thrsw ; ldtmu.rf48                       # s18 123 max | s18 118 load tile
+    min rf54, rf40, rf48 ; sub rf40, rf53, rf48                     # s18 122 min | s18 120 size
+    and rf41, rf48, rf12                                            # s18 123 wrap
+    max rf41, rf29, rf41 ; sub.pushc rf29, rf58, rf53               # s18 123 max | s18 104 select
+    max rf29, rf29, rf44 ; sub.pushc rf44, rf47, rf53               # s18 120 size | s18 104 parts6
+    asr rf47, rf29, rf50 ; ldtmu.rf58                               # s18 102 shrv | s18 118 p
+    max rf44, rf44, rf43 ; sub rf43, rf27, rf47                     # s18 120 size | s18 102 sub
+    max rf43, rf43, 0 ; sub rf47, rf53, rf58                        # s18 102 limit | s18 120 size
+    min rf29, rf29, rf43                                            # s18 103 amount
+    asr rf43, rf44, rf50 ; sub.ifb rf29, 0, rf29                    # s18 102 shrv | s18 104 select
+    add rf29, rf29, rf29 ; sub rf43, rf27, rf43                     # s18 121 parts5 | s18 102 sub
+    max rf29, rf43, 0 ; add rf38, rf38, rf29                        # s18 102 limit | s18 126 add
+    min rf29, rf44, rf29 ; sub.pushc rf44, rf45, rf53               # s18 103 amount | s18 104 parts7
+    max rf44, rf44, rf46 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 parts6
+    asr rf29, rf44, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 126 add
+    sub rf29, rf27, rf29 ; sub.pushc rf30, rf30, rf53               # s18 102 sub | s18 104 select
+    max rf29, rf29, 0                                               # s18 102 limit
+    min rf29, rf44, rf29                                            # s18 103 amount
+    max rf30, rf30, rf36 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 parts7
+    asr rf29, rf30, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 126 add
+    sub rf29, rf27, rf29 ; sub.pushc rf33, rf33, rf53               # s18 102 sub | s18 104 select
+    max rf29, rf29, 0                                               # s18 102 limit
+    min rf29, rf30, rf29                                            # s18 103 amount
+    max rf33, rf33, rf34 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
+    asr rf34, rf33, rf50 ; add rf29, rf29, rf29                     # s18 102 shrv | s18 121 parts8
+    add rf34, rf38, rf29 ; sub rf29, rf27, rf34                     # s18 126 add | s18 102 sub
+    max rf29, rf29, 0 ; sub.pushc rf48, rf48, rf53                  # s18 102 limit | s18 104 parts10
+    min rf29, rf33, rf29                                            # s18 103 amount
+    max rf40, rf48, rf40 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
+    asr rf48, rf40, rf50 ; add rf29, rf29, rf29                     # s18 102 shrv | s18 121 parts9
+    and rf29, rf58, rf12 ; add rf34, rf34, rf29                     # s18 123 wrap | s18 126 add
+    sub rf48, rf27, rf48 ; sub.pushc rf33, rf58, rf53               # s18 102 sub | s18 104 part
+    max rf48, rf48, 0                                               # s18 102 limit
+    min rf40, rf40, rf48                                            # s18 103 amount
+    max rf33, rf33, rf47 ; sub.ifb rf40, 0, rf40                    # s18 120 size | s18 104 parts10
+    asr rf34, rf33, rf50 ; add rf40, rf34, rf40                     # s18 102 shrv | s18 126 add
+    nop ; sub rf27, rf27, rf34                                      # s18 102 sub
+    max rf27, rf27, 0                                               # s18 102 limit
+    min rf27, rf33, rf27                                            # s18 103 amount
+    nop ; sub.ifa rf27, 0, rf27                                     # s18 104 part
+    nop ; add rf27, rf40, rf27                                      # s18 126 total
+    nop ; sub.pushn -, rf27, 0                                      # s18 127 select
+    mov.pushz -, rf55 ; add rf27, rf27, 8                           # s18 130 select | s18 127 add
+    min.ifna rf49, rf54, rf58 ; mov.ifb rf37, 1                     # s18 130 select | s18 127 select
+    max.ifna rf32, rf41, rf29 ; sub rf27, rf27, rf37                # s18 130 select | s18 127 sub
+    asr rf27, rf27, 4 ; sub.pushc -, rf2, rf5                       # s18 127 rounded | s18 131 store dst
+    add rf27, rf53, rf27 ; mov rf5, rf26                            # s18 130 add | next trip
+    max rf26, rf27, rf49 ; sub.pushc -, rf2, rf26                   # s18 130 max | whether there is a batch more
+    min rf26, rf26, rf32                                            # s18 130 limited
+    min tmud, rf26, rf12                                            # s18 131 store dst
+    nop ; sub.ifnb tmuau, rf28, -3                                  # s18 131 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

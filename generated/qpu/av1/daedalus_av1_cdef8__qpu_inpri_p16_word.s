@@ -5,7 +5,7 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash ad07a1e19c07067c
+# input hash 6d7ddd90f9198626
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.

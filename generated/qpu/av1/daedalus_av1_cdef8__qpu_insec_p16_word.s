@@ -5,7 +5,7 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash f40a0452810ae9f0
+# input hash 5bad14ec2a5d8767
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.

@@ -5,12 +5,12 @@
 #
 # h264_deblock_luma_v, machine code of V3D 7.1, class full
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
-# input hash 0dede231ed104ce6
+# input hash e3f2ca2a9223fa8a
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 56 instructions a trip, 56 an item; 52 at least for all it does.
-# 37 of the 64 registers that 2 threads a QPU leave each.
+# 57 instructions a trip, 57 an item; 52 at least for all it does.
+# 36 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 8 load 10 words, 4 store 4.
 # Record: dst_off, alpha and beta and tc0, word 2, word 2.
 #
@@ -20,26 +20,20 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # address of dst
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # how many threads
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of dst
+.uniform 0xfffffffb  # vec3
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000100
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x000000ff
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffb  # vec3
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -54,84 +48,76 @@
     setnnmode_uu ; sub rf1, rf1, 1                                  # 29 beta
     shl rf1, rf1, 4 ; add rf3, rf3, rf2                             # 36 p2
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 36 p2 | uniform value:dst
-    umin rf1, rf2, rf0 ; add rf4, rf1, rf3 ; ldunifrf.rf6           # the item's record | 36 p2 | uniform value:dst_stride
-    shl rf9, rf6, 1 ; mov tmuau, rf1                                # 36 p0 | the item's record | uniform 0xfffffffb (vec3)
-    add rf8, rf1, rf5 ; mov rf20, rf2 ; thrsw ; ldunifrf.rf1        # 37 tc0 | for later in the trip | uniform value:threads
-    shl rf1, rf1, 4
-    add rf3, rf2, rf1 ; smul24 rf7, rf6, -3                         # the item's record | 36 p2
-    add rf7, rf4, rf7 ; mov rf2, rf3 ; ldtmu.rf4                    # 36 p2 | next trip | the item's record
-    nop ; add rf11, rf7, rf4 ; ldtmu.rf4                            # 36 p2 | the item's record
-    mov tmuau, rf11 ; add rf10, rf11, rf9 ; ldtmu.-                 # 36 p2 | 36 p0 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf10 ; add rf16, rf10, rf6 ; thrsw                   # 36 p0 | 36 q0 | uniform 0xfffffffd (u8)
-    sub tmuau, rf8, -6 ; add rf17, rf11, rf6                        # 37 tc0 | 36 p1 | uniform 0xfffffffd (u8)
-    add rf18, rf16, rf6 ; smul24 rf15, rf6, 3                       # 36 q1 | 36 q2
-    nop ; thrsw ; ldunifrf.rf12                                     # 29 beta | uniform 0x00000100
-    add tmuau, rf10, rf15 ; v8dot rf11, rf4, rf12 ; ldtmu.rf8       # 36 q2 | 29 beta | 36 p2 | uniform 0xfffffffd (u8)
-    mov rf14, 0 ; mov tmuau, rf16                                   # 41 select | 36 q0 | uniform 0xfffffffd (u8)
-    mov rf21, rf14 ; smul24 rf13, rf11, rf11 ; ldtmu.rf11           # 41 select | 40 ap | 36 p0
-    nop ; mov rf22, rf14 ; ldunifrf.rf19                            # 41 select | 45 clip | uniform 0x000000ff
-    nop ; mov tmuau, rf17                                           # 36 p1 | uniform 0xfffffffd (u8)
+    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
+    umin rf4, rf2, rf0 ; mov rf15, rf2 ; ldunifrf.rf6               # the item's record | for later in the trip | 36 p2 | uniform value:dst
+    shl rf1, rf1, 4 ; mov tmuau, rf4                                # the item's record | uniform 0xfffffffb (vec3)
+    add rf7, rf6, rf3 ; add rf3, rf2, rf1 ; thrsw ; ldunifrf.rf6    # 36 p2 | the item's record | uniform value:dst_stride
+    shl rf9, rf6, 1 ; add rf12, rf4, rf5                            # 36 p0 | 37 tc0
+    mov rf2, rf3 ; smul24 rf4, rf6, -3                              # next trip | 36 p2
+    nop ; add rf7, rf7, rf4 ; ldtmu.rf4                             # 36 p2 | the item's record
+    mov rf11, 0 ; add rf8, rf7, rf4                                 # 41 select | 36 p2
+    mov rf16, rf11 ; mov rf17, rf11 ; ldtmu.rf4                     # 41 select | the item's record
+    nop ; ldunifrf.rf10                                             # 29 beta | uniform 0x00000100
+    nop ; smul24 rf13, rf6, 3                                       # 36 q2
+    nop ; ldunifrf.rf14                                             # 45 clip | uniform 0x000000ff
 loop:
-    mov tmuau, rf18 ; sub rf23, rf8, rf11 ; thrsw ; ldtmu.rf24      # 36 q1 | 40 ap | 37 tc0 | uniform 0xfffffffd (u8)
-    shl rf24, rf24, -8 ; smul24 rf23, rf23, rf23                    # 37 tc0 | 40 ap
-    asr rf24, rf24, -8 ; mov rf10, rf10                             # 37 tc0 | for later in the trip
-    umin rf16, rf2, rf0 ; mov rf26, rf16 ; thrsw ; ldtmu.rf25       # the item's record | for later in the trip | 36 q2
-    and rf4, rf4, rf19 ; mov tmuau, rf16 ; ldtmu.rf27               # 28 alpha | the item's record | 36 q0 | uniform 0xfffffffb (vec3)
-    sub rf28, rf25, rf27 ; sub rf29, rf27, rf11                     # 40 aq | 42 sub
-    shl rf29, rf29, 2 ; sub.pushc -, rf23, rf13                     # 42 mul | 41 select
-    sub rf31, rf11, rf27 ; smul24 rf28, rf28, rf28 ; thrsw ; ldtmu.rf30 # 38 gt | 40 aq | 36 p1
-    add rf33, rf11, rf27 ; smul24 rf32, rf31, rf31 ; ldtmu.rf31     # 43 add | 38 gt | 36 q1
-    sub rf34, rf30, rf31 ; mov.ifa rf21, 1                          # 42 sub | 41 select
-    sub.pushc -, rf28, rf13 ; add rf29, rf29, rf34                  # 41 select | 42 add
-    add rf21, rf24, rf21 ; mov.ifa rf22, 1                          # 41 add | 41 select
-    add rf22, rf29, 4 ; add rf21, rf21, rf22                        # 42 x | 41 tc
-    asr rf4, rf22, 3 ; smul24 rf22, rf4, rf4                        # 42 x | 38 gt
-    min rf4, rf4, rf21 ; sub rf34, rf30, rf11 ; ldtmu.rf29          # 33 min | 38 gt | the item's record
-    sub.pushc -, rf0, rf20 ; sub rf21, 0, rf21                      # 45 store dst | 33 sub
-    max rf21, rf4, rf21 ; add rf4, rf33, 1                          # 33 delta | 43 middle
-    asr rf33, rf4, 1 ; smul24 rf34, rf34, rf34                      # 43 middle | 38 gt
-    sub rf4, rf31, rf27 ; sub.nornc -, rf32, rf22                   # 38 gt | 45 store dst
-    sub.andc -, rf34, rf13 ; smul24 rf35, rf4, rf4                  # 45 store dst | 38 gt
-    add rf8, rf11, rf21 ; add rf11, rf8, rf33 ; ldtmu.rf4           # 45 add | 48 add | the item's record
-    max rf8, rf8, 0 ; add rf36, rf30, rf30                          # 45 clip | 48 mul
-    sub.andc -, rf35, rf13 ; sub rf11, rf11, rf36                   # 45 store dst | 48 sub
-    asr rf11, rf11, 1 ; add rf25, rf25, rf33                        # 48 x | 50 add
-    min rf11, rf11, rf24 ; sub.andnn -, rf24, 0                     # 33 min | 45 store dst
-    tmuwt - ; sub.pushc -, rf0, rf20                                # the last trip's stores | 48 store dst
-    min tmud, rf8, rf19 ; add rf8, rf31, rf31 ; ldtmu.-             # 45 store dst | 50 mul | the item's record
-    sub.nornc -, rf32, rf22 ; sub rf21, rf27, rf21                  # 48 store dst | 46 sub
-    max rf8, rf21, 0 ; sub rf21, rf25, rf8                          # 46 clip | 50 sub
-    asr rf21, rf21, 1 ; sub.andc -, rf34, rf13                      # 50 x | 48 store dst
-    min rf25, rf21, rf24 ; sub rf21, 0, rf24                        # 33 min | 33 sub
-    max rf10, rf11, rf21 ; mov.ifb tmuau, rf10                      # 33 max | 45 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf8, rf19 ; sub.andc -, rf35, rf13                    # 46 store dst | 48 store dst
-    max rf21, rf25, rf21 ; add rf10, rf30, rf10                     # 33 max | 48 add
-    max rf10, rf10, 0 ; mov.ifb tmuau, rf26                         # 48 clip | 46 store dst | uniform 0xfffffffd (u8)
-    sub.andnn -, rf24, 0 ; mov rf17, rf17                           # 48 store dst | for later in the trip
-    min tmud, rf10, rf19 ; sub.andc -, rf23, rf13                   # 48 store dst
-    sub.pushc -, rf0, rf20 ; add rf20, rf31, rf21                   # 50 store dst | 50 add
-    max rf20, rf20, 0 ; sub.nornc -, rf32, rf22                     # 50 clip | 50 store dst
-    sub.andc -, rf34, rf13 ; add rf29, rf7, rf29                    # 50 store dst | 36 p2
-    sub.andc -, rf35, rf13 ; add rf10, rf29, rf9                    # 50 store dst | 36 p0
-    sub.andnn -, rf24, 0 ; mov.ifb tmuau, rf17                      # 50 store dst | 48 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf29 ; add rf16, rf16, rf5                           # 36 p2 | 37 tc0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf10 ; mov rf18, rf18 ; thrsw                        # 36 p0 | for later in the trip | uniform 0xfffffffd (u8)
-    sub tmuau, rf16, -6 ; add rf16, rf10, rf6                       # 37 tc0 | 36 q0 | uniform 0xfffffffd (u8)
-    add tmuau, rf10, rf15 ; v8dot rf24, rf4, rf12                   # 36 q2 | 29 beta | uniform 0xfffffffd (u8)
-    min tmud, rf20, rf19 ; sub.andc -, rf28, rf13                   # 50 store dst
-    sub.pushc -, rf0, rf3 ; add rf17, rf29, rf6                     # whether there is a batch more | 36 p1
-    add rf3, rf2, rf1 ; mov rf21, rf14 ; ldtmu.rf8                  # the item's record | 41 select | 36 p2
-    mov.ifb tmuau, rf18 ; mov rf22, rf14 ; thrsw                    # 50 store dst | 41 select | uniform 0xfffffffd (u8)
-    mov tmuau, rf16 ; mov rf20, rf2 ; ldtmu.rf11                    # 36 q0 | for later in the trip | 36 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf17 ; smul24 rf13, rf24, rf24                       # 36 p1 | 40 ap | uniform 0xfffffffd (u8)
+    umin rf18, rf2, rf0 ; mov tmuau, rf8 ; ldtmu.-                  # the item's record | 36 p2 | uniform 0xfffffffd (u8)
+    add rf8, rf8, rf9 ; add rf19, rf8, rf6                          # 36 p0 | 36 p1
+    mov tmuau, rf8 ; add rf20, rf8, rf6 ; thrsw                     # 36 p0 | 36 q0 | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -6 ; add rf21, rf20, rf6                       # 37 tc0 | 36 q1 | uniform 0xfffffffd (u8)
+    add tmuau, rf8, rf13 ; v8dot rf12, rf4, rf10                    # 36 q2 | 29 beta | uniform 0xfffffffd (u8)
+    mov tmuau, rf20 ; smul24 rf23, rf12, rf12 ; thrsw ; ldtmu.rf22  # 36 q0 | 40 ap | 36 p2 | uniform 0xfffffffd (u8)
+    and rf12, rf4, rf14 ; mov tmuau, rf19 ; ldtmu.rf4               # 28 alpha | 36 p1 | 36 p0 | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf24, rf22, rf4                                   # 40 ap
+    mov tmuau, rf21 ; smul24 rf24, rf24, rf24 ; thrsw ; ldtmu.rf25  # 36 q1 | 40 ap | 37 tc0 | uniform 0xfffffffd (u8)
+    shl rf12, rf25, -8 ; smul24 rf25, rf12, rf12                    # 37 tc0 | 38 gt
+    asr rf26, rf12, -8 ; mov rf8, rf8                               # 37 tc0 | for later in the trip
+    mov tmuau, rf18 ; mov rf27, rf20 ; thrsw ; ldtmu.rf20           # the item's record | for later in the trip | 36 q2 | uniform 0xfffffffb (vec3)
+    add rf12, rf18, rf5 ; mov rf19, rf19 ; ldtmu.rf18               # 37 tc0 | for later in the trip | 36 q0
+    sub rf28, rf20, rf18 ; sub rf29, rf18, rf4                      # 40 aq | 42 sub
+    shl rf29, rf29, 2 ; sub.pushc -, rf24, rf23                     # 42 mul | 41 select
+    sub rf31, rf4, rf18 ; smul24 rf28, rf28, rf28 ; ldtmu.rf30      # 38 gt | 40 aq | 36 p1
+    mov.ifa rf16, 1 ; sub.pushc -, rf28, rf23                       # 41 select
+    add rf16, rf26, rf16 ; add rf33, rf4, rf18 ; ldtmu.rf32         # 41 add | 43 add | 36 q1
+    mov.ifa rf17, 1 ; sub rf34, rf30, rf32                          # 41 select | 42 sub
+    add rf17, rf29, rf34 ; add rf16, rf16, rf17 ; thrsw             # 42 add | 41 tc
+    add rf17, rf17, 4 ; smul24 rf31, rf31, rf31                     # 42 x | 38 gt
+    asr rf17, rf17, 3 ; sub rf29, rf30, rf4                         # 42 x | 38 gt
+    min rf17, rf17, rf16 ; sub.pushc -, rf0, rf15                   # 33 min | 45 store dst
+    sub rf16, 0, rf16 ; smul24 rf29, rf29, rf29                     # 33 sub | 38 gt
+    max rf16, rf17, rf16 ; add rf17, rf33, 1                        # 33 delta | 43 middle
+    asr rf33, rf17, 1 ; sub rf17, rf32, rf18                        # 43 middle | 38 gt
+    sub.nornc -, rf31, rf25 ; smul24 rf34, rf17, rf17               # 45 store dst | 38 gt
+    sub.andc -, rf29, rf23 ; add rf4, rf4, rf16                     # 45 store dst | 45 add
+    max rf22, rf4, 0 ; add rf4, rf22, rf33                          # 45 clip | 48 add
+    add rf17, rf30, rf30 ; sub.andc -, rf34, rf23                   # 48 mul | 45 store dst
+    sub rf4, rf4, rf17 ; sub.andnn -, rf26, 0                       # 48 sub | 45 store dst
+    asr rf4, rf4, 1 ; sub.pushc -, rf0, rf15                        # 48 x | 48 store dst
+    tmuwt - ; add rf33, rf20, rf33 ; ldtmu.rf20                     # the last trip's stores | 50 add | the item's record
+    min rf17, rf4, rf26 ; add rf35, rf32, rf32 ; ldtmu.rf4          # 33 min | 50 mul | the item's record
+    min tmud, rf22, rf14 ; sub.nornc -, rf31, rf25                  # 45 store dst | 48 store dst
+    sub rf16, rf18, rf16 ; sub rf18, 0, rf26                        # 46 sub | 33 sub
+    max rf16, rf16, 0 ; sub rf33, rf33, rf35                        # 46 clip | 50 sub
+    max rf17, rf17, rf18 ; sub.andc -, rf29, rf23                   # 33 max | 48 store dst
+    asr rf8, rf33, 1 ; mov.ifb tmuau, rf8                           # 50 x | 45 store dst | uniform 0xfffffffd (u8)
+    min rf8, rf8, rf26 ; sub.andc -, rf34, rf23                     # 33 min | 48 store dst
+    min tmud, rf16, rf14 ; add rf16, rf30, rf17                     # 46 store dst | 48 add
+    max rf27, rf16, 0 ; mov.ifb tmuau, rf27                         # 48 clip | 46 store dst | uniform 0xfffffffd (u8)
+    max rf18, rf8, rf18 ; sub.andnn -, rf26, 0                      # 33 max | 48 store dst
+    mov rf16, rf11 ; mov rf17, rf11                                 # 41 select
+    add rf8, rf7, rf20 ; sub.andc -, rf24, rf23                     # 36 p2 | 48 store dst
+    min tmud, rf27, rf14 ; sub.pushc -, rf0, rf15                   # 48 store dst | 50 store dst
+    sub.nornc -, rf31, rf25 ; mov rf15, rf2                         # 50 store dst | for later in the trip
+    sub.andc -, rf29, rf23 ; add rf18, rf32, rf18                   # 50 store dst | 50 add
+    max rf18, rf18, 0 ; sub.andc -, rf34, rf23                      # 50 clip | 50 store dst
+    sub.andnn -, rf26, 0 ; mov.ifb tmuau, rf19                      # 50 store dst | 48 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf28, rf23 ; mov rf21, rf21                         # 50 store dst | for later in the trip
+    min tmud, rf18, rf14 ; sub.pushc -, rf0, rf3                    # 50 store dst | whether there is a batch more
+    add rf3, rf2, rf1 ; mov.ifb tmuau, rf21                         # the item's record | 50 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    add rf18, rf16, rf6 ; mov rf2, rf3                              # 36 q1 | next trip
+    nop ; mov rf2, rf3                                              # next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw

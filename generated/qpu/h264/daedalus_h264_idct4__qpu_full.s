@@ -7,12 +7,12 @@
 # computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash ee41a9baf3e129df
+# input hash 7af3cd185de24fe0
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 57 instructions a trip, 14.2 an item; 39 at least for all it does.
-# 30 of the 64 registers that 2 threads a QPU leave each.
+# 61 instructions a trip, 15.2 an item; 39 at least for all it does.
+# 34 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 13 load 14 words, 8 store 8.
 # Record: dst_off, index.
 # Scratch memory: 256 bytes a thread.
@@ -31,129 +31,137 @@
 .uniform 0x00000018
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
-.uniform 0x00000100
-.uniform 0xfffffffe  # u16
 .uniform 0x00000000  # address of dst
+.uniform 0xfffffffe  # u16
+.uniform 0x00000100
 .uniform 0x00000000  # address of scratch memory
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000020
 .uniform 0x00000030
+.uniform 0x00000020
 .uniform 0x000000ff
+.uniform 0x00000018
 .uniform 0xfffffffd  # u8
+.uniform 0x00000020
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffe  # u16
-.uniform 0xfffffffd  # u8
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffe  # u16
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffe  # u16
-.uniform 0xfffffffd  # u8
-.uniform 0xffffffc8  # back to the loop's first word
+.uniform 0xffffffc0  # back to the loop's first word
 
-    eidx rf3 ; mov rf7, rf3.ul ; ldunifrf.rf0                       # workgroup | uniform value:items
-    shr rf8, rf3, 2
-    shl rf1, rf7, 2
-    and rf9, rf3, 3 ; add rf1, rf1, rf8
+    eidx rf3 ; mov rf6, rf3.ul ; ldunifrf.rf0                       # workgroup | uniform value:items
+    shr rf7, rf3, 2
+    shl rf1, rf6, 2
+    and rf8, rf3, 3 ; add rf1, rf1, rf7
     shl rf1, rf1, 3
-    shl rf4, rf9, 1                                                 # s1 37 w0
+    shl rf3, rf8, 1                                                 # s1 37 w0
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
-    nop ; ldunifrf.rf3                                              # uniform value:records
-    add rf1, rf3, rf1 ; add rf0, rf3, rf0 ; ldunifrf.rf3            # uniform value:threads
+    nop ; ldunifrf.rf2                                              # uniform value:records
+    add rf1, rf2, rf1 ; add rf0, rf2, rf0 ; ldunifrf.rf4            # uniform value:threads
     umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
-    shl rf1, rf3, 5
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 37 w0 | uniform value:coeffs
-    umin tmuau, rf3, rf0 ; add rf6, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 37 w0 | uniform 0xfffffffa (vec2)
-    nop ; ldtmu.rf5                                                 # the item's record
-    shl rf10, rf5, 5                                                # s1 37 w0
-    shl rf10, rf8, 6 ; add rf11, rf6, rf10                          # s1 37 w0
-    shl rf12, rf9, 4 ; mov tmuau, rf11                              # s1 37 store rows | s1 37 w0 | uniform 0xfffffffe (u16)
-    shl rf13, rf9, 2                                                # s2 39 w0
-    nop ; thrsw ; ldunifrf.rf8                                      # s1 37 w3 | uniform 0x00000018
-    nop ; sub tmuau, rf11, -16                                      # s1 37 w2 | uniform 0xfffffffe (u16)
-    nop ; add tmuau, rf11, rf8                                      # s1 37 w3 | uniform 0xfffffffe (u16)
-    nop ; thrsw ; ldtmu.rf20                                        # the item's record
-    nop ; ldtmu.rf14                                                # the item's record
-    nop ; mov rf5, rf14 ; ldtmu.rf14                                # next trip | s1 37 w0
-    nop ; mov rf15, rf14.il ; thrsw ; ldunifrf.rf14                 # s1 37 w0 | uniform 0x00000100
-    sub tmuau, rf11, -8 ; umul24 rf7, rf7, rf14                     # s1 37 w1 | uniform 0xfffffffe (u16)
-    nop ; ldunifrf.rf11                                             # s2 40 load dst | uniform value:dst
-    nop ; add rf21, rf11, rf9 ; thrsw ; ldtmu.rf9                   # s2 40 load dst | s1 37 w2
-    add rf22, rf21, rf4 ; mov rf11, rf9.il ; ldunifrf.rf9           # s2 40 load dst | s1 37 w2 | uniform value:scratch
-    add rf9, rf9, rf7 ; add rf7, rf15, rf11 ; ldtmu.rf14            # s1 31 e | s1 37 w3
-    add rf9, rf9, rf10 ; mov rf14, rf14.il ; ldunifrf.rf24          # s1 37 w3 | s2 40 load dst | uniform value:dst_stride
-    asr rf19, rf14, 1 ; add rf25, rf22, rf24                        # s1 32 shr | s2 40 load dst
-    add rf10, rf9, rf12 ; add rf16, rf9, rf13 ; ldtmu.rf9           # s1 37 store rows | s2 39 w0 | s1 37 w1
-    mov rf9, rf9.il ; add rf26, rf25, rf24 ; ldunifrf.rf17          # s1 37 w1 | s2 40 load dst | s2 39 add | uniform 0x00000020
-    asr rf12, rf9, 1 ; add rf18, rf16, rf17                         # s1 32 shr | s2 39 w2
-    add rf9, rf9, rf19 ; sub rf11, rf15, rf11 ; ldunifrf.rf15       # s1 32 h | s1 31 f | s2 39 w3 | uniform 0x00000030
-    sub rf13, rf10, -4 ; add rf19, rf16, rf15                       # s1 37 store rows | s2 39 w3
-    sub rf14, rf10, -8 ; sub rf12, rf12, rf14                       # s1 37 store rows | s1 32 g
-    sub rf15, rf10, -12 ; add rf27, rf26, rf24                      # s1 37 store rows | s2 40 load dst
-    sub rf20, rf16, -16 ; mov rf4, rf20                             # s2 39 w1 | next trip
-    nop ; ldunifrf.rf23                                             # s2 40 clip | uniform 0x000000ff
+    shl rf1, rf4, 5 ; mov rf26, rf2                                 # for later in the trip
+    nop ; add rf4, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 37 w0 | uniform value:coeffs
+    umin tmuau, rf4, rf0 ; add rf5, rf5, rf3 ; ldtmu.rf3            # the item's record | s1 37 w0 | uniform 0xfffffffa (vec2)
+    mov rf31, rf4 ; mov rf2, rf4 ; ldtmu.rf4                        # for later in the trip | next trip | the item's record
+    shl rf9, rf4, 5                                                 # s1 37 w0
+    shl rf7, rf7, 6 ; add rf9, rf5, rf9                             # s1 37 w0
+    shl rf10, rf8, 4 ; mov tmuau, rf9                               # s1 37 store rows | s1 37 w0 | uniform 0xfffffffe (u16)
+    shl rf11, rf8, 2                                                # s2 39 w0
+    nop ; thrsw ; ldunifrf.rf12                                     # s1 37 w3 | uniform 0x00000018
+    nop ; sub tmuau, rf9, -16                                       # s1 37 w2 | uniform 0xfffffffe (u16)
+    nop ; add tmuau, rf9, rf12                                      # s1 37 w3 | uniform 0xfffffffe (u16)
+    nop ; thrsw ; ldtmu.rf12                                        # the item's record
+    nop ; ldtmu.rf13                                                # the item's record
+    nop ; mov rf4, rf13 ; ldunifrf.rf13                             # next trip | s2 40 load dst | uniform value:dst
+    nop ; add rf18, rf13, rf8 ; thrsw ; ldtmu.rf8                   # s2 40 load dst | s1 37 w0
+    sub tmuau, rf9, -8 ; add rf19, rf18, rf3                        # s1 37 w1 | s2 40 load dst | uniform 0xfffffffe (u16)
+    mov rf9, rf8.il ; mov rf27, rf19 ; ldunifrf.rf8                 # s1 37 w0 | for later in the trip | uniform 0x00000100
+    mov rf3, rf12 ; umul24 rf6, rf6, rf8 ; thrsw ; ldtmu.rf8        # next trip | s1 37 w2
+    nop ; mov rf12, rf8.il ; ldunifrf.rf8                           # s1 37 w2 | uniform value:scratch
+    add rf8, rf8, rf6 ; add rf6, rf9, rf12 ; ldunifrf.rf21          # s1 31 e | s2 40 load dst | uniform value:dst_stride
+    add rf22, rf19, rf21 ; add rf7, rf8, rf7 ; ldtmu.rf8            # s2 40 load dst | s1 37 w3
+    mov rf13, rf8.il ; add rf23, rf22, rf21 ; ldtmu.rf8             # s1 37 w3 | s2 40 load dst | s1 37 w1
+    asr rf15, rf13, 1 ; mov rf16, rf8.il                            # s1 32 shr | s1 37 w1
+    asr rf10, rf16, 1 ; add rf8, rf7, rf10                          # s1 32 shr | s1 37 store rows
+    add rf14, rf7, rf11 ; add rf24, rf23, rf21 ; ldunifrf.rf7       # s2 39 w0 | s2 40 load dst | s2 39 add | uniform 0x00000020
+    add rf15, rf14, rf7 ; add rf7, rf16, rf15 ; ldunifrf.rf16       # s2 39 w2 | s1 32 h | s2 39 w3 | uniform 0x00000030
+    sub rf11, rf8, -4 ; add rf16, rf14, rf16                        # s1 37 store rows | s2 39 w3
+    sub rf12, rf8, -8 ; sub rf9, rf9, rf12                          # s1 37 store rows | s1 31 f
+    sub rf13, rf8, -12 ; sub rf10, rf10, rf13                       # s1 37 store rows | s1 32 g
+    sub rf17, rf14, -16 ; mov rf28, rf22                            # s2 39 w1 | for later in the trip
+    mov rf29, rf23 ; mov rf30, rf24 ; ldunifrf.rf25                 # for later in the trip | s2 39 add | uniform 0x00000020
+    nop ; ldunifrf.rf20                                             # s2 40 clip | uniform 0x000000ff
 loop:
-    shl rf5, rf5, 5 ; sub.pushc -, rf0, rf2                         # s1 37 w0 | s2 40 store dst
-    tmuwt - ; add rf28, rf6, rf5                                    # the last trip's stores | s1 37 w0
-    add tmud, rf7, rf9 ; sub.pushc -, rf0, rf3                      # s1 37 store rows | whether there is a batch more
-    mov tmua, rf10 ; mov rf2, rf3                                   # s1 37 store rows | next trip
-    add tmud, rf11, rf12 ; add rf3, rf2, rf1                        # s1 37 store rows | the item's record
+    tmuwt - ; add rf32, rf2, rf1 ; ldunifrf.rf33                    # the last trip's stores | the item's record | s1 37 w3 | uniform 0x00000018
+    shl rf4, rf4, 5 ; add tmud, rf6, rf7                            # s1 37 w0 | s1 37 store rows
+    mov tmua, rf8 ; add rf4, rf5, rf4                               # s1 37 store rows | s1 37 w0
+    nop ; add tmud, rf9, rf10                                       # s1 37 store rows
+    nop ; mov tmua, rf11                                            # s1 37 store rows
+    nop ; sub tmud, rf9, rf10                                       # s1 37 store rows
+    nop ; mov tmua, rf12                                            # s1 37 store rows
+    nop ; sub tmud, rf6, rf7                                        # s1 37 store rows
     nop ; mov tmua, rf13                                            # s1 37 store rows
-    nop ; sub tmud, rf11, rf12                                      # s1 37 store rows
-    nop ; mov tmua, rf14                                            # s1 37 store rows
-    nop ; sub tmud, rf7, rf9                                        # s1 37 store rows
-    nop ; mov tmua, rf15                                            # s1 37 store rows
     tmuwt -                                                         # s2 39 w0
-    nop ; mov tmua, rf16 ; thrsw                                    # s2 39 w0
-    nop ; mov tmua, rf18                                            # s2 39 w2
-    nop ; mov tmua, rf19                                            # s2 39 w3
-    nop ; mov tmua, rf20 ; thrsw ; ldtmu.rf7                        # s2 39 w1 | s2 39 w0
-    add rf7, rf7, rf17 ; mov tmuau, rf22                            # s2 39 add | s2 40 load dst | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf25                                           # s2 40 load dst | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf26 ; thrsw ; ldtmu.rf9                       # s2 40 load dst | s2 39 w2 | uniform 0xfffffffd (u8)
-    add rf7, rf7, rf9 ; sub rf9, rf7, rf9                           # s2 31 e | s2 31 f
-    nop ; mov tmuau, rf27                                           # s2 40 load dst | uniform 0xfffffffd (u8)
-    umin tmuau, rf3, rf0 ; thrsw ; ldtmu.rf11                       # the item's record | s2 39 w3 | uniform 0xfffffffa (vec2)
-    asr rf12, rf11, 1 ; mov tmuau, rf28                             # s2 32 shr | s1 37 w0 | uniform 0xfffffffe (u16)
+    nop ; mov tmua, rf14 ; thrsw                                    # s2 39 w0
+    nop ; mov tmua, rf15                                            # s2 39 w2
+    nop ; mov tmua, rf16                                            # s2 39 w3
+    nop ; mov tmua, rf17 ; thrsw ; ldtmu.rf6                        # s2 39 w1 | s2 39 w0
+    mov tmuau, rf19 ; add rf6, rf6, rf25                            # s2 40 load dst | s2 39 add | uniform 0xfffffffd (u8)
+    nop ; add rf19, rf18, rf3 ; ldunifrf.rf25                       # s2 40 load dst | s2 39 add | uniform 0x00000020
+    nop ; thrsw ; ldtmu.rf3                                         # s2 39 w2
+    add rf7, rf6, rf3 ; mov tmuau, rf22                             # s2 31 e | s2 40 load dst | uniform 0xfffffffd (u8)
+    sub rf3, rf6, rf3 ; add rf22, rf19, rf21                        # s2 31 f | s2 40 load dst
+    nop ; thrsw ; ldtmu.rf6                                         # s2 39 w3
+    asr rf9, rf6, 1                                                 # s2 32 shr
     nop
-    nop ; thrsw ; ldtmu.rf5                                         # s2 39 w1
-    asr rf12, rf5, 1 ; add rf5, rf5, rf12                           # s2 32 shr | s2 32 h
-    add rf11, rf7, rf5 ; sub rf12, rf12, rf11                       # s2 33 add | s2 32 g
-    asr rf11, rf11, 6 ; add rf29, rf9, rf12                         # s2 40 shr | s2 33 add
-    sub rf7, rf9, rf12 ; sub rf9, rf7, rf5 ; thrsw ; ldtmu.rf5      # s2 33 sub | s2 33 r | s2 40 load dst
-    asr rf11, rf29, 6 ; add rf5, rf5, rf11                          # s2 40 shr | s2 40 add
-    max rf5, rf5, 0                                                 # s2 40 clip
-    nop ; thrsw ; ldtmu.rf29                                        # s2 40 load dst
-    asr rf11, rf7, 6 ; add rf7, rf29, rf11                          # s2 40 shr | s2 40 add
-    max rf7, rf7, 0                                                 # s2 40 clip
-    nop ; thrsw ; ldtmu.rf29                                        # s2 40 load dst
-    asr rf11, rf9, 6 ; add rf9, rf29, rf11                          # s2 40 shr | s2 40 add
-    max rf9, rf9, 0                                                 # s2 40 clip
-    min tmud, rf5, rf23 ; ldtmu.rf5                                 # s2 40 store dst | s2 40 load dst
-    add rf5, rf5, rf11 ; mov.ifnb tmuau, rf22 ; thrsw               # s2 40 add | s2 40 store dst | uniform 0xfffffffd (u8)
-    max rf29, rf5, 0 ; add rf22, rf21, rf4                          # s2 40 clip | s2 40 load dst
-    nop ; sub tmuau, rf28, -16                                      # s1 37 w2 | uniform 0xfffffffe (u16)
-    min tmud, rf7, rf23 ; ldtmu.rf7                                 # s2 40 store dst | the item's record
-    mov.ifnb tmuau, rf25 ; add rf25, rf22, rf24 ; thrsw             # s2 40 store dst | s2 40 load dst | uniform 0xfffffffd (u8)
-    add tmuau, rf28, rf8 ; mov rf4, rf7 ; ldtmu.rf7                 # s1 37 w3 | next trip | the item's record | uniform 0xfffffffe (u16)
-    nop ; mov rf5, rf7 ; ldtmu.rf7                                  # next trip | s1 37 w0
-    min tmud, rf9, rf23 ; mov rf7, rf7.il ; ldtmu.rf9               # s2 40 store dst | s1 37 w0 | s1 37 w2
-    mov.ifnb tmuau, rf26 ; add rf26, rf25, rf24 ; thrsw             # s2 40 store dst | s2 40 load dst | uniform 0xfffffffd (u8)
-    mov rf9, rf9.il ; sub tmuau, rf28, -8                           # s1 37 w2 | s1 37 w1 | uniform 0xfffffffe (u16)
-    add rf7, rf7, rf9 ; sub rf11, rf7, rf9                          # s1 31 e | s1 31 f
-    min tmud, rf29, rf23 ; ldtmu.rf29                               # s2 40 store dst | s1 37 w3
-    mov.ifnb tmuau, rf27 ; add rf27, rf26, rf24 ; thrsw             # s2 40 store dst | s2 40 load dst | uniform 0xfffffffd (u8)
-    nop ; mov rf29, rf29.il                                         # s1 37 w3
-    asr rf9, rf29, 1                                                # s1 32 shr
-    nop ; ldtmu.rf28                                                # s1 37 w1
+    nop ; thrsw ; ldtmu.rf10                                        # s2 39 w1
+    asr rf10, rf10, 1 ; add rf9, rf10, rf9                          # s2 32 shr | s2 32 h
+    add rf23, rf7, rf9 ; mov tmuau, rf23                            # s2 33 add | s2 40 load dst | uniform 0xfffffffd (u8)
+    asr rf6, rf23, 6 ; sub rf10, rf10, rf6                          # s2 40 shr | s2 32 g
+    add rf10, rf3, rf10 ; sub rf23, rf3, rf10 ; thrsw ; ldtmu.rf3   # s2 33 add | s2 33 sub | s2 40 load dst
+    asr rf6, rf10, 6 ; add rf3, rf3, rf6                            # s2 40 shr | s2 40 add
+    max rf3, rf3, 0 ; mov tmuau, rf24                               # s2 40 clip | s2 40 load dst | uniform 0xfffffffd (u8)
+    umin tmuau, rf32, rf0 ; sub rf9, rf7, rf9 ; thrsw ; ldtmu.rf7   # the item's record | s2 33 r | s2 40 load dst | uniform 0xfffffffa (vec2)
+    asr rf7, rf23, 6 ; add rf6, rf7, rf6                            # s2 40 shr | s2 40 add
+    max rf6, rf6, 0 ; mov tmuau, rf4                                # s2 40 clip | s1 37 w0 | uniform 0xfffffffe (u16)
+    asr rf9, rf9, 6 ; add rf23, rf22, rf21                          # s2 40 shr | s2 40 load dst
+    nop ; add rf24, rf23, rf21 ; thrsw ; ldtmu.rf10                 # s2 40 load dst
+    sub tmuau, rf4, -16 ; add rf7, rf10, rf7                        # s1 37 w2 | s2 40 add | uniform 0xfffffffe (u16)
+    max rf7, rf7, 0 ; add tmuau, rf4, rf33                          # s2 40 clip | s1 37 w3 | uniform 0xfffffffe (u16)
+    min tmud, rf3, rf20 ; sub.pushc -, rf0, rf26                    # s2 40 store dst
+    mov.ifna tmuau, rf27 ; mov rf26, rf2                            # s2 40 store dst | for later in the trip | uniform 0xfffffffd (u8)
+    min tmud, rf6, rf20 ; mov rf27, rf19 ; ldtmu.rf6                # s2 40 store dst | for later in the trip | s2 40 load dst
+    mov.ifna tmuau, rf28 ; add rf6, rf6, rf9                        # s2 40 store dst | s2 40 add | uniform 0xfffffffd (u8)
+    min tmud, rf7, rf20 ; mov rf28, rf22                            # s2 40 store dst | for later in the trip
+    max rf6, rf6, 0 ; mov.ifna tmuau, rf29                          # s2 40 clip | s2 40 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf6, rf20 ; mov rf29, rf23                            # s2 40 store dst | for later in the trip
+    mov.ifna tmuau, rf30 ; mov rf30, rf24 ; thrsw                   # s2 40 store dst | for later in the trip | uniform 0xfffffffd (u8)
+    tmuwt - ; mov rf2, rf32                                         # next trip
+    nop ; sub tmuau, rf4, -8                                        # s1 37 w1 | uniform 0xfffffffe (u16)
+    nop ; thrsw ; ldtmu.rf4                                         # the item's record
+    nop ; mov rf3, rf4 ; ldtmu.rf4                                  # next trip | the item's record
+    nop ; mov rf4, rf4 ; ldtmu.rf6                                  # next trip | s1 37 w0
+    nop ; mov rf6, rf6.il ; thrsw ; ldtmu.rf7                       # s1 37 w0 | s1 37 w2
+    nop ; mov rf7, rf7.il                                           # s1 37 w2
+    add rf6, rf6, rf7 ; sub rf9, rf6, rf7                           # s1 31 e | s1 31 f
+    nop ; thrsw ; ldtmu.rf7                                         # s1 37 w3
+    nop ; mov rf33, rf7.il                                          # s1 37 w3
+    asr rf7, rf33, 1                                                # s1 32 shr
+    nop ; ldtmu.rf10                                                # s1 37 w1
+    mov rf10, rf10.il ; sub.pushc -, rf0, rf31                      # s1 37 w1 | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
-    nop ; mov rf28, rf28.il                                         # s1 37 w1
-    asr rf28, rf28, 1 ; add rf9, rf28, rf9                          # s1 32 shr | s1 32 h
-    nop ; sub rf12, rf28, rf29                                      # s1 32 g
+    asr rf10, rf10, 1 ; add rf7, rf10, rf7                          # s1 32 shr | s1 32 h
+    sub rf10, rf10, rf33 ; mov rf31, rf32                           # s1 32 g | for later in the trip
+    nop
     thrsw
     thrsw
     nop

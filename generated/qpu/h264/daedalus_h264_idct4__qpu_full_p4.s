@@ -7,11 +7,11 @@
 # computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash b2da0d6ed43e3c78
+# input hash 1102f15002ede2d7
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
-# 137 instructions a trip, 8.6 an item; 128 at least for all it does.
+# 146 instructions a trip, 9.1 an item; 135 at least for all it does.
 # 52 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 16 store 16.
 # Record: dst_off, index.
@@ -116,10 +116,10 @@
     nop ; ldunifrf.rf15                                             # 40 clip | uniform 0x000000ff
 loop:
     tmuwt - ; add rf19, rf11, 2                                     # 37 w0
-    add rf20, rf19, 2 ; sub.pushc -, rf0, rf2                       # 37 w0 | 40 store dst
-    add rf21, rf20, 2 ; add rf22, rf14, rf16                        # 37 w0 | 40 store dst
-    add rf23, rf21, 2 ; add rf24, rf22, rf16                        # 37 w0 | 40 store dst
-    nop ; mov rf2, rf3 ; thrsw                                      # next trip
+    add rf20, rf19, 2 ; add rf21, rf14, rf16                        # 37 w0 | 40 store dst
+    add rf22, rf20, 2 ; add rf23, rf21, rf16                        # 37 w0 | 40 store dst
+    nop ; add rf24, rf22, 2                                         # 37 w0
+    nop ; thrsw
     nop ; sub rf25, rf14, -1                                        # 40 load dst
     add rf26, rf25, rf16 ; add rf27, rf25, rf16                     # 40 load dst | 40 store dst
     add rf29, rf26, rf16 ; add rf30, rf27, rf16 ; ldtmu.rf28        # 40 load dst | 40 store dst | the item's record
@@ -130,12 +130,12 @@ loop:
     mov tmuau, rf11 ; mov rf11, rf7.il ; ldtmu.rf7                  # 37 w0 | uniform 0xfffffffe (u16)
     mov tmuau, rf19 ; mov rf19, rf9.il ; ldtmu.rf9                  # 37 w0 | uniform 0xfffffffe (u16)
     mov tmuau, rf20 ; mov rf20, rf9.il ; ldtmu.rf9                  # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
-    mov tmuau, rf21 ; mov rf9, rf9.il ; thrsw                       # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
-    asr rf21, rf20, 1 ; mov rf7, rf7.il                             # 32 shr | 37 w0
+    mov tmuau, rf22 ; mov rf9, rf9.il ; thrsw                       # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
+    asr rf22, rf20, 1 ; mov rf7, rf7.il                             # 32 shr | 37 w0
     asr rf8, rf9, 1                                                 # 32 shr
     nop ; ldtmu.rf28                                                # 37 w0
-    mov tmuau, rf23 ; mov rf31, rf28.il ; ldtmu.rf28                # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
-    add tmuau, rf23, 2 ; mov rf23, rf28.il                          # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
+    mov tmuau, rf24 ; mov rf31, rf28.il ; ldtmu.rf28                # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
+    add tmuau, rf24, 2 ; mov rf24, rf28.il                          # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
     nop ; thrsw ; ldtmu.rf28                                        # 37 w0
     mov rf32, rf28.il ; mov tmuau, rf14 ; ldtmu.rf28                # 37 w2 | 40 load dst | 37 w0 | uniform 0xfffffffd (u8)
     add rf33, rf10, rf32 ; mov rf34, rf28.il ; ldtmu.rf28           # 31 e | 37 w2 | 37 w0
@@ -148,106 +148,115 @@ loop:
     add rf43, rf35, rf42 ; mov rf44, rf9.il ; ldtmu.rf9             # 33 add | 37 w3 | 37 w0
     asr rf9, rf44, 1 ; mov rf45, rf9.il                             # 32 shr | 37 w3
     asr rf46, rf45, 1 ; add rf9, rf31, rf9                          # 32 shr | 32 h
-    asr rf48, rf43, 1 ; add rf47, rf37, rf9                         # 32 shr | 33 add
-    add rf46, rf23, rf46 ; add rf49, rf28, rf47 ; ldtmu.rf50        # 32 h | 31 e | 40 load dst
-    add rf28, rf40, rf46 ; sub rf47, rf28, rf47                     # 33 add | 31 f
-    asr rf28, rf28, 1 ; sub rf48, rf48, rf28                        # 32 shr | 32 g
-    add rf28, rf43, rf28 ; add rf43, rf47, rf48                     # 32 h | 33 add
-    asr rf51, rf43, 6 ; add rf43, rf49, rf28                        # 40 shr | 33 add
-    asr rf17, rf43, 6 ; mov tmuau, rf17                             # 40 shr | 40 load dst | uniform 0xfffffffd (u8)
-    add rf17, rf50, rf17 ; sub rf47, rf47, rf48 ; thrsw             # 40 add | 33 sub
-    max rf17, rf17, 0 ; mov tmuau, rf18                             # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf28, rf49, rf28                                  # the last trip's stores | 33 r
-    min tmud, rf17, rf15 ; sub rf17, rf10, rf32 ; ldtmu.rf10        # 40 store dst | 31 f | 40 load dst
-    asr rf47, rf47, 6 ; mov.ifna tmuau, rf14                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    asr rf28, rf28, 6 ; add rf10, rf10, rf51                        # 40 shr | 40 add
-    max rf10, rf10, 0 ; add tmuau, rf18, rf16                       # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf10, rf15 ; sub rf10, rf21, rf39                     # 40 store dst | 32 g
-    mov.ifna tmuau, rf22 ; add rf22, rf17, rf10 ; thrsw             # 40 store dst | 33 add | uniform 0xfffffffd (u8)
-    asr rf31, rf31, 1 ; sub rf11, rf11, rf34                        # 32 shr | 31 f
-    asr rf23, rf23, 1 ; sub rf8, rf8, rf41                          # 32 shr | 32 g
-    add rf36, rf11, rf8 ; sub rf41, rf19, rf36 ; thrsw ; ldtmu.rf19 # 33 add | 31 f | 40 load dst
-    add rf19, rf19, rf47 ; sub rf31, rf31, rf44                     # 40 add | 32 g
-    max rf19, rf19, 0 ; add rf44, rf41, rf31                        # 40 clip | 33 add
-    min tmud, rf19, rf15 ; sub rf19, rf7, rf38 ; ldtmu.rf7          # 40 store dst | 31 f | 40 load dst
-    mov.ifna tmuau, rf24 ; add rf7, rf7, rf28                       # 40 store dst | 40 add | uniform 0xfffffffd (u8)
-    max rf7, rf7, 0 ; sub rf23, rf23, rf45                          # 40 clip | 32 g
-    min tmud, rf7, rf15 ; add rf7, rf19, rf23                       # 40 store dst | 33 add
-    asr rf24, rf7, 1 ; add.ifna tmuau, rf24, rf16                   # 32 shr | 40 store dst | uniform 0xfffffffd (u8)
-    asr rf28, rf36, 1 ; add rf45, rf22, rf44                        # 32 shr | 31 e
-    add rf24, rf36, rf24 ; mov tmuau, rf25 ; thrsw                  # 32 h | 40 load dst | uniform 0xfffffffd (u8)
-    add rf22, rf45, rf24 ; sub rf44, rf22, rf44                     # 33 add | 31 f
-    asr rf7, rf22, 6 ; sub rf22, rf28, rf7                          # 40 shr | 32 g
-    add rf28, rf44, rf22 ; mov tmuau, rf26 ; thrsw ; ldtmu.rf26     # 33 add | 40 load dst | uniform 0xfffffffd (u8)
-    asr rf26, rf28, 6 ; add rf7, rf26, rf7                          # 40 shr | 40 add
-    max rf7, rf7, 0 ; sub rf22, rf44, rf22                          # 40 clip | 33 sub
-    min tmud, rf7, rf15 ; sub rf24, rf45, rf24 ; ldtmu.rf7          # 40 store dst | 33 r | 40 load dst
-    asr rf22, rf22, 6 ; mov.ifna tmuau, rf25                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    asr rf24, rf24, 6 ; add rf7, rf7, rf26                          # 40 shr | 40 add
-    max rf7, rf7, 0 ; mov tmuau, rf29                               # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf7, rf15 ; sub rf7, rf17, rf10                       # 40 store dst | 33 sub
-    mov.ifna tmuau, rf27 ; sub rf8, rf11, rf8 ; thrsw               # 40 store dst | 33 sub | uniform 0xfffffffd (u8)
-    asr rf29, rf8, 1 ; add tmuau, rf29, rf16                        # 32 shr | 40 load dst | uniform 0xfffffffd (u8)
-    sub rf19, rf41, rf31 ; sub rf23, rf19, rf23                     # 33 sub
-    add rf19, rf7, rf19 ; sub rf31, rf7, rf19 ; thrsw ; ldtmu.rf7   # 31 e | 31 f | 40 load dst
-    asr rf22, rf23, 1 ; add rf7, rf7, rf22                          # 32 shr | 40 add
-    max rf7, rf7, 0 ; add rf8, rf8, rf22                            # 40 clip | 32 h
-    min tmud, rf7, rf15 ; add rf22, rf19, rf8 ; ldtmu.rf7           # 40 store dst | 33 add | 40 load dst
-    asr rf22, rf22, 6 ; mov.ifna tmuau, rf30                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    add rf7, rf7, rf24 ; sub rf24, rf14, -2                         # 40 add | 40 load dst
-    max rf7, rf7, 0 ; mov tmuau, rf24                               # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf7, rf15 ; sub rf7, rf29, rf23                       # 40 store dst | 32 g
-    tmuwt - ; add rf23, rf31, rf7                                   # 33 add
-    asr rf23, rf23, 6 ; add.ifna tmuau, rf30, rf16                  # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    add rf30, rf24, rf16 ; add rf29, rf24, rf16 ; thrsw             # 40 load dst | 40 store dst
-    mov tmuau, rf30 ; sub rf7, rf31, rf7                            # 40 load dst | 33 sub | uniform 0xfffffffd (u8)
-    asr rf7, rf7, 6 ; add rf30, rf30, rf16                          # 40 shr | 40 load dst
-    mov tmuau, rf30 ; add rf41, rf29, rf16 ; thrsw ; ldtmu.rf31     # 40 load dst | 40 store dst | uniform 0xfffffffd (u8)
-    add rf8, rf31, rf22 ; sub rf19, rf19, rf8                       # 40 add | 33 r
-    max rf8, rf8, 0 ; add tmuau, rf30, rf16                         # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf8, rf15 ; sub rf20, rf33, rf20 ; ldtmu.rf8          # 40 store dst | 33 sub | 40 load dst
-    asr rf19, rf19, 6 ; mov.ifna tmuau, rf24                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    add rf8, rf8, rf23 ; sub rf23, rf35, rf42 ; thrsw               # 40 add | 33 sub
-    max rf8, rf8, 0 ; sub rf9, rf37, rf9                            # 40 clip | 33 sub
-    asr rf46, rf23, 1 ; sub rf40, rf40, rf46                        # 32 shr | 33 sub
-    min tmud, rf8, rf15 ; add rf37, rf20, rf9 ; ldtmu.rf8           # 40 store dst | 31 e | 40 load dst
-    asr rf29, rf40, 1 ; mov.ifna tmuau, rf29                        # 32 shr | 40 store dst | uniform 0xfffffffd (u8)
-    add rf7, rf8, rf7 ; add rf8, rf23, rf29 ; thrsw                 # 40 add | 32 h
-    max rf7, rf7, 0 ; add rf23, rf37, rf8                           # 40 clip | 33 add
-    asr rf9, rf23, 6 ; sub rf20, rf20, rf9                          # 40 shr | 31 f
-    min tmud, rf7, rf15 ; sub rf40, rf46, rf40 ; ldtmu.rf7          # 40 store dst | 32 g | 40 load dst
-    mov.ifna tmuau, rf41 ; add rf7, rf7, rf19                       # 40 store dst | 40 add | uniform 0xfffffffd (u8)
-    max rf7, rf7, 0 ; add rf19, rf20, rf40                          # 40 clip | 33 add
-    min tmud, rf7, rf15 ; sub rf7, rf14, -3                         # 40 store dst | 40 load dst
-    asr rf19, rf19, 6 ; add.ifna tmuau, rf41, rf16                  # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; add rf41, rf7, rf16 ; thrsw                    # 40 load dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf41 ; add rf46, rf7, rf16                           # 40 load dst | 40 store dst | uniform 0xfffffffd (u8)
-    sub rf20, rf20, rf40 ; add rf40, rf41, rf16                     # 33 sub | 40 load dst
-    mov tmuau, rf40 ; add rf23, rf46, rf16 ; thrsw ; ldtmu.rf41     # 40 load dst | 40 store dst | uniform 0xfffffffd (u8)
-    asr rf20, rf20, 6 ; add rf9, rf41, rf9                          # 40 shr | 40 add
-    max rf8, rf9, 0 ; sub rf9, rf37, rf8                            # 40 clip | 33 r
-    min tmud, rf8, rf15 ; add rf14, rf13, rf4 ; ldtmu.rf8           # 40 store dst | 40 load dst
-    asr rf7, rf9, 6 ; mov.ifna tmuau, rf7                           # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    add rf8, rf8, rf19 ; add tmuau, rf40, rf16 ; thrsw              # 40 add | 40 load dst | uniform 0xfffffffd (u8)
-    max rf8, rf8, 0 ; add rf17, rf14, rf16                          # 40 clip | 40 load dst
-    shl rf19, rf5, 5 ; add rf18, rf17, rf16                         # 37 w0 | 40 load dst
-    min tmud, rf8, rf15 ; add rf8, rf6, rf19 ; ldtmu.rf19           # 40 store dst | 37 w0 | 40 load dst
-    mov.ifna tmuau, rf46 ; add rf19, rf19, rf20 ; thrsw             # 40 store dst | 40 add | uniform 0xfffffffd (u8)
-    max rf19, rf19, 0                                               # 40 clip
-    nop ; add rf20, rf8, 2                                          # 37 w0
-    min tmud, rf19, rf15 ; ldtmu.rf19                               # 40 store dst | 40 load dst
-    mov.ifna tmuau, rf23 ; add rf7, rf19, rf7                       # 40 store dst | 40 add | uniform 0xfffffffd (u8)
-    max rf3, rf7, 0 ; sub.pushc -, rf0, rf3                         # 40 clip | whether there is a batch more
-    min tmud, rf3, rf15 ; add rf3, rf2, rf1                         # 40 store dst | the item's record
-    tmuwt - ; add rf19, rf20, 2                                     # 37 w0
-    add.ifnb tmuau, rf23, rf16 ; add rf23, rf19, 2                  # 40 store dst | 37 w0 | uniform 0xfffffffd (u8)
-    umin tmuau, rf3, rf0 ; add rf46, rf23, 2                        # the item's record | 37 w0 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf8 ; add rf40, rf46, 2                              # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf20 ; add rf7, rf40, 2                              # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf19 ; add rf8, rf7, 2                               # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf23 ; add rf9, rf8, 2                               # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf46 ; add rf10, rf9, 2                              # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf40 ; add rf11, rf10, 2                             # 37 w0 | uniform 0xfffffffe (u16)
+    add rf46, rf37, rf9 ; add rf47, rf24, rf46 ; ldtmu.rf48         # 33 add | 32 h | 40 load dst
+    add rf49, rf40, rf47 ; add rf50, rf28, rf46                     # 33 add | 31 e
+    asr rf51, rf49, 1 ; sub.pushc -, rf0, rf2                       # 32 shr | 40 store dst
+    asr rf51, rf43, 1 ; add rf43, rf43, rf51                        # 32 shr | 32 h
+    add rf28, rf50, rf43 ; sub rf46, rf28, rf46                     # 33 add | 31 f
+    asr rf28, rf28, 6 ; sub rf49, rf51, rf49                        # 40 shr | 32 g
+    add rf28, rf48, rf28 ; add rf48, rf46, rf49                     # 40 add | 33 add
+    max rf17, rf28, 0 ; mov tmuau, rf17                             # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf46, rf46, rf49                                  # the last trip's stores | 33 sub
+    min tmud, rf17, rf15 ; sub rf17, rf50, rf43                     # 40 store dst | 33 r
+    asr rf48, rf48, 6 ; mov.ifna tmuau, rf14                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf18 ; sub rf10, rf10, rf32 ; thrsw                  # 40 load dst | 31 f | uniform 0xfffffffd (u8)
+    asr rf18, rf46, 6 ; add tmuau, rf18, rf16                       # 40 shr | 40 load dst | uniform 0xfffffffd (u8)
+    asr rf17, rf17, 6 ; sub rf22, rf22, rf39                        # 40 shr | 32 g
+    add rf34, rf10, rf22 ; sub rf39, rf11, rf34 ; thrsw ; ldtmu.rf11 # 33 add | 31 f | 40 load dst
+    asr rf31, rf31, 1 ; add rf11, rf11, rf48                        # 32 shr | 40 add
+    max rf8, rf11, 0 ; sub rf11, rf8, rf41                          # 40 clip | 32 g
+    min tmud, rf8, rf15 ; sub.pushc -, rf0, rf2                     # 40 store dst
+    mov.ifna tmuau, rf21 ; sub.pushc -, rf0, rf2                    # 40 store dst | uniform 0xfffffffd (u8)
+    add rf36, rf39, rf11 ; sub rf21, rf19, rf36 ; ldtmu.rf19        # 33 add | 31 f | 40 load dst
+    asr rf19, rf24, 1 ; add rf18, rf19, rf18                        # 32 shr | 40 add
+    max rf18, rf18, 0 ; sub rf31, rf31, rf44                        # 40 clip | 32 g
+    min tmud, rf18, rf15 ; add rf18, rf21, rf31                     # 40 store dst | 33 add
+    mov.ifna tmuau, rf23 ; sub rf7, rf7, rf38 ; thrsw               # 40 store dst | 31 f | uniform 0xfffffffd (u8)
+    sub rf19, rf19, rf45 ; add rf45, rf34, rf18                     # 32 g | 31 e
+    add rf38, rf7, rf19 ; mov tmuau, rf25                           # 33 add | 40 load dst | uniform 0xfffffffd (u8)
+    sub rf26, rf34, rf18 ; mov tmuau, rf26 ; thrsw ; ldtmu.rf18     # 31 f | 40 load dst | uniform 0xfffffffd (u8)
+    asr rf18, rf38, 1 ; add rf17, rf18, rf17                        # 32 shr | 40 add
+    max rf17, rf17, 0 ; add rf18, rf36, rf18                        # 40 clip | 32 h
+    min tmud, rf17, rf15 ; sub.pushc -, rf0, rf2                    # 40 store dst
+    add.ifna tmuau, rf23, rf16 ; add rf23, rf45, rf18 ; thrsw       # 40 store dst | 33 add | uniform 0xfffffffd (u8)
+    asr rf23, rf23, 6 ; mov tmuau, rf29                             # 40 shr | 40 load dst | uniform 0xfffffffd (u8)
+    asr rf18, rf36, 1 ; sub rf36, rf45, rf18                        # 32 shr | 33 r
+    sub rf29, rf18, rf38 ; add tmuau, rf29, rf16 ; thrsw ; ldtmu.rf18 # 32 g | 40 load dst | uniform 0xfffffffd (u8)
+    add rf18, rf18, rf23 ; add rf23, rf26, rf29 ; ldtmu.rf38        # 40 add | 33 add | 40 load dst
+    max rf18, rf18, 0 ; sub rf26, rf26, rf29                        # 40 clip | 33 sub
+    asr rf23, rf23, 6 ; sub.pushc -, rf0, rf2                       # 40 shr | 40 store dst
+    min tmud, rf18, rf15 ; add rf18, rf38, rf23 ; ldtmu.rf23        # 40 store dst | 40 add | 40 load dst
+    max rf18, rf18, 0 ; mov.ifna tmuau, rf25                        # 40 clip | 40 store dst | uniform 0xfffffffd (u8)
+    asr rf26, rf26, 6 ; sub.pushc -, rf0, rf2                       # 40 shr | 40 store dst
+    min tmud, rf18, rf15 ; add rf18, rf23, rf26                     # 40 store dst | 40 add
+    max rf18, rf18, 0 ; mov.ifna tmuau, rf27                        # 40 clip | 40 store dst | uniform 0xfffffffd (u8)
+    asr rf36, rf36, 6 ; sub.pushc -, rf0, rf2                       # 40 shr | 40 store dst
+    min tmud, rf18, rf15 ; sub rf10, rf10, rf22                     # 40 store dst | 33 sub
+    mov.ifna tmuau, rf30 ; sub rf11, rf39, rf11 ; thrsw             # 40 store dst | 33 sub | uniform 0xfffffffd (u8)
+    sub rf7, rf21, rf31 ; sub rf19, rf7, rf19                       # 33 sub
+    asr rf31, rf19, 1 ; add rf21, rf10, rf7                         # 32 shr | 31 e
+    add rf10, rf11, rf31 ; sub rf31, rf10, rf7 ; ldtmu.rf7          # 32 h | 31 f | 40 load dst
+    add rf7, rf7, rf36 ; sub.pushc -, rf0, rf2                      # 40 add | 40 store dst
+    max rf7, rf7, 0 ; add rf36, rf21, rf10                          # 40 clip | 33 add
+    min tmud, rf7, rf15 ; sub rf7, rf14, -2                         # 40 store dst | 40 load dst
+    asr rf30, rf36, 6 ; add.ifna tmuau, rf30, rf16                  # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf36, rf7, rf16                                   # 40 load dst
+    mov tmuau, rf7 ; add rf39, rf7, rf16 ; thrsw                    # 40 load dst | 40 store dst | uniform 0xfffffffd (u8)
+    asr rf11, rf11, 1 ; mov tmuau, rf36                             # 32 shr | 40 load dst | uniform 0xfffffffd (u8)
+    sub rf11, rf11, rf19 ; add rf19, rf36, rf16                     # 32 g | 40 load dst
+    add rf31, rf31, rf11 ; sub rf36, rf31, rf11 ; thrsw ; ldtmu.rf11 # 33 add | 33 sub | 40 load dst
+    asr rf30, rf31, 6 ; add rf11, rf11, rf30                        # 40 shr | 40 add
+    max rf11, rf11, 0 ; mov tmuau, rf19                             # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf11, rf15 ; sub.pushc -, rf0, rf2                    # 40 store dst
+    asr rf7, rf36, 6 ; mov.ifna tmuau, rf7                          # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    add rf21, rf39, rf16 ; sub rf36, rf21, rf10 ; thrsw ; ldtmu.rf10 # 40 store dst | 33 r | 40 load dst
+    asr rf30, rf36, 6 ; add rf10, rf10, rf30                        # 40 shr | 40 add
+    max rf10, rf10, 0 ; add tmuau, rf19, rf16                       # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf10, rf15 ; sub.pushc -, rf0, rf2                    # 40 store dst
+    mov.ifna tmuau, rf39 ; sub.pushc -, rf0, rf2                    # 40 store dst | uniform 0xfffffffd (u8)
+    sub rf33, rf33, rf20 ; sub rf35, rf35, rf42 ; ldtmu.rf20        # 33 sub | 40 load dst
+    add rf7, rf20, rf7 ; sub rf9, rf37, rf9                         # 40 add | 33 sub
+    max rf7, rf7, 0 ; sub rf40, rf40, rf47                          # 40 clip | 33 sub
+    min tmud, rf7, rf15 ; add rf7, rf33, rf9                        # 40 store dst | 31 e
+    mov.ifna tmuau, rf21 ; sub rf9, rf33, rf9 ; thrsw               # 40 store dst | 31 f | uniform 0xfffffffd (u8)
+    asr rf33, rf40, 1                                               # 32 shr
+    add rf14, rf35, rf33 ; sub rf33, rf14, -3                       # 32 h | 40 load dst
+    add rf20, rf7, rf14 ; mov tmuau, rf33 ; thrsw ; ldtmu.rf47      # 33 add | 40 load dst | uniform 0xfffffffd (u8)
+    asr rf30, rf20, 6 ; add rf20, rf47, rf30                        # 40 shr | 40 add
+    max rf20, rf20, 0 ; add rf47, rf33, rf16                        # 40 clip | 40 load dst
+    min tmud, rf20, rf15 ; sub.pushc -, rf0, rf2                    # 40 store dst
+    asr rf21, rf35, 1 ; add.ifna tmuau, rf21, rf16                  # 32 shr | 40 store dst | uniform 0xfffffffd (u8)
+    sub rf40, rf21, rf40 ; mov tmuau, rf47 ; thrsw ; ldtmu.rf21     # 32 g | 40 load dst | uniform 0xfffffffd (u8)
+    add rf21, rf21, rf30 ; add rf30, rf9, rf40                      # 40 add | 33 add
+    max rf21, rf21, 0 ; add rf35, rf33, rf16                        # 40 clip | 40 store dst
+    asr rf30, rf30, 6 ; sub.pushc -, rf0, rf2                       # 40 shr | 40 store dst
+    min tmud, rf21, rf15 ; sub rf21, rf9, rf40 ; ldtmu.rf9          # 40 store dst | 33 sub | 40 load dst
+    asr rf21, rf21, 6 ; mov.ifna tmuau, rf33                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    add rf9, rf9, rf30 ; sub.pushc -, rf0, rf2                      # 40 add | 40 store dst
+    max rf9, rf9, 0 ; add rf47, rf47, rf16                          # 40 clip | 40 load dst
+    min tmud, rf9, rf15 ; add rf9, rf35, rf16                       # 40 store dst
+    mov.ifna tmuau, rf35 ; sub rf7, rf7, rf14                       # 40 store dst | 33 r | uniform 0xfffffffd (u8)
+    mov tmuau, rf47 ; add rf14, rf13, rf4 ; thrsw                   # 40 load dst | uniform 0xfffffffd (u8)
+    asr rf7, rf7, 6 ; add tmuau, rf47, rf16                         # 40 shr | 40 load dst | uniform 0xfffffffd (u8)
+    shl rf47, rf5, 5 ; add rf17, rf14, rf16                         # 37 w0 | 40 load dst
+    add rf18, rf17, rf16 ; add rf47, rf6, rf47 ; thrsw ; ldtmu.rf35 # 40 load dst | 37 w0
+    add rf35, rf35, rf21 ; add rf21, rf47, 2                        # 40 add | 37 w0
+    max rf35, rf35, 0                                               # 40 clip
+    min tmud, rf35, rf15 ; sub.pushc -, rf0, rf2                    # 40 store dst
+    mov.ifna tmuau, rf9 ; sub.pushc -, rf0, rf2                     # 40 store dst | uniform 0xfffffffd (u8)
+    nop ; mov rf2, rf3 ; ldtmu.rf35                                 # next trip | 40 load dst
+    add rf3, rf35, rf7 ; sub.pushc -, rf0, rf3                      # 40 add | whether there is a batch more
+    max rf7, rf3, 0 ; add rf3, rf2, rf1                             # 40 clip | the item's record
+    min tmud, rf7, rf15 ; add rf35, rf21, 2                         # 40 store dst | 37 w0
+    add.ifnb tmuau, rf9, rf16 ; add rf30, rf35, 2                   # 40 store dst | 37 w0 | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf33, rf30, 2                                     # 37 w0
+    umin tmuau, rf3, rf0 ; add rf40, rf33, 2                        # the item's record | 37 w0 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf47 ; add rf7, rf40, 2                              # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf21 ; add rf8, rf7, 2                               # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf35 ; add rf9, rf8, 2                               # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf30 ; add rf10, rf9, 2                              # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf33 ; add rf11, rf10, 2                             # 37 w0 | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf40                                           # 37 w0 | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

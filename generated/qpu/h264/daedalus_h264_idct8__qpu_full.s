@@ -7,12 +7,12 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash fa0221041431549a
+# input hash 67787f68635aed5a
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 113 instructions a trip, 56.5 an item; 99 at least for all it does.
-# 62 of the 64 registers that 2 threads a QPU leave each.
+# 118 instructions a trip, 59 an item; 99 at least for all it does.
+# 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 26 words, 16 store 16.
 # Record: dst_off, index.
 # Scratch memory: 512 bytes a thread.
@@ -35,16 +35,18 @@
 .uniform 0xfffffffe  # u16
 .uniform 0x00000030
 .uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
 .uniform 0xffffffe0
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
-.uniform 0x00000000  # address of dst
+.uniform 0xfffffffe  # u16
 .uniform 0xffffffa0
 .uniform 0xfffffffe  # u16
+.uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000200
 .uniform 0x00000000  # address of scratch memory
+.uniform 0x00000040
+.uniform 0x00000020
 .uniform 0x00000014
 .uniform 0x00000018
 .uniform 0x0000001c
@@ -54,6 +56,14 @@
 .uniform 0x00000060
 .uniform 0x000000e0
 .uniform 0x000000ff
+.uniform 0x00000020
+.uniform 0x00000040
+.uniform 0x00000020
+.uniform 0xffffffc0
+.uniform 0x00000030
+.uniform 0xffffffe0
+.uniform 0xffffffa0
+.uniform 0x00000020
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -66,199 +76,210 @@
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
-.uniform 0xfffffffd  # u8
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xffffff98  # back to the loop's first word
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xffffff7c  # back to the loop's first word
 
-    eidx rf3 ; mov rf16, rf3.ul ; ldunifrf.rf0                      # workgroup | uniform value:items
-    shr rf13, rf3, 3
-    shl rf1, rf16, 1
-    and rf15, rf3, 7 ; add rf1, rf1, rf13
+    eidx rf3 ; mov rf7, rf3.ul ; ldunifrf.rf0                       # workgroup | uniform value:items
+    shr rf6, rf3, 3
+    shl rf1, rf7, 1
+    and rf8, rf3, 7 ; add rf1, rf1, rf6
     shl rf1, rf1, 3
-    shl rf4, rf15, 1                                                # s1 81 w0
+    shl rf3, rf8, 1                                                 # s1 81 w0
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
-    nop ; ldunifrf.rf3                                              # uniform value:records
-    add rf1, rf3, rf1 ; add rf0, rf3, rf0 ; ldunifrf.rf3            # uniform value:threads
+    nop ; ldunifrf.rf2                                              # uniform value:records
+    add rf1, rf2, rf1 ; add rf0, rf2, rf0 ; ldunifrf.rf4            # uniform value:threads
     umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
-    shl rf1, rf3, 4
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 81 w0 | uniform value:coeffs
-    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 81 w0 | uniform 0xfffffffa (vec2)
-    nop ; ldtmu.rf5                                                 # the item's record
-    shl rf6, rf5, 7                                                 # s1 81 w0
-    nop ; add rf6, rf8, rf6 ; ldunifrf.rf9                          # s1 81 w0 | s1 81 w4 | uniform 0x00000040
-    mov tmuau, rf6 ; add rf6, rf6, rf9 ; thrsw                      # s1 81 w0 | s1 81 w4 | uniform 0xfffffffe (u16)
-    nop ; ldunifrf.rf10                                             # s1 81 w6 | uniform 0x00000020
-    mov tmuau, rf6 ; add rf6, rf6, rf10                             # s1 81 w4 | s1 81 w6 | uniform 0xfffffffe (u16)
+    shl rf1, rf4, 4 ; mov rf48, rf2                                 # for later in the trip
+    nop ; add rf4, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 81 w0 | uniform value:coeffs
+    umin tmuau, rf4, rf0 ; add rf5, rf5, rf3 ; ldtmu.rf3            # the item's record | s1 81 w0 | uniform 0xfffffffa (vec2)
+    mov rf49, rf4 ; mov rf2, rf4 ; ldtmu.rf4                        # for later in the trip | next trip | the item's record
+    shl rf9, rf4, 7                                                 # s1 81 w0
+    nop ; add rf9, rf5, rf9 ; ldunifrf.rf10                         # s1 81 w0 | s1 81 w4 | uniform 0x00000040
+    mov tmuau, rf9 ; add rf9, rf9, rf10 ; thrsw                     # s1 81 w0 | s1 81 w4 | uniform 0xfffffffe (u16)
+    nop ; ldunifrf.rf11                                             # s1 81 w6 | uniform 0x00000020
+    mov tmuau, rf9 ; add rf9, rf9, rf11                             # s1 81 w4 | s1 81 w6 | uniform 0xfffffffe (u16)
     nop ; thrsw ; ldunifrf.rf11                                     # s1 81 w2 | uniform 0xffffffc0
-    mov tmuau, rf6 ; add rf7, rf6, rf11 ; ldtmu.rf6                 # s1 81 w6 | s1 81 w2 | the item's record | uniform 0xfffffffe (u16)
-    nop ; ldunifrf.rf12                                             # s1 81 w5 | uniform 0x00000030
-    mov tmuau, rf7 ; add rf17, rf7, rf12 ; thrsw ; ldtmu.rf7        # s1 81 w2 | s1 81 w5 | the item's record | uniform 0xfffffffe (u16)
-    shl rf19, rf13, 8 ; mov tmuau, rf17                             # s1 81 w5 | uniform 0xfffffffe (u16)
-    nop ; ldunifrf.rf14                                             # s1 81 w3 | uniform 0xffffffe0
-    nop ; add rf13, rf17, rf14 ; thrsw ; ldtmu.rf17                 # s1 81 w3 | s1 81 w0
-    shl rf21, rf15, 5 ; mov tmuau, rf13                             # s1 81 store rows | s1 81 w3 | uniform 0xfffffffe (u16)
-    shl rf22, rf15, 2 ; add rf13, rf13, rf9                         # s2 83 w0 | s1 81 w7
-    mov tmuau, rf13 ; mov rf17, rf17.il ; thrsw ; ldtmu.rf18        # s1 81 w7 | s1 81 w0 | s1 81 w4 | uniform 0xfffffffe (u16)
-    nop ; mov rf18, rf18.il ; ldtmu.rf20                            # s1 81 w4 | s1 81 w6
-    mov rf20, rf20.il ; add rf30, rf17, rf18 ; ldunifrf.rf23        # s1 81 w6 | s1 65 a0 | s2 84 load dst | uniform value:dst
-    asr rf15, rf20, 1 ; add rf45, rf23, rf15                        # s1 66 shr | s2 84 load dst
-    add rf46, rf45, rf4 ; sub rf26, rf17, rf18 ; thrsw ; ldtmu.rf17 # s2 84 load dst | s1 65 a2 | s1 81 w2
-    nop ; mov rf17, rf17.il ; ldunifrf.rf18                         # s1 81 w2 | s1 81 w1 | uniform 0xffffffa0
-    asr rf13, rf17, 1 ; add tmuau, rf13, rf18                       # s1 66 shr | s1 81 w1 | uniform 0xfffffffe (u16)
-    add rf59, rf17, rf15 ; sub rf28, rf13, rf20 ; thrsw ; ldtmu.rf13 # s1 66 a6 | s1 66 a4 | s1 81 w5
-    mov rf13, rf13.il ; add rf20, rf30, rf59 ; ldunifrf.rf48        # s1 81 w5 | s1 71 b0 | s2 84 load dst | uniform value:dst_stride
-    asr rf25, rf13, 1 ; add rf49, rf46, rf48                        # s1 69 shr | s2 84 load dst
-    add rf50, rf46, rf48 ; add rf51, rf49, rf48 ; thrsw ; ldtmu.rf15 # s2 84 store dst | s2 84 load dst | s1 81 w3
-    mov rf15, rf15.il ; add rf52, rf50, rf48 ; ldunifrf.rf17        # s1 81 w3 | s2 84 store dst | uniform 0x00000200
-    asr rf24, rf15, 1 ; umul24 rf17, rf16, rf17                     # s1 68 shr
-    sub rf23, rf13, rf15 ; add rf27, rf15, rf13 ; ldtmu.rf16        # s1 67 sub | s1 70 add | s1 81 w7
-    mov rf16, rf16.il ; add rf53, rf51, rf48 ; ldunifrf.rf29        # s1 81 w7 | s2 84 load dst | uniform value:scratch
-    asr rf29, rf16, 1 ; add rf17, rf29, rf17                        # s1 67 shr
-    sub rf23, rf23, rf16 ; add rf54, rf52, rf48 ; ldtmu.rf31        # s1 67 sub | s2 84 store dst | s1 81 w1
-    mov rf19, rf31.il ; add rf31, rf17, rf19 ; ldunifrf.rf32        # s1 81 w1 | s1 81 store rows | uniform 0x00000014
-    asr rf23, rf19, 1 ; sub rf17, rf23, rf29                        # s1 70 shr | s1 67 a1
-    asr rf33, rf17, 2 ; add rf27, rf27, rf19                        # s1 73 shr | s1 70 add
-    add rf55, rf53, rf48 ; add rf56, rf54, rf48 ; ldunifrf.rf29     # s2 84 load dst | s2 84 store dst | s1 81 store rows | uniform 0x00000018
-    add rf22, rf31, rf21 ; add rf37, rf31, rf22 ; ldunifrf.rf21     # s1 81 store rows | s2 83 w0 | uniform 0x0000001c
-    add rf23, rf27, rf23 ; add rf57, rf55, rf48 ; ldunifrf.rf27     # s1 70 a7 | s2 84 load dst | s2 83 w4 | uniform 0x00000080
-    asr rf31, rf23, 2 ; add rf58, rf56, rf48                        # s1 73 shr | s2 84 store dst
-    add rf34, rf22, rf32 ; add rf35, rf22, rf29 ; ldunifrf.rf29     # s1 81 store rows | s2 83 w6 | uniform 0x000000c0
-    add rf36, rf22, rf21 ; add rf38, rf37, rf27 ; ldunifrf.rf21     # s1 81 store rows | s2 83 w4 | s2 83 w5 | uniform 0x000000a0
-    add rf39, rf37, rf29 ; add rf40, rf37, rf9 ; ldunifrf.rf29      # s2 83 w6 | s2 83 w2 | s2 83 w3 | uniform 0x00000060
-    add rf41, rf37, rf21 ; add rf42, rf37, rf29 ; ldunifrf.rf21     # s2 83 w5 | s2 83 w3 | s2 83 w7 | uniform 0x000000e0
-    sub rf27, rf22, -4 ; add rf43, rf37, rf21                       # s1 81 store rows | s2 83 w7
-    sub rf29, rf22, -8 ; add rf44, rf37, rf10                       # s1 81 store rows | s2 83 w1
-    sub rf32, rf22, -12 ; sub rf21, rf23, rf33                      # s1 81 store rows | s1 73 b7
-    sub rf33, rf22, -16 ; add rf23, rf19, rf16                      # s1 81 store rows | s1 68 add
-    add rf26, rf26, rf28 ; sub rf28, rf26, rf28 ; ldunifrf.rf47     # s1 72 b2 | s1 72 b4 | s2 84 clip | uniform 0x000000ff
-    sub rf30, rf30, rf59 ; add rf59, rf57, rf48                     # s1 71 b6 | s2 84 load dst
-    nop ; add rf60, rf58, rf48                                      # s2 84 store dst
+    mov tmuau, rf9 ; add rf9, rf9, rf11 ; ldtmu.rf50                # s1 81 w6 | s1 81 w2 | the item's record | uniform 0xfffffffe (u16)
+    nop ; ldunifrf.rf11                                             # s1 81 w5 | uniform 0x00000030
+    mov tmuau, rf9 ; add rf11, rf9, rf11 ; thrsw ; ldtmu.rf9        # s1 81 w2 | s1 81 w5 | the item's record | uniform 0xfffffffe (u16)
+    nop ; mov rf4, rf9 ; ldunifrf.rf9                               # next trip | s1 81 w3 | uniform 0xffffffe0
+    mov tmuau, rf11 ; add rf11, rf11, rf9 ; ldtmu.rf9               # s1 81 w5 | s1 81 w3 | s1 81 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf11 ; add rf11, rf11, rf10 ; thrsw ; ldtmu.rf10     # s1 81 w3 | s1 81 w7 | s1 81 w4 | uniform 0xfffffffe (u16)
+    shl rf12, rf6, 8 ; mov tmuau, rf11                              # s1 81 w7 | uniform 0xfffffffe (u16)
+    shl rf13, rf8, 5 ; mov rf9, rf9.il                              # s1 81 store rows | s1 81 w0
+    nop ; mov rf10, rf10.il ; thrsw ; ldtmu.rf6                     # s1 81 w4 | s1 81 w6
+    shl rf14, rf8, 2 ; mov rf6, rf6.il                              # s2 83 w0 | s1 81 w6
+    asr rf16, rf6, 1 ; add rf15, rf9, rf10                          # s1 66 shr | s1 65 a0
+    nop ; sub rf44, rf9, rf10 ; thrsw ; ldtmu.rf9                   # s1 65 a2 | s1 81 w2
+    nop ; mov rf9, rf9.il ; ldunifrf.rf10                           # s1 81 w2 | s1 81 w1 | uniform 0xffffffa0
+    asr rf10, rf9, 1 ; add tmuau, rf11, rf10                        # s1 66 shr | s1 81 w1 | uniform 0xfffffffe (u16)
+    add rf16, rf9, rf16 ; sub rf45, rf10, rf6 ; thrsw ; ldunifrf.rf6 # s1 66 a6 | s1 66 a4 | s2 84 load dst | uniform value:dst
+    add rf30, rf6, rf8 ; add rf6, rf15, rf16 ; ldtmu.rf8            # s2 84 load dst | s1 71 b0 | s1 81 w5
+    add rf31, rf30, rf3 ; mov rf8, rf8.il ; ldtmu.rf9               # s2 84 load dst | s1 81 w5 | s1 81 w3
+    asr rf10, rf8, 1 ; mov rf47, rf31                               # s1 69 shr | for later in the trip
+    mov rf11, rf9.il ; add rf9, rf44, rf45 ; thrsw ; ldtmu.rf17     # s1 81 w3 | s1 72 b2 | s1 81 w7
+    asr rf18, rf11, 1 ; mov rf17, rf17.il                           # s1 68 shr | s1 81 w7
+    asr rf20, rf17, 1 ; sub rf19, rf8, rf11                         # s1 67 shr | s1 67 sub
+    add rf21, rf11, rf8 ; sub rf19, rf19, rf17 ; ldunifrf.rf33      # s1 70 add | s1 67 sub | s2 84 load dst | uniform value:dst_stride
+    add rf34, rf31, rf33 ; add rf35, rf47, rf33 ; ldtmu.rf22        # s2 84 load dst | s2 84 store dst | s1 81 w1
+    mov rf23, rf22.il ; add rf36, rf34, rf33 ; ldunifrf.rf22        # s1 81 w1 | s2 84 load dst | uniform 0x00000200
+    asr rf22, rf23, 1 ; umul24 rf7, rf7, rf22                       # s1 70 shr
+    add rf24, rf23, rf17 ; sub rf25, rf17, rf23 ; ldunifrf.rf17     # s1 68 add | s1 69 sub | uniform value:scratch
+    add rf37, rf35, rf33 ; add rf7, rf17, rf7 ; ldunifrf.rf17       # s2 84 store dst | s1 81 w4 | uniform 0x00000040
+    add rf11, rf21, rf23 ; sub rf21, rf24, rf11 ; ldunifrf.rf29     # s1 70 add | s1 68 sub | s1 81 w6 | uniform 0x00000020
+    add rf8, rf25, rf8 ; add rf38, rf36, rf33 ; ldunifrf.rf25       # s1 69 add | s2 84 load dst | s1 81 store rows | uniform 0x00000014
+    add rf39, rf37, rf33 ; add rf7, rf7, rf12 ; ldunifrf.rf12       # s2 84 store dst | s1 81 store rows | uniform 0x00000018
+    sub rf51, rf19, rf20 ; add rf32, rf11, rf22 ; ldunifrf.rf11     # s1 67 a1 | s1 70 a7 | s1 81 store rows | uniform 0x0000001c
+    asr rf46, rf51, 2 ; sub rf52, rf21, rf18                        # s1 73 shr | s1 68 a3
+    asr rf53, rf52, 2 ; add rf10, rf8, rf10                         # s1 74 shr | s1 69 a5
+    asr rf54, rf10, 2 ; add rf40, rf38, rf33                        # s1 74 shr | s2 84 load dst
+    asr rf55, rf32, 2 ; add rf41, rf39, rf33                        # s1 73 shr | s2 84 store dst
+    add rf8, rf7, rf13 ; add rf22, rf7, rf14 ; ldunifrf.rf7         # s1 81 store rows | s2 83 w0 | s2 83 w4 | uniform 0x00000080
+    add rf42, rf40, rf33 ; add rf43, rf41, rf33 ; ldunifrf.rf13     # s2 84 load dst | s2 84 store dst | s2 83 w6 | uniform 0x000000c0
+    add rf19, rf8, rf25 ; add rf20, rf8, rf12 ; ldunifrf.rf12       # s1 81 store rows | s2 83 w5 | uniform 0x000000a0
+    add rf21, rf8, rf11 ; add rf23, rf22, rf7 ; ldunifrf.rf7        # s1 81 store rows | s2 83 w4 | s2 83 w3 | uniform 0x00000060
+    add rf24, rf22, rf13 ; add rf25, rf22, rf17 ; ldunifrf.rf13     # s2 83 w6 | s2 83 w2 | s2 83 w7 | uniform 0x000000e0
+    sub rf11, rf8, -4 ; add rf26, rf22, rf12                        # s1 81 store rows | s2 83 w5
+    sub rf14, rf8, -8 ; add rf27, rf22, rf7                         # s1 81 store rows | s2 83 w3
+    sub rf17, rf8, -12 ; add rf28, rf22, rf13                       # s1 81 store rows | s2 83 w7
+    sub rf18, rf8, -16 ; add rf29, rf22, rf29                       # s1 81 store rows | s2 83 w1
+    sub rf7, rf32, rf46 ; sub rf10, rf53, rf10 ; ldunifrf.rf32      # s1 73 b7 | s1 74 b5 | s2 84 clip | uniform 0x000000ff
+    sub rf12, rf44, rf45 ; add rf13, rf52, rf54 ; ldunifrf.rf46     # s1 72 b4 | s1 74 b3 | s1 81 w6 | uniform 0x00000020
+    sub rf15, rf15, rf16 ; add rf16, rf51, rf55                     # s1 71 b6 | s1 73 b1
+    add rf44, rf42, rf33 ; add rf45, rf43, rf33                     # s2 84 load dst | s2 84 store dst
+    nop ; mov rf3, rf50                                             # next trip
 loop:
-    sub rf15, rf23, rf15 ; sub rf16, rf16, rf19                     # s1 68 sub | s1 69 sub
-    tmuwt - ; sub rf15, rf15, rf24                                  # the last trip's stores | s1 68 a3
-    asr rf16, rf15, 2 ; add rf13, rf16, rf13                        # s1 74 shr | s1 69 add
-    add rf13, rf13, rf25 ; add rf17, rf17, rf31                     # s1 69 a5 | s1 73 b1
-    asr rf16, rf13, 2 ; sub rf13, rf16, rf13                        # s1 74 shr | s1 74 b5
-    add rf15, rf15, rf16 ; add tmud, rf20, rf21                     # s1 74 b3 | s1 81 store rows
-    mov tmua, rf22 ; sub.pushc -, rf0, rf2                          # s1 81 store rows | s2 84 store dst
-    add tmud, rf26, rf13 ; sub.pushc -, rf0, rf3                    # s1 81 store rows | whether there is a batch more
-    mov tmua, rf27 ; mov rf2, rf3                                   # s1 81 store rows | next trip
-    add tmud, rf28, rf15 ; add rf3, rf2, rf1                        # s1 81 store rows | the item's record
-    mov tmua, rf29 ; mov rf4, rf6                                   # s1 81 store rows | next trip
-    add tmud, rf30, rf17 ; mov rf5, rf7                             # s1 81 store rows | next trip
-    shl rf7, rf5, 7 ; mov tmua, rf32                                # s1 81 w0 | s1 81 store rows
-    sub tmud, rf30, rf17 ; add rf7, rf8, rf7                        # s1 81 store rows | s1 81 w0
-    mov tmua, rf33 ; add rf17, rf7, rf9                             # s1 81 store rows | s1 81 w4
-    sub tmud, rf28, rf15 ; add rf15, rf17, rf10                     # s1 81 store rows | s1 81 w6
-    mov tmua, rf34 ; add rf28, rf15, rf11                           # s1 81 store rows | s1 81 w2
-    sub tmud, rf26, rf13 ; add rf13, rf28, rf12                     # s1 81 store rows | s1 81 w5
-    mov tmua, rf35 ; add rf26, rf13, rf14                           # s1 81 store rows | s1 81 w3
-    sub tmud, rf20, rf21 ; add rf20, rf26, rf9                      # s1 81 store rows | s1 81 w7
-    nop ; mov tmua, rf36                                            # s1 81 store rows
+    tmuwt - ; add rf50, rf2, rf1 ; ldunifrf.rf51                    # the last trip's stores | the item's record | s1 81 w4 | uniform 0x00000040
+    shl rf4, rf4, 7 ; add tmud, rf6, rf7                            # s1 81 w0 | s1 81 store rows
+    mov tmua, rf8 ; add rf4, rf5, rf4 ; ldunifrf.rf52               # s1 81 store rows | s1 81 w0 | s1 81 w6 | uniform 0x00000020
+    add tmud, rf9, rf10 ; add rf53, rf4, rf51 ; ldunifrf.rf54       # s1 81 store rows | s1 81 w4 | s1 81 w2 | uniform 0xffffffc0
+    mov tmua, rf11 ; add rf52, rf53, rf52 ; ldunifrf.rf55           # s1 81 store rows | s1 81 w6 | s1 81 w5 | uniform 0x00000030
+    add tmud, rf12, rf13 ; add rf54, rf52, rf54 ; ldunifrf.rf56     # s1 81 store rows | s1 81 w2 | s1 81 w3 | uniform 0xffffffe0
+    mov tmua, rf14 ; add rf55, rf54, rf55 ; ldunifrf.rf57           # s1 81 store rows | s1 81 w5 | s1 81 w1 | uniform 0xffffffa0
+    add tmud, rf15, rf16 ; add rf56, rf55, rf56                     # s1 81 store rows | s1 81 w3
+    mov tmua, rf17 ; add rf51, rf56, rf51                           # s1 81 store rows | s1 81 w7
+    nop ; sub tmud, rf15, rf16                                      # s1 81 store rows
+    nop ; mov tmua, rf18                                            # s1 81 store rows
+    nop ; sub tmud, rf12, rf13                                      # s1 81 store rows
+    nop ; mov tmua, rf19                                            # s1 81 store rows
+    nop ; sub tmud, rf9, rf10                                       # s1 81 store rows
+    nop ; mov tmua, rf20                                            # s1 81 store rows
+    nop ; sub tmud, rf6, rf7                                        # s1 81 store rows
+    nop ; mov tmua, rf21                                            # s1 81 store rows
     tmuwt -                                                         # s2 83 w0
-    nop ; mov tmua, rf37 ; thrsw                                    # s2 83 w0
-    nop ; mov tmua, rf38                                            # s2 83 w4
-    nop ; mov tmua, rf39                                            # s2 83 w6
-    nop ; mov tmua, rf40 ; thrsw ; ldtmu.rf21                       # s2 83 w2 | s2 83 w0
-    add rf21, rf21, rf10 ; mov tmua, rf41                           # s2 83 add | s2 83 w5
-    nop ; mov tmua, rf42                                            # s2 83 w3
-    nop ; mov tmua, rf43 ; thrsw ; ldtmu.rf30                       # s2 83 w7 | s2 83 w4
-    add rf6, rf21, rf30 ; mov tmua, rf44                            # s2 65 a0 | s2 83 w1
-    mov tmuau, rf46 ; sub rf21, rf21, rf30                          # s2 84 load dst | s2 65 a2 | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf49 ; thrsw ; ldtmu.rf49                      # s2 84 load dst | s2 83 w6 | uniform 0xfffffffd (u8)
-    asr rf51, rf49, 1 ; mov tmuau, rf51                             # s2 66 shr | s2 84 load dst | uniform 0xfffffffd (u8)
-    nop
-    nop ; thrsw ; ldtmu.rf30                                        # s2 83 w2
-    asr rf51, rf30, 1 ; add rf30, rf30, rf51                        # s2 66 shr | s2 66 a6
-    add rf49, rf6, rf30 ; sub rf51, rf51, rf49                      # s2 71 b0 | s2 66 a4
-    add rf51, rf21, rf51 ; sub rf16, rf21, rf51 ; thrsw ; ldtmu.rf21 # s2 72 b2 | s2 72 b4 | s2 83 w5
-    sub rf30, rf6, rf30 ; mov tmuau, rf53 ; ldtmu.rf6               # s2 71 b6 | s2 84 load dst | s2 83 w3 | uniform 0xfffffffd (u8)
-    sub rf53, rf21, rf6 ; add rf25, rf6, rf21                       # s2 67 sub | s2 70 add
-    nop ; mov tmuau, rf55 ; thrsw ; ldtmu.rf55                      # s2 84 load dst | s2 83 w7 | uniform 0xfffffffd (u8)
-    asr rf31, rf55, 1 ; sub rf53, rf53, rf55                        # s2 67 shr | s2 67 sub
-    asr rf53, rf6, 1 ; sub rf31, rf53, rf31                         # s2 68 shr | s2 67 a1
-    asr rf57, rf31, 2 ; mov tmuau, rf57                             # s2 73 shr | s2 84 load dst | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf59 ; thrsw ; ldtmu.rf24                      # s2 84 load dst | s2 83 w1 | uniform 0xfffffffd (u8)
-    asr rf19, rf24, 1 ; add rf25, rf25, rf24                        # s2 70 shr | s2 70 add
-    asr rf25, rf21, 1 ; add rf19, rf25, rf19                        # s2 69 shr | s2 70 a7
-    sub rf57, rf19, rf57 ; add rf61, rf24, rf55 ; thrsw ; ldtmu.rf23 # s2 73 b7 | s2 68 add | s2 84 load dst
-    add rf6, rf49, rf57 ; sub rf61, rf61, rf6                       # s2 76 add | s2 68 sub
-    asr rf6, rf6, 6 ; sub rf53, rf61, rf53                          # s2 84 shr | s2 68 a3
-    asr rf23, rf53, 2 ; add rf6, rf23, rf6                          # s2 74 shr | s2 84 add
-    max rf6, rf6, 0 ; sub rf24, rf55, rf24                          # s2 84 clip | s2 69 sub
-    add rf21, rf24, rf21 ; sub rf49, rf49, rf57 ; thrsw ; ldtmu.rf24 # s2 69 add | s2 76 r | s2 84 load dst
-    asr rf21, rf19, 2 ; add rf19, rf21, rf25                        # s2 73 shr | s2 69 a5
-    asr rf23, rf19, 2 ; sub rf19, rf23, rf19                        # s2 74 shr | s2 74 b5
-    add rf23, rf51, rf19 ; add rf53, rf53, rf23 ; thrsw ; ldtmu.rf25 # s2 76 add | s2 74 b3 | s2 84 load dst
-    asr rf23, rf23, 6 ; add rf57, rf16, rf53                        # s2 84 shr | s2 76 add
-    asr rf24, rf57, 6 ; add rf23, rf24, rf23                        # s2 84 shr | s2 84 add
-    max rf23, rf23, 0 ; add rf24, rf25, rf24                        # s2 84 clip | s2 84 add
-    max rf21, rf24, 0 ; add rf24, rf31, rf21                        # s2 84 clip | s2 73 b1
-    add rf24, rf30, rf24 ; sub rf31, rf30, rf24 ; thrsw ; ldtmu.rf30 # s2 76 add | s2 76 sub | s2 84 load dst
-    asr rf16, rf24, 6 ; sub rf24, rf16, rf53                        # s2 84 shr | s2 76 sub
-    asr rf30, rf31, 6 ; add rf16, rf30, rf16                        # s2 84 shr | s2 84 add
-    max rf16, rf16, 0 ; sub rf19, rf51, rf19                        # s2 84 clip | s2 76 sub
-    asr rf24, rf24, 6 ; add tmuau, rf59, rf48                       # s2 84 shr | s2 84 load dst | uniform 0xfffffffd (u8)
-    umin tmuau, rf3, rf0 ; thrsw ; ldtmu.rf59                       # the item's record | s2 84 load dst | uniform 0xfffffffa (vec2)
-    asr rf30, rf19, 6 ; add rf19, rf59, rf30                        # s2 84 shr | s2 84 add
-    max rf19, rf19, 0 ; mov tmuau, rf7                              # s2 84 clip | s1 81 w0 | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf17 ; thrsw ; ldtmu.rf17                      # s1 81 w4 | s2 84 load dst | uniform 0xfffffffe (u16)
-    asr rf24, rf49, 6 ; add rf17, rf17, rf24                        # s2 84 shr | s2 84 add
-    max rf15, rf17, 0 ; mov tmuau, rf15                             # s2 84 clip | s1 81 w6 | uniform 0xfffffffe (u16)
-    min tmud, rf6, rf47 ; ldtmu.rf6                                 # s2 84 store dst | s2 84 load dst
-    add rf6, rf6, rf30 ; mov.ifnb tmuau, rf46 ; thrsw               # s2 84 add | s2 84 store dst | uniform 0xfffffffd (u8)
-    max rf30, rf6, 0 ; add rf46, rf45, rf4                          # s2 84 clip | s2 84 load dst
-    add rf49, rf46, rf48 ; mov tmuau, rf28                          # s2 84 load dst | s1 81 w2 | uniform 0xfffffffe (u16)
-    min tmud, rf23, rf47 ; add rf51, rf49, rf48 ; ldtmu.rf23        # s2 84 store dst | s2 84 load dst
-    add rf23, rf23, rf24 ; mov.ifnb tmuau, rf50 ; thrsw             # s2 84 add | s2 84 store dst | uniform 0xfffffffd (u8)
-    max rf23, rf23, 0 ; add rf50, rf46, rf48                        # s2 84 clip | s2 84 store dst
-    add rf53, rf51, rf48 ; mov tmuau, rf13                          # s2 84 load dst | s1 81 w5 | uniform 0xfffffffe (u16)
-    min tmud, rf21, rf47 ; add rf55, rf53, rf48 ; ldtmu.rf6         # s2 84 store dst | s2 84 load dst | the item's record
-    tmuwt - ; add rf57, rf55, rf48 ; ldtmu.rf7                      # s2 84 load dst | the item's record
-    mov.ifnb tmuau, rf52 ; add rf52, rf50, rf48 ; thrsw             # s2 84 store dst | uniform 0xfffffffd (u8)
-    add rf59, rf57, rf48 ; mov tmuau, rf26 ; ldtmu.rf26             # s2 84 load dst | s1 81 w3 | s1 81 w0 | uniform 0xfffffffe (u16)
-    mov rf26, rf26.il ; mov tmuau, rf20                             # s1 81 w0 | s1 81 w7 | uniform 0xfffffffe (u16)
-    min tmud, rf16, rf47 ; ldtmu.rf16                               # s2 84 store dst | s1 81 w4
-    mov.ifnb tmuau, rf54 ; add rf54, rf52, rf48 ; thrsw             # s2 84 store dst | uniform 0xfffffffd (u8)
-    mov rf16, rf16.il ; add tmuau, rf20, rf18                       # s1 81 w4 | s1 81 w1 | uniform 0xfffffffe (u16)
-    add rf16, rf26, rf16 ; sub rf26, rf26, rf16                     # s1 65 a0 | s1 65 a2
-    min tmud, rf19, rf47 ; ldtmu.rf19                               # s2 84 store dst | s1 81 w6
-    mov.ifnb tmuau, rf56 ; add rf56, rf54, rf48 ; thrsw             # s2 84 store dst | uniform 0xfffffffd (u8)
-    nop ; mov rf19, rf19.il                                         # s1 81 w6
-    asr rf20, rf19, 1                                               # s1 66 shr
-    min tmud, rf15, rf47 ; ldtmu.rf15                               # s2 84 store dst | s1 81 w2
-    mov.ifnb tmuau, rf58 ; add rf58, rf56, rf48 ; thrsw             # s2 84 store dst | uniform 0xfffffffd (u8)
-    nop ; mov rf15, rf15.il                                         # s1 81 w2
-    asr rf21, rf15, 1 ; add rf15, rf15, rf20                        # s1 66 shr | s1 66 a6
-    min tmud, rf30, rf47 ; add rf20, rf16, rf15 ; ldtmu.rf30        # s2 84 store dst | s1 71 b0 | s1 81 w5
-    mov.ifnb tmuau, rf60 ; mov rf13, rf30.il ; thrsw                # s2 84 store dst | s1 81 w5 | uniform 0xfffffffd (u8)
-    asr rf25, rf13, 1 ; sub rf19, rf21, rf19                        # s1 69 shr | s1 66 a4
-    add rf26, rf26, rf19 ; sub rf28, rf26, rf19                     # s1 72 b2 | s1 72 b4
-    min tmud, rf23, rf47 ; sub rf30, rf16, rf15 ; ldtmu.rf15        # s2 84 store dst | s1 71 b6 | s1 81 w3
-    add.ifnb tmuau, rf60, rf48 ; add rf60, rf58, rf48 ; thrsw       # s2 84 store dst | uniform 0xfffffffd (u8)
-    nop ; mov rf15, rf15.il                                         # s1 81 w3
-    sub rf23, rf13, rf15 ; add rf21, rf15, rf13                     # s1 67 sub | s1 70 add
-    nop ; thrsw ; ldtmu.rf16                                        # s1 81 w7
-    asr rf24, rf15, 1 ; mov rf16, rf16.il                           # s1 68 shr | s1 81 w7
-    asr rf19, rf16, 1 ; sub rf23, rf23, rf16                        # s1 67 shr | s1 67 sub
-    nop ; sub rf17, rf23, rf19 ; ldtmu.rf19                         # s1 67 a1 | s1 81 w1
-    asr rf31, rf17, 2 ; mov rf19, rf19.il                           # s1 73 shr | s1 81 w1
+    nop ; mov tmua, rf22 ; thrsw                                    # s2 83 w0
+    nop ; mov tmua, rf23                                            # s2 83 w4
+    nop ; mov tmua, rf24                                            # s2 83 w6
+    nop ; mov tmua, rf25 ; thrsw ; ldtmu.rf6                        # s2 83 w2 | s2 83 w0
+    mov tmua, rf26 ; add rf6, rf6, rf46 ; ldunifrf.rf46             # s2 83 w5 | s2 83 add | s1 81 w6 | uniform 0x00000020
+    nop ; mov tmua, rf27                                            # s2 83 w3
+    nop ; mov tmua, rf28 ; thrsw ; ldtmu.rf7                        # s2 83 w7 | s2 83 w4
+    mov tmua, rf29 ; add rf9, rf6, rf7                              # s2 83 w1 | s2 65 a0
+    mov tmuau, rf31 ; add rf31, rf30, rf3                           # s2 84 load dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf34 ; sub rf7, rf6, rf7 ; thrsw ; ldtmu.rf6         # s2 84 load dst | s2 65 a2 | s2 83 w6 | uniform 0xfffffffd (u8)
+    asr rf3, rf6, 1 ; mov tmuau, rf36                               # s2 66 shr | s2 84 load dst | uniform 0xfffffffd (u8)
+    nop ; add rf34, rf31, rf33                                      # s2 84 load dst
+    nop ; add rf36, rf34, rf33 ; thrsw ; ldtmu.rf10                 # s2 84 load dst | s2 83 w2
+    asr rf38, rf10, 1 ; mov tmuau, rf38                             # s2 66 shr | s2 84 load dst | uniform 0xfffffffd (u8)
+    add rf3, rf10, rf3 ; sub rf6, rf38, rf6                         # s2 66 a6 | s2 66 a4
+    add rf12, rf9, rf3 ; add rf13, rf7, rf6 ; thrsw ; ldtmu.rf10    # s2 71 b0 | s2 72 b2 | s2 83 w5
+    mov tmuau, rf40 ; add rf38, rf36, rf33 ; ldtmu.rf15             # s2 84 load dst | s2 83 w3 | uniform 0xfffffffd (u8)
+    asr rf16, rf15, 1 ; sub rf40, rf10, rf15                        # s2 68 shr | s2 67 sub
+    add rf58, rf15, rf10 ; mov tmuau, rf42 ; thrsw ; ldtmu.rf42     # s2 70 add | s2 84 load dst | s2 83 w7 | uniform 0xfffffffd (u8)
+    asr rf59, rf42, 1 ; sub rf40, rf40, rf42                        # s2 67 shr | s2 67 sub
+    asr rf60, rf10, 1 ; sub rf59, rf40, rf59                        # s2 69 shr | s2 67 a1
+    mov tmuau, rf44 ; add rf40, rf38, rf33 ; thrsw ; ldtmu.rf61     # s2 84 load dst | s2 83 w1 | uniform 0xfffffffd (u8)
+    asr rf62, rf61, 1 ; add rf58, rf58, rf61                        # s2 70 shr | s2 70 add
+    asr rf62, rf59, 2 ; add rf58, rf58, rf62                        # s2 73 shr | s2 70 a7
+    add rf61, rf61, rf42 ; sub rf63, rf42, rf61 ; thrsw ; ldtmu.rf42 # s2 68 add | s2 69 sub | s2 84 load dst
+    sub rf61, rf61, rf15 ; sub rf15, rf58, rf62                     # s2 68 sub | s2 73 b7
+    sub rf10, rf61, rf16 ; add rf16, rf63, rf10                     # s2 68 a3 | s2 69 add
+    add rf16, rf12, rf15 ; add rf60, rf16, rf60 ; thrsw ; ldtmu.rf61 # s2 76 add | s2 69 a5 | s2 84 load dst
+    asr rf44, rf10, 2 ; add tmuau, rf44, rf33                       # s2 74 shr | s2 84 load dst | uniform 0xfffffffd (u8)
+    umin tmuau, rf50, rf0 ; sub rf63, rf44, rf60                    # the item's record | s2 74 b5 | uniform 0xfffffffa (vec2)
+    add rf6, rf13, rf63 ; sub rf7, rf7, rf6 ; thrsw ; ldtmu.rf62    # s2 76 add | s2 72 b4 | s2 84 load dst
+    asr rf4, rf16, 6 ; mov tmuau, rf4                               # s2 84 shr | s1 81 w0 | uniform 0xfffffffe (u16)
+    asr rf42, rf60, 2 ; add rf4, rf42, rf4                          # s2 74 shr | s2 84 add
+    add rf10, rf10, rf42 ; add rf42, rf40, rf33 ; thrsw ; ldtmu.rf60 # s2 74 b3 | s2 84 load dst
+    max rf53, rf4, 0 ; mov tmuau, rf53                              # s2 84 clip | s1 81 w4 | uniform 0xfffffffe (u16)
+    asr rf6, rf6, 6 ; add rf44, rf42, rf33                          # s2 84 shr | s2 84 load dst
+    add rf6, rf61, rf6 ; add rf61, rf7, rf10 ; thrsw ; ldtmu.rf4    # s2 84 add | s2 76 add | s2 84 load dst
+    asr rf52, rf58, 2 ; mov tmuau, rf52                             # s2 73 shr | s1 81 w6 | uniform 0xfffffffe (u16)
+    max rf58, rf6, 0 ; sub rf3, rf9, rf3                            # s2 84 clip | s2 71 b6
+    add rf7, rf59, rf52 ; sub rf10, rf7, rf10 ; thrsw ; ldtmu.rf52  # s2 73 b1 | s2 76 sub | s2 84 load dst
+    asr rf54, rf61, 6 ; mov tmuau, rf54                             # s2 84 shr | s1 81 w2 | uniform 0xfffffffe (u16)
+    add rf54, rf62, rf54 ; add rf62, rf3, rf7                       # s2 84 add | s2 76 add
+    sub rf3, rf3, rf7 ; sub rf7, rf13, rf63 ; thrsw ; ldtmu.rf13    # s2 76 sub | s2 84 load dst
+    max rf54, rf54, 0 ; mov tmuau, rf55                             # s2 84 clip | s1 81 w5 | uniform 0xfffffffe (u16)
+    asr rf12, rf62, 6 ; sub rf62, rf12, rf15                        # s2 84 shr | s2 76 r
+    nop ; add rf12, rf60, rf12 ; thrsw ; ldtmu.rf60                 # s2 84 add | s2 84 load dst
+    max rf56, rf12, 0 ; mov tmuau, rf56                             # s2 84 clip | s1 81 w3 | uniform 0xfffffffe (u16)
+    asr rf3, rf3, 6                                                 # s2 84 shr
+    nop ; add rf12, rf4, rf3 ; thrsw ; ldtmu.rf3                    # s2 84 add | the item's record
+    mov tmuau, rf51 ; mov rf3, rf3 ; ldtmu.rf4                      # s1 81 w7 | next trip | the item's record | uniform 0xfffffffe (u16)
+    add tmuau, rf51, rf57 ; mov rf4, rf4 ; ldtmu.rf51               # s1 81 w1 | next trip | s1 81 w0 | uniform 0xfffffffe (u16)
+    nop ; mov rf51, rf51.il ; thrsw ; ldtmu.rf57                    # s1 81 w0 | s1 81 w4
+    max rf57, rf12, 0 ; mov rf12, rf57.il                           # s2 84 clip | s1 81 w4
+    add rf51, rf51, rf12 ; sub rf12, rf51, rf12                     # s1 65 a0 | s1 65 a2
+    nop ; thrsw ; ldtmu.rf15                                        # s1 81 w6
+    asr rf15, rf10, 6 ; mov rf10, rf15.il                           # s2 84 shr | s1 81 w6
+    asr rf15, rf10, 1 ; add rf52, rf52, rf15                        # s1 66 shr | s2 84 add
+    nop ; thrsw ; ldtmu.rf55                                        # s1 81 w2
+    max rf55, rf52, 0 ; mov rf52, rf55.il                           # s2 84 clip | s1 81 w2
+    asr rf52, rf52, 1 ; add rf15, rf52, rf15                        # s1 66 shr | s1 66 a6
+    sub rf52, rf52, rf10 ; add rf6, rf51, rf15 ; thrsw ; ldtmu.rf10 # s1 66 a4 | s1 71 b0 | s1 81 w5
+    mov rf10, rf10.il ; add rf9, rf12, rf52                         # s1 81 w5 | s1 72 b2
+    asr rf52, rf10, 1 ; sub rf12, rf12, rf52                        # s1 69 shr | s1 72 b4
+    nop ; sub rf15, rf51, rf15 ; thrsw ; ldtmu.rf51                 # s1 71 b6 | s1 81 w3
+    asr rf51, rf7, 6 ; mov rf7, rf51.il                             # s2 84 shr | s1 81 w3
+    asr rf61, rf7, 1 ; sub rf63, rf10, rf7                          # s1 68 shr | s1 67 sub
+    add rf51, rf7, rf10 ; add rf59, rf13, rf51 ; thrsw ; ldtmu.rf13 # s1 70 add | s2 84 add | s1 81 w7
+    max rf59, rf59, 0 ; mov rf13, rf13.il                           # s2 84 clip | s1 81 w7
+    asr rf16, rf13, 1 ; sub rf63, rf63, rf13                        # s1 67 shr | s1 67 sub
+    nop ; sub rf16, rf63, rf16 ; ldtmu.rf63                         # s1 67 a1 | s1 81 w1
+    mov rf48, rf63.il ; sub.pushc -, rf0, rf48                      # s1 81 w1 | s2 84 store dst
+    asr rf63, rf48, 1 ; add rf51, rf51, rf48                        # s1 70 shr | s1 70 add
+    min tmud, rf53, rf32 ; add rf53, rf48, rf13                     # s2 84 store dst | s1 68 add
+    asr rf13, rf16, 2 ; sub rf48, rf13, rf48                        # s1 73 shr | s1 69 sub
+    sub rf7, rf53, rf7 ; add rf10, rf48, rf10                       # s1 68 sub | s1 69 add
+    add rf51, rf51, rf63 ; sub rf61, rf7, rf61                      # s1 70 a7 | s1 68 a3
+    asr rf52, rf61, 2 ; add rf10, rf10, rf52                        # s1 74 shr | s1 69 a5
+    asr rf13, rf10, 2 ; sub rf7, rf51, rf13                         # s1 74 shr | s1 73 b7
+    asr rf51, rf51, 2 ; sub rf10, rf52, rf10                        # s1 73 shr | s1 74 b5
+    add rf13, rf61, rf13 ; add rf16, rf16, rf51                     # s1 74 b3 | s1 73 b1
+    mov rf48, rf2 ; mov rf2, rf50                                   # for later in the trip | next trip
+    mov.ifna tmuau, rf47 ; mov rf47, rf31                           # s2 84 store dst | for later in the trip | uniform 0xfffffffd (u8)
+    min tmud, rf58, rf32 ; sub.pushc -, rf0, rf49                   # s2 84 store dst | whether there is a batch more
+    mov rf49, rf50 ; mov.ifnb tmuau, rf35                           # for later in the trip | s2 84 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf54, rf32 ; add rf35, rf47, rf33                     # s2 84 store dst
+    mov.ifnb tmuau, rf37 ; add rf37, rf35, rf33                     # s2 84 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf56, rf32                                            # s2 84 store dst
+    asr rf62, rf62, 6 ; mov.ifnb tmuau, rf39                        # s2 84 shr | s2 84 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf57, rf32 ; add rf39, rf37, rf33                     # s2 84 store dst
+    mov.ifnb tmuau, rf41 ; add rf41, rf39, rf33                     # s2 84 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf55, rf32 ; add rf55, rf60, rf62                     # s2 84 store dst | s2 84 add
+    max rf55, rf55, 0 ; mov.ifnb tmuau, rf43                        # s2 84 clip | s2 84 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf59, rf32 ; add rf43, rf41, rf33                     # s2 84 store dst
+    nop ; mov.ifnb tmuau, rf45                                      # s2 84 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf55, rf32                                            # s2 84 store dst
+    add.ifnb tmuau, rf45, rf33 ; add rf45, rf43, rf33               # s2 84 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    asr rf23, rf19, 1 ; add rf21, rf21, rf19                        # s1 70 shr | s1 70 add
-    add rf21, rf21, rf23 ; add rf23, rf19, rf16                     # s1 70 a7 | s1 68 add
-    asr rf31, rf21, 2 ; sub rf21, rf21, rf31                        # s1 73 shr | s1 73 b7
+    nop
+    nop
+    nop
     thrsw
     thrsw
     nop

@@ -7,7 +7,7 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash ddb27236e8aa1fd0
+# input hash 5e6c4c4e77d732aa
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -256,7 +256,7 @@ loop:
     sub tmud, rf38, rf36 ; add rf36, rf48, rf19                     # s1 81 store rows | s2 84 load dst
     mov tmua, rf7 ; add rf38, rf36, rf19                            # s1 81 store rows | s2 84 load dst
     sub tmud, rf56, rf29 ; add rf29, rf38, rf19                     # s1 81 store rows | s2 84 load dst
-    mov tmua, rf8 ; sub.pushc -, rf1, rf4                           # s1 81 store rows | s2 84 store dst
+    nop ; mov tmua, rf8                                             # s1 81 store rows
     tmuwt -                                                         # s2 83 w0
     mov tmua, rf9 ; add rf56, rf30, rf19 ; thrsw                    # s2 83 w0 | s2 84 store dst
     nop ; mov tmua, rf10                                            # s2 83 w4
@@ -346,36 +346,36 @@ loop:
     shl rf37, rf40, 8 ; add rf40, rf58, rf37                        # s2 84 store dst | s2 84 add
     max rf40, rf40, 0 ; add rf58, rf46, rf47                        # s2 84 clip | s2 76 add
     min rf40, rf40, rf18 ; add rf53, rf53, rf57                     # s2 84 clip | s2 73 b1
-    asr rf32, rf58, 6 ; add tmud, rf32, rf37                        # s2 84 shr | s2 84 store dst
-    shl rf32, rf40, 8 ; add rf40, rf43, rf32                        # s2 84 store dst | s2 84 add
-    max rf40, rf40, 0 ; add rf43, rf39, rf53                        # s2 84 clip | s2 76 add
-    asr rf30, rf43, 6 ; mov.ifna tmuau, rf30                        # s2 84 shr | s2 84 store dst | uniform 0xfffffffe (u16)
-    min rf32, rf40, rf18 ; add tmud, rf34, rf32                     # s2 84 clip | s2 84 store dst
-    shl rf32, rf32, 8 ; sub rf39, rf39, rf53                        # s2 84 store dst | s2 76 sub
-    asr rf38, rf39, 6 ; add rf30, rf38, rf30                        # s2 84 shr | s2 84 add
-    max rf30, rf30, 0 ; mov.ifna tmuau, rf56                        # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
-    min rf56, rf30, rf18 ; add rf30, rf56, rf19                     # s2 84 clip | s2 84 store dst
-    shl rf46, rf56, 8 ; sub rf47, rf46, rf47                        # s2 84 store dst | s2 76 sub
-    asr rf31, rf47, 6 ; add tmud, rf31, rf32                        # s2 84 shr | s2 84 store dst
-    add rf38, rf54, rf38 ; mov.ifna tmuau, rf30                     # s2 84 add | s2 84 store dst | uniform 0xfffffffe (u16)
-    max rf38, rf38, 0 ; add rf30, rf30, rf19                        # s2 84 clip | s2 84 store dst
-    min rf38, rf38, rf18 ; sub rf45, rf55, rf45                     # s2 84 clip | s2 76 sub
-    asr rf45, rf45, 6 ; add rf31, rf60, rf31                        # s2 84 shr | s2 84 add
-    max rf31, rf31, 0 ; add tmud, rf33, rf46                        # s2 84 clip | s2 84 store dst
-    shl rf38, rf38, 8 ; mov.ifna tmuau, rf30                        # s2 84 store dst | uniform 0xfffffffe (u16)
-    min rf31, rf31, rf18 ; add rf30, rf30, rf19                     # s2 84 clip | s2 84 store dst
-    shl rf31, rf31, 8 ; sub rf42, rf42, rf52                        # s2 84 store dst | s2 76 r
-    asr rf45, rf42, 6 ; add rf42, rf49, rf45                        # s2 84 shr | s2 84 add
-    max rf35, rf42, 0 ; add tmud, rf35, rf38                        # s2 84 clip | s2 84 store dst
-    min rf35, rf35, rf18 ; v8dot rf50, rf50, rf28                   # s2 84 clip | s2 84 load dst
-    shl rf35, rf35, 8 ; mov.ifna tmuau, rf30                        # s2 84 store dst | uniform 0xfffffffe (u16)
-    add rf30, rf30, rf19 ; add rf45, rf50, rf45                     # s2 84 store dst | s2 84 add
-    max rf29, rf45, 0 ; add tmud, rf29, rf31                        # s2 84 clip | s2 84 store dst
-    min rf29, rf29, rf18 ; mov.ifna tmuau, rf30                     # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
-    shl rf30, rf29, 8 ; add rf29, rf30, rf19                        # s2 84 store dst
-    add tmud, rf36, rf35 ; sub.pushc -, rf1, rf41                   # s2 84 store dst | whether there is a batch more
-    mov.ifnb tmuau, rf29 ; mov rf4, rf41                            # s2 84 store dst | next trip | uniform 0xfffffffe (u16)
-    nop ; add tmud, rf44, rf30                                      # s2 84 store dst
+    asr rf58, rf58, 6 ; sub.pushc -, rf1, rf4                       # s2 84 shr | s2 84 store dst
+    shl rf32, rf40, 8 ; add tmud, rf32, rf37                        # s2 84 store dst
+    add rf43, rf43, rf58 ; add rf58, rf39, rf53                     # s2 84 add | s2 76 add
+    max rf30, rf43, 0 ; mov.ifna tmuau, rf30                        # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
+    asr rf32, rf58, 6 ; add tmud, rf34, rf32                        # s2 84 shr | s2 84 store dst
+    min rf30, rf30, rf18 ; sub rf39, rf39, rf53                     # s2 84 clip | s2 76 sub
+    shl rf30, rf30, 8 ; add rf32, rf38, rf32                        # s2 84 store dst | s2 84 add
+    max rf32, rf32, 0 ; mov.ifna tmuau, rf56                        # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
+    asr rf56, rf39, 6 ; add rf39, rf56, rf19                        # s2 84 shr | s2 84 store dst
+    min rf32, rf32, rf18 ; sub rf46, rf46, rf47                     # s2 84 clip | s2 76 sub
+    asr rf30, rf46, 6 ; add tmud, rf31, rf30                        # s2 84 shr | s2 84 store dst
+    shl rf32, rf32, 8 ; add rf54, rf54, rf56                        # s2 84 store dst | s2 84 add
+    max rf54, rf54, 0 ; mov.ifna tmuau, rf39                        # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
+    min rf54, rf54, rf18 ; add rf39, rf39, rf19                     # s2 84 clip | s2 84 store dst
+    shl rf45, rf54, 8 ; sub rf54, rf55, rf45                        # s2 84 store dst | s2 76 sub
+    asr rf54, rf54, 6 ; add rf30, rf60, rf30                        # s2 84 shr | s2 84 add
+    max rf30, rf30, 0 ; add tmud, rf33, rf32                        # s2 84 clip | s2 84 store dst
+    min rf30, rf30, rf18 ; mov.ifna tmuau, rf39                     # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
+    shl rf39, rf30, 8 ; add rf30, rf39, rf19                        # s2 84 store dst
+    sub rf49, rf42, rf52 ; add rf42, rf49, rf54                     # s2 76 r | s2 84 add
+    asr rf35, rf49, 6 ; add tmud, rf35, rf45                        # s2 84 shr | s2 84 store dst
+    max rf42, rf42, 0 ; v8dot rf50, rf50, rf28                      # s2 84 clip | s2 84 load dst
+    min rf42, rf42, rf18 ; mov.ifna tmuau, rf30                     # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
+    shl rf42, rf42, 8 ; add rf30, rf30, rf19                        # s2 84 store dst
+    add rf29, rf50, rf35 ; add tmud, rf29, rf39                     # s2 84 add | s2 84 store dst
+    max rf29, rf29, 0 ; mov.ifna tmuau, rf30                        # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
+    min rf30, rf29, rf18 ; add rf29, rf30, rf19                     # s2 84 clip | s2 84 store dst
+    shl rf30, rf30, 8 ; add tmud, rf36, rf42                        # s2 84 store dst
+    mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf41                   # s2 84 store dst | whether there is a batch more | uniform 0xfffffffe (u16)
+    add tmud, rf44, rf30 ; mov rf4, rf41                            # s2 84 store dst | next trip
     nop ; add.ifnb tmuau, rf29, rf19                                # s2 84 store dst | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next batch
     nop

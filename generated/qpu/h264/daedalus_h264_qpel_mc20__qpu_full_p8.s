@@ -5,12 +5,12 @@
 #
 # h264_qpel_mc20, machine code of V3D 7.1, class full
 # computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
-# input hash aa821d81d9ba1e3c
+# input hash 1752040328d7699e
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 76 instructions a trip, 38 an item; 61 at least for all it does.
-# 24 of the 64 registers that 2 threads a QPU leave each.
+# 74 instructions a trip, 37 an item; 64 at least for all it does.
+# 30 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 14 load 15 words, 8 store 8.
 # Record: dst_off, src_off.
 #
@@ -25,30 +25,35 @@
 .uniform 0x00000000  # how many threads
 .uniform 0x00000000  # address of src
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000014
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0x00000000  # address of dst
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0x00000014
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0x00000010
+.uniform 0x00000000  # address of dst
 .uniform 0x000000ff
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -64,114 +69,138 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    and rf7, rf3, 7 ; add rf0, rf0, rf2
+    and rf8, rf3, 7 ; add rf0, rf0, rf2
     shl rf0, rf0, 3
     nop ; sub rf1, rf1, 1
     shl rf1, rf1, 3
     nop ; ldunifrf.rf2                                              # uniform value:records
     add rf1, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf2            # 16 g | uniform value:src_stride
-    umin tmuau, rf1, rf0 ; smul24 rf3, rf7, rf2 ; thrsw             # the item's record | 16 g | uniform 0xfffffffa (vec2)
+    umin tmuau, rf1, rf0 ; smul24 rf3, rf8, rf2 ; thrsw             # the item's record | 16 g | uniform 0xfffffffa (vec2)
     nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | uniform value:threads
-    shl rf1, rf1, 4 ; mov rf18, rf2                                 # for later in the trip
+    shl rf1, rf1, 4 ; mov rf24, rf2                                 # for later in the trip
     nop ; add rf4, rf2, rf1 ; ldunifrf.rf5                          # the item's record | 16 g | uniform value:src
     umin tmuau, rf4, rf0 ; add rf5, rf5, rf3 ; ldtmu.rf3            # the item's record | 16 g | uniform 0xfffffffa (vec2)
-    mov rf19, rf4 ; mov rf2, rf4 ; ldtmu.rf4                        # for later in the trip | next trip | the item's record
+    mov rf25, rf4 ; mov rf2, rf4 ; ldtmu.rf4                        # for later in the trip | next trip | the item's record
     nop ; add rf5, rf5, -2                                          # 16 g
-    nop ; add rf6, rf5, rf4 ; ldunifrf.rf8                          # 16 g | 18 store dst | uniform value:dst_stride
-    sub tmuau, rf6, -2 ; smul24 rf7, rf7, rf8                       # 16 g | 18 store dst | uniform 0xfffffffd (u8)
+    nop ; add rf6, rf5, rf4 ; ldunifrf.rf7                          # 16 g | 17 mul | uniform 0x00000014
+    nop ; sub tmuau, rf6, -2                                        # 16 g | uniform 0xfffffffd (u8)
     nop ; sub tmuau, rf6, -3                                        # 16 h | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldunifrf.rf8                                      # 18 store dst | uniform value:dst
-    sub tmuau, rf6, -1 ; add rf16, rf8, rf7                         # 16 f | 18 store dst | uniform 0xfffffffd (u8)
-    sub tmuau, rf6, -4 ; add rf17, rf16, rf3                        # 16 i | 18 store dst | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf6 ; thrsw ; ldtmu.rf7                        # 16 e | the item's record | uniform 0xfffffffd (u8)
-    nop ; mov rf3, rf7 ; ldtmu.rf7                                  # next trip | the item's record
-    nop ; mov rf4, rf7 ; ldtmu.rf7                                  # next trip | 16 g
-    nop ; ldtmu.rf8                                                 # 16 h
-    nop ; add rf10, rf7, rf8 ; ldtmu.rf11                           # 17 add | 16 f
-    nop ; ldunifrf.rf9                                              # 17 mul | uniform 0x00000014
-    nop ; smul24 rf10, rf10, rf9 ; ldtmu.rf12                       # 17 mul | 16 i
-    sub tmuau, rf6, -5 ; add rf13, rf11, rf12                       # 16 j | 17 add | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldunifrf.rf14                                     # 18 rshr | uniform 0x00000010
-    nop ; ldunifrf.rf15                                             # 18 clip | uniform 0x000000ff
-    nop ; sub tmuau, rf6, -6                                        # 16 j | uniform 0xfffffffd (u8)
-loop:
-    add rf13, rf2, rf1 ; smul24 rf20, rf13, 5                       # the item's record | 17 mul
-    sub rf10, rf10, rf20 ; add rf21, rf8, rf12 ; thrsw ; ldtmu.rf20 # 17 sub | 17 add | 16 e
-    nop ; smul24 rf22, rf21, rf9 ; ldtmu.rf21                       # 17 mul | 16 j
-    add rf20, rf20, rf21 ; add rf23, rf7, rf21                      # 17 add
-    add rf10, rf10, rf20 ; sub.pushc -, rf0, rf18                   # 17 b1 | 18 store dst
-    add rf2, rf10, rf14 ; mov rf18, rf2 ; ldtmu.rf10                # 18 rshr | for later in the trip | 16 j
-    asr rf2, rf2, 5 ; add rf11, rf11, rf10                          # 18 rshr | 17 add
-    max rf2, rf2, 0 ; add rf20, rf12, rf21                          # 18 clip | 17 add
-    tmuwt - ; smul24 rf23, rf23, 5                                  # the last trip's stores | 17 mul
-    min tmud, rf2, rf15 ; sub rf2, rf22, rf23                       # 18 store dst | 17 sub
-    mov.ifna tmuau, rf17 ; add rf2, rf2, rf11                       # 18 store dst | 17 b1 | uniform 0xfffffffd (u8)
-    add rf2, rf2, rf14 ; smul24 rf20, rf20, rf9                     # 18 rshr | 17 mul
-    asr rf2, rf2, 5 ; add rf11, rf8, rf10                           # 18 rshr | 17 add
-    max rf2, rf2, 0 ; add rf22, rf21, rf10                          # 18 clip | 17 add
-    min tmud, rf2, rf15 ; smul24 rf2, rf11, 5                       # 18 store dst | 17 mul
-    sub.ifna tmuau, rf17, -1 ; sub rf20, rf20, rf2                  # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
-    sub tmuau, rf6, -7 ; smul24 rf22, rf22, rf9                     # 16 j | 17 mul | uniform 0xfffffffd (u8)
-    nop ; mov rf2, rf13 ; thrsw                                     # next trip
-    nop ; sub tmuau, rf6, -8                                        # 16 j | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf6, -9                                        # 16 j | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf11                                        # 16 j
-    add rf7, rf7, rf11 ; add rf23, rf12, rf11                       # 17 add
-    add rf7, rf20, rf7 ; smul24 rf20, rf23, 5                       # 17 b1 | 17 mul
-    add rf7, rf7, rf14 ; sub rf20, rf22, rf20 ; thrsw ; ldtmu.rf22  # 18 rshr | 17 sub | 16 j
-    asr rf7, rf7, 5 ; add rf8, rf8, rf22                            # 18 rshr | 17 add
-    max rf7, rf7, 0 ; add rf8, rf20, rf8                            # 18 clip | 17 b1
-    min tmud, rf7, rf15 ; add rf7, rf8, rf14 ; ldtmu.rf8            # 18 store dst | 18 rshr | 16 j
-    sub.ifna tmuau, rf17, -2 ; add rf20, rf10, rf11                 # 18 store dst | 17 add | uniform 0xfffffffd (u8)
-    asr rf7, rf7, 5 ; smul24 rf20, rf20, rf9                        # 18 rshr | 17 mul
-    max rf7, rf7, 0 ; add rf23, rf21, rf22                          # 18 clip | 17 add
-    min tmud, rf7, rf15 ; smul24 rf7, rf23, 5                       # 18 store dst | 17 mul
-    sub.ifna tmuau, rf17, -3 ; sub rf7, rf20, rf7                   # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
-    add rf12, rf12, rf8 ; add rf20, rf11, rf22                      # 17 add
-    add rf7, rf7, rf12 ; smul24 rf12, rf20, rf9                     # 17 b1 | 17 mul
-    add rf7, rf7, rf14 ; add rf20, rf10, rf8                        # 18 rshr | 17 add
-    asr rf7, rf7, 5 ; add rf23, rf22, rf8                           # 18 rshr | 17 add
-    max rf7, rf7, 0 ; smul24 rf23, rf23, rf9                        # 18 clip | 17 mul
-    min tmud, rf7, rf15 ; smul24 rf7, rf20, 5                       # 18 store dst | 17 mul
-    sub.ifna tmuau, rf17, -4 ; sub rf7, rf12, rf7                   # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
-    sub tmuau, rf6, -10 ; sub.pushc -, rf0, rf19                    # 16 j | whether there is a batch more | uniform 0xfffffffd (u8)
-    nop ; mov rf19, rf13 ; thrsw                                    # for later in the trip
-    nop ; sub tmuau, rf6, -11                                       # 16 j | uniform 0xfffffffd (u8)
-    sub tmuau, rf6, -12 ; add rf6, rf5, rf4                         # 16 j | 16 g | uniform 0xfffffffd (u8)
-    umin tmuau, rf13, rf0 ; thrsw ; ldtmu.rf13                      # the item's record | 16 j | uniform 0xfffffffa (vec2)
-    add rf21, rf21, rf13 ; add rf4, rf11, rf13                      # 17 add
-    add rf4, rf7, rf21 ; smul24 rf7, rf4, 5                         # 17 b1 | 17 mul
-    add rf4, rf4, rf14 ; sub rf7, rf23, rf7 ; thrsw ; ldtmu.rf23    # 18 rshr | 17 sub | 16 j
-    asr rf4, rf4, 5 ; add rf10, rf10, rf23                          # 18 rshr | 17 add
-    max rf4, rf4, 0 ; add rf7, rf7, rf10                            # 18 clip | 17 b1
-    min tmud, rf4, rf15 ; add rf4, rf7, rf14 ; ldtmu.rf7            # 18 store dst | 18 rshr | 16 j
-    sub.ifnb tmuau, rf17, -5 ; add rf8, rf8, rf13                   # 18 store dst | 17 add | uniform 0xfffffffd (u8)
-    asr rf4, rf4, 5 ; smul24 rf8, rf8, rf9                          # 18 rshr | 17 mul
-    max rf4, rf4, 0 ; add rf22, rf22, rf23                          # 18 clip | 17 add
-    min tmud, rf4, rf15 ; smul24 rf4, rf22, 5                       # 18 store dst | 17 mul
-    sub.ifnb tmuau, rf17, -6 ; sub rf4, rf8, rf4                    # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
-    tmuwt - ; add rf7, rf11, rf7                                    # 17 add
-    sub tmuau, rf6, -2 ; add rf4, rf4, rf7                          # 16 g | 17 b1 | uniform 0xfffffffd (u8)
-    sub tmuau, rf6, -3 ; add rf4, rf4, rf14                         # 16 h | 18 rshr | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf6, -1                                        # 16 f | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf9                                      # 18 store dst | uniform value:dst_stride
+    sub tmuau, rf6, -1 ; smul24 rf13, rf8, rf9                      # 16 f | 18 store dst | uniform 0xfffffffd (u8)
     nop ; sub tmuau, rf6, -4                                        # 16 i | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf6 ; thrsw ; ldtmu.rf21                       # 16 e | the item's record | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf8                                                 # the item's record
+    nop ; mov rf4, rf8 ; ldtmu.rf10                                 # next trip | 16 g
+    nop ; sub tmuau, rf6, -5                                        # 16 j | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf11                                        # 16 h
+    nop ; add rf8, rf10, rf11 ; ldtmu.rf12                          # 17 add | 16 f
+    sub tmuau, rf6, -6 ; smul24 rf14, rf8, rf7                      # 16 j | 17 mul | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf8                                         # 16 i
+    add rf16, rf12, rf8 ; add rf9, rf11, rf8 ; ldtmu.rf18           # 17 add | 16 e
+    sub tmuau, rf6, -7 ; smul24 rf19, rf9, rf7                      # 16 j | 17 mul | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf9                                         # 16 j
+    add rf20, rf10, rf9 ; add rf17, rf8, rf9 ; ldtmu.rf15           # 17 add | 16 j
+    sub tmuau, rf6, -8 ; add rf22, rf11, rf15                       # 16 j | 17 add | uniform 0xfffffffd (u8)
+    add rf26, rf9, rf15 ; smul24 rf23, rf17, rf7 ; thrsw ; ldtmu.rf17 # 17 add | 17 mul | 16 j
+    add rf27, rf8, rf17 ; smul24 rf16, rf16, 5                      # 17 add | 17 mul
+    sub rf14, rf14, rf16 ; smul24 rf16, rf20, 5                     # 17 sub | 17 mul
+    add rf18, rf18, rf9 ; smul24 rf22, rf22, 5                      # 17 add | 17 mul
+    sub rf16, rf19, rf16 ; smul24 rf26, rf26, rf7 ; ldtmu.rf19      # 17 sub | 17 mul | 16 j
+    add rf12, rf12, rf15 ; smul24 rf27, rf27, 5                     # 17 add | 17 mul
+    sub rf22, rf23, rf22 ; add rf23, rf10, rf17 ; ldunifrf.rf10     # 17 sub | 17 add | 18 rshr | uniform 0x00000010
+    sub rf11, rf26, rf27 ; add rf27, rf11, rf19 ; ldunifrf.rf26     # 17 sub | 17 add | 18 store dst | uniform value:dst
+    add rf14, rf14, rf18 ; add rf16, rf16, rf12 ; ldunifrf.rf12     # 17 b1 | 18 clip | uniform 0x000000ff
+    add rf11, rf22, rf23 ; add rf22, rf11, rf27                     # 17 b1
+    sub tmuau, rf6, -9 ; add rf14, rf14, rf10                       # 16 j | 18 rshr | uniform 0xfffffffd (u8)
+    asr rf14, rf14, 5 ; add rf16, rf16, rf10                        # 18 rshr
+    asr rf16, rf16, 5 ; add rf11, rf11, rf10                        # 18 rshr
+    asr rf22, rf11, 5 ; add rf11, rf22, rf10                        # 18 rshr
+    asr rf23, rf11, 5 ; add rf27, rf15, rf17                        # 18 rshr | 17 add
+    max rf11, rf14, 0 ; add rf28, rf9, rf19                         # 18 clip | 17 add
+    max rf16, rf16, 0 ; add rf13, rf26, rf13                        # 18 clip | 18 store dst
+    max rf18, rf22, 0 ; smul24 rf22, rf27, rf7                      # 18 clip | 17 mul
+    max rf20, rf23, 0 ; add rf23, rf17, rf19                        # 18 clip | 17 add
+    add rf14, rf13, rf3 ; smul24 rf23, rf23, rf7 ; thrsw            # 18 store dst | 17 mul
+    mov rf3, rf21 ; smul24 rf21, rf28, 5                            # next trip | 17 mul
+    sub tmuau, rf6, -10 ; sub rf21, rf22, rf21                      # 16 j | 17 sub | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf22                                        # 16 j
+    nop ; sub tmuau, rf6, -11                                       # 16 j | uniform 0xfffffffd (u8)
+    nop
+loop:
+    tmuwt - ; sub.pushc -, rf0, rf24                                # the last trip's stores | 18 store dst
+    min tmud, rf11, rf12 ; add rf26, rf2, rf1 ; ldtmu.rf11          # 18 store dst | the item's record | 16 j
+    mov.ifna tmuau, rf14 ; add rf8, rf8, rf22 ; thrsw               # 18 store dst | 17 add | uniform 0xfffffffd (u8)
+    sub tmuau, rf6, -12 ; add rf6, rf5, rf4                         # 16 j | 16 g | uniform 0xfffffffd (u8)
+    umin tmuau, rf26, rf0 ; add rf4, rf15, rf22                     # the item's record | 17 add | uniform 0xfffffffa (vec2)
+    add rf8, rf21, rf8 ; add rf9, rf9, rf11 ; thrsw ; ldtmu.rf21    # 17 b1 | 17 add | 16 j
+    sub tmuau, rf6, -2 ; add rf8, rf8, rf10                         # 16 g | 18 rshr | uniform 0xfffffffd (u8)
+    asr rf8, rf8, 5 ; add rf27, rf19, rf22                          # 18 rshr | 17 add
+    max rf8, rf8, 0 ; sub.pushc -, rf0, rf24                        # 18 clip | 18 store dst
+    min tmud, rf16, rf12 ; sub.pushc -, rf0, rf24                   # 18 store dst
+    sub.ifnb tmuau, rf14, -1 ; add rf16, rf17, rf11                 # 18 store dst | 17 add | uniform 0xfffffffd (u8)
+    min tmud, rf18, rf12 ; smul24 rf4, rf4, 5                       # 18 store dst | 17 mul
+    sub.ifna tmuau, rf14, -2 ; sub rf4, rf23, rf4                   # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
+    sub tmuau, rf6, -3 ; sub.pushc -, rf0, rf24                     # 16 h | 18 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf20, rf12 ; add rf4, rf4, rf9 ; ldtmu.rf9            # 18 store dst | 17 b1 | 16 j
+    sub.ifna tmuau, rf14, -3 ; smul24 rf27, rf27, rf7               # 18 store dst | 17 mul | uniform 0xfffffffd (u8)
+    add rf4, rf4, rf10 ; add rf15, rf15, rf21 ; thrsw               # 18 rshr | 17 add
+    asr rf4, rf4, 5 ; add rf11, rf22, rf11                          # 18 rshr | 17 add
+    max rf19, rf4, 0 ; add rf4, rf19, rf21                          # 18 clip | 17 add
+    sub tmuau, rf6, -1 ; sub.pushc -, rf0, rf24                     # 16 f | 18 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf8, rf12 ; smul24 rf8, rf16, 5                       # 18 store dst | 17 mul
+    sub rf11, rf27, rf8 ; smul24 rf27, rf11, rf7 ; ldtmu.rf8        # 17 sub | 17 mul | the item's record
+    add rf4, rf11, rf15 ; smul24 rf11, rf4, 5                       # 17 b1 | 17 mul
+    add rf11, rf4, rf10 ; sub rf27, rf27, rf11 ; ldtmu.rf4          # 18 rshr | 17 sub | the item's record
+    asr rf9, rf11, 5 ; add rf11, rf17, rf9                          # 18 rshr | 17 add
+    max rf9, rf9, 0 ; sub.pushc -, rf0, rf24                        # 18 clip | 18 store dst
+    add rf27, rf27, rf11 ; mov rf4, rf4 ; ldtmu.rf11                # 17 b1 | next trip | 16 g
+    sub.ifnb tmuau, rf14, -4 ; add rf27, rf27, rf10                 # 18 store dst | 18 rshr | uniform 0xfffffffd (u8)
+    min tmud, rf19, rf12 ; ldtmu.rf16                               # 18 store dst | 16 h
+    asr rf27, rf27, 5 ; sub.pushc -, rf0, rf24                      # 18 rshr | 18 store dst
+    max rf19, rf27, 0 ; add rf27, rf11, rf16                        # 18 clip | 17 add
+    sub.ifnb tmuau, rf14, -5 ; smul24 rf27, rf27, rf7               # 18 store dst | 17 mul | uniform 0xfffffffd (u8)
+    min tmud, rf9, rf12 ; sub.pushc -, rf0, rf24                    # 18 store dst
+    sub.ifnb tmuau, rf14, -6 ; mov rf24, rf2                        # 18 store dst | for later in the trip | uniform 0xfffffffd (u8)
+    min tmud, rf19, rf12 ; mov rf2, rf26                            # 18 store dst | next trip
+    tmuwt -
+    sub.ifna tmuau, rf14, -7 ; add rf14, rf13, rf3                  # 18 store dst | uniform 0xfffffffd (u8)
+    sub tmuau, rf6, -4 ; mov rf3, rf8                               # 16 i | next trip | uniform 0xfffffffd (u8)
     nop ; mov tmuau, rf6 ; thrsw                                    # 16 e | uniform 0xfffffffd (u8)
     nop ; sub tmuau, rf6, -5                                        # 16 j | uniform 0xfffffffd (u8)
-    asr rf11, rf4, 5                                                # 18 rshr
-    nop ; thrsw ; ldtmu.rf22                                        # the item's record
     nop ; sub tmuau, rf6, -6                                        # 16 j | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf4                                                 # the item's record
-    nop ; mov rf4, rf4 ; thrsw ; ldtmu.rf7                          # next trip | 16 g
-    nop ; ldtmu.rf8                                                 # 16 h
-    max rf23, rf11, 0 ; add rf11, rf7, rf8                          # 18 clip | 17 add
-    min tmud, rf23, rf15 ; smul24 rf10, rf11, rf9 ; ldtmu.rf11      # 18 store dst | 17 mul | 16 f
-    nop ; ldtmu.rf12                                                # 16 i
-    add rf13, rf11, rf12 ; sub.ifnb tmuau, rf17, -7                 # 17 add | 18 store dst | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf21                                        # 16 f
+    nop ; sub tmuau, rf6, -7                                        # 16 j | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf8                                                 # 16 i
+    add rf19, rf21, rf8 ; add rf9, rf16, rf8 ; thrsw ; ldtmu.rf22   # 17 add | 16 e
+    sub tmuau, rf6, -8 ; smul24 rf20, rf9, rf7                      # 16 j | 17 mul | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf9                                                 # 16 j
+    add rf23, rf11, rf9 ; add rf17, rf8, rf9 ; thrsw ; ldtmu.rf15   # 17 add | 16 j
+    sub tmuau, rf6, -9 ; add rf18, rf16, rf15                       # 16 j | 17 add | uniform 0xfffffffd (u8)
+    add rf28, rf9, rf15 ; smul24 rf19, rf19, 5                      # 17 add | 17 mul
+    sub rf27, rf27, rf19 ; smul24 rf29, rf17, rf7 ; thrsw ; ldtmu.rf17 # 17 sub | 17 mul | 16 j
+    add rf30, rf8, rf17 ; smul24 rf23, rf23, 5                      # 17 add | 17 mul
+    add rf18, rf22, rf9 ; smul24 rf22, rf18, 5                      # 17 add | 17 mul
+    sub rf20, rf20, rf23 ; smul24 rf23, rf28, rf7 ; thrsw ; ldtmu.rf19 # 17 sub | 17 mul | 16 j
+    add rf21, rf21, rf15 ; smul24 rf30, rf30, 5                     # 17 add | 17 mul
+    sub tmuau, rf6, -10 ; sub rf29, rf29, rf22                      # 16 j | 17 sub | uniform 0xfffffffd (u8)
+    add rf11, rf11, rf17 ; sub rf23, rf23, rf30 ; thrsw ; ldtmu.rf22 # 17 add | 17 sub | 16 j
+    add rf18, rf16, rf19 ; add rf16, rf27, rf18                     # 17 add | 17 b1
+    add rf11, rf20, rf21 ; add rf20, rf29, rf11                     # 17 b1
+    add rf18, rf23, rf18 ; add rf16, rf16, rf10                     # 17 b1 | 18 rshr
+    asr rf11, rf16, 5 ; add rf16, rf11, rf10                        # 18 rshr
+    asr rf16, rf16, 5 ; add rf20, rf20, rf10                        # 18 rshr
+    asr rf18, rf20, 5 ; add rf20, rf18, rf10                        # 18 rshr
+    asr rf20, rf20, 5 ; add rf23, rf15, rf17                        # 18 rshr | 17 add
+    max rf11, rf11, 0 ; add rf21, rf9, rf19                         # 18 clip | 17 add
+    max rf16, rf16, 0 ; smul24 rf23, rf23, rf7                      # 18 clip | 17 mul
+    max rf18, rf18, 0 ; add rf29, rf17, rf19                        # 18 clip | 17 add
+    max rf20, rf20, 0 ; sub.pushc -, rf0, rf25                      # 18 clip | whether there is a batch more
+    mov rf25, rf26 ; smul24 rf21, rf21, 5                           # for later in the trip | 17 mul
+    sub tmuau, rf6, -11 ; sub rf21, rf23, rf21                      # 16 j | 17 sub | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    add rf17, rf16, rf3 ; mov rf3, rf22                             # 18 store dst | next trip
+    nop ; smul24 rf23, rf29, rf7                                    # 17 mul
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw

@@ -5,12 +5,12 @@
 #
 # sand128_nv12, machine code of V3D 7.1, class full
 # computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
-# input hash 706d90e9e4123732
+# input hash e68278d967778a6c
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 224 instructions a trip, 224 an item; 127 at least for all it does.
-# 60 of the 64 registers that 2 threads a QPU leave each.
+# 240 instructions a trip, 240 an item; 124 at least for all it does.
+# 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 34 load 37 words, 32 store 32.
 # Record: dst_off, dst_uv_off, src_off, src_uv_off, width, width, width, width.
 #
@@ -21,56 +21,50 @@
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0x000000ff
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffc  # vec4
 .uniform 0x00000000  # address of src
 .uniform 0xfffffffc  # vec4
 .uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00000000  # address of src_uv
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x00000000  # address of dst_uv
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x000000ff
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x00000000  # address of src
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # how many threads
 .uniform 0x00000000  # address of src_uv
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x00000000  # address of dst
 .uniform 0x00000000  # address of dst_uv
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -116,301 +110,304 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffee4  # back to the loop's first word
+.uniform 0xfffffef8  # back to the loop's first word
 
     setnnmode_uu ; mov rf3, rf3.ul ; ldunifrf.rf0                   # s1 20 width | workgroup | uniform value:items
     shl rf3, rf3, 5
     eidx rf0 ; sub rf1, rf0, 1
     shl rf1, rf1, 5
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf11           # s1 20 width | uniform 0x000000ff
-    umin rf4, rf2, rf1 ; mov rf3, rf2 ; ldunifrf.rf2                # the item's record | first trip | uniform value:threads
-    and rf10, rf0, 7 ; mov tmuau, rf4                               # s1 21 stage | the item's record | uniform 0xfffffffc (vec4)
-    nop ; sub tmua, rf4, -16                                        # the item's record
-    nop ; thrsw ; ldunifrf.rf15                                     # s1 22 load src | uniform value:src
-    shl rf2, rf2, 5
-    shr rf16, rf0, 3 ; add rf4, rf3, rf2                            # s1 21 stage | the item's record
-    umin rf13, rf4, rf1 ; ldtmu.rf5                                 # the item's record
-    nop ; mov tmuau, rf13 ; ldtmu.rf6                               # the item's record | uniform 0xfffffffc (vec4)
-    nop ; ldtmu.rf7                                                 # the item's record
-    nop ; ldtmu.rf8                                                 # the item's record
-    nop ; ldtmu.rf9                                                 # the item's record
-    and rf11, rf9, rf11 ; ldunifrf.rf12                             # s1 20 width | s1 22 load src | uniform value:src_stride
-    add rf12, rf11, 15 ; smul24 rf14, rf16, rf12                    # s1 20 add | s1 22 load src
-    asr rf12, rf12, 4                                               # s1 20 shr
-    nop ; sub rf17, rf12, 1                                         # s1 21 stage
-    umin rf13, rf10, rf17 ; sub tmua, rf13, -16                     # s1 21 stage | the item's record
-    shl rf13, rf13, 4                                               # s1 22 load src
-    nop ; add rf15, rf15, rf13 ; ldunifrf.rf17                      # s1 22 load src | s2 24 load src_uv | uniform value:src_uv
-    add rf15, rf15, rf14 ; add rf17, rf17, rf13 ; ldunifrf.rf18     # s1 22 load src | s2 24 load src_uv | s1 22 store dst | uniform value:dst
-    add rf19, rf15, rf7 ; add rf31, rf17, rf8 ; ldunifrf.rf15       # s1 22 load src | s2 24 load src_uv | s1 22 store dst | uniform value:dst_stride
-    mov tmuau, rf19 ; add rf18, rf18, rf13 ; thrsw                  # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub tmuau, rf19, -1 ; smul24 rf16, rf16, rf15                   # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub tmuau, rf19, -2 ; add rf18, rf18, rf16                      # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; add rf17, rf18, rf5 ; thrsw ; ldtmu.rf18                  # s1 22 store dst | the item's record
-    sub tmuau, rf19, -3 ; mov rf5, rf18                             # s1 22 load src | next trip | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf21                                                # the item's record
-    nop ; thrsw ; ldtmu.rf18                                        # the item's record
-    sub tmuau, rf19, -4 ; mov rf7, rf18                             # s1 22 load src | next trip | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf19, -5                                       # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf18                                        # the item's record
-    sub tmuau, rf19, -6 ; mov rf8, rf18                             # s1 22 load src | next trip | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf18                                                # the item's record
-    nop ; mov rf9, rf18 ; thrsw ; ldtmu.rf15                        # next trip | s1 22 load src
-    nop ; sub tmuau, rf19, -7                                       # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf18                                                # s1 22 load src
+    add rf3, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf6            # s1 20 width | uniform 0x000000ff
+    umin rf2, rf3, rf1 ; ldunifrf.rf9                               # the item's record | s1 22 load src | uniform value:src
+    and rf5, rf0, 7 ; mov tmuau, rf2                                # s1 21 stage | the item's record | uniform 0xfffffffc (vec4)
+    nop ; sub tmua, rf2, -16                                        # the item's record
+    nop ; thrsw ; ldunifrf.rf2                                      # s1 22 load src | uniform value:src_stride
+    shr rf4, rf0, 3                                                 # s1 21 stage
+    nop ; smul24 rf11, rf4, rf2 ; ldunifrf.rf13                     # s1 22 load src | s1 22 store dst | uniform value:dst
+    nop ; ldtmu.rf12                                                # the item's record
+    nop ; ldtmu.rf16                                                # the item's record
+    nop ; ldtmu.rf15                                                # the item's record
+    nop ; ldtmu.rf17                                                # the item's record
+    nop ; ldtmu.rf2                                                 # the item's record
+    and rf7, rf2, rf6 ; ldunifrf.rf2                                # s1 20 width | s1 22 store dst | uniform value:dst_stride
+    add rf2, rf7, 15 ; smul24 rf14, rf4, rf2                        # s1 20 add | s1 22 store dst
+    asr rf8, rf2, 4                                                 # s1 20 shr
+    nop ; sub rf2, rf8, 1                                           # s1 21 stage
+    umin rf4, rf5, rf2 ; ldunifrf.rf2                               # s1 21 stage | uniform value:threads
+    shl rf10, rf4, 4                                                # s1 22 load src
+    shl rf2, rf2, 5 ; add rf4, rf9, rf10                            # s1 22 load src
+    add rf4, rf4, rf11 ; add rf18, rf13, rf10 ; ldunifrf.rf26       # s1 22 load src | s1 22 store dst | s2 24 load src_uv | uniform value:src_uv
+    add rf30, rf4, rf15 ; add rf15, rf18, rf14 ; ldunifrf.rf28      # s1 22 load src | s1 22 store dst | s2 24 store dst_uv | uniform value:dst_uv
+    mov tmuau, rf30 ; add rf18, rf26, rf10 ; thrsw                  # s1 22 load src | s2 24 load src_uv | uniform 0xfffffffd (u8)
+    sub tmuau, rf30, -1 ; add rf19, rf28, rf10                      # s1 22 load src | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub tmuau, rf30, -2 ; add rf4, rf3, rf2                         # s1 22 load src | the item's record | uniform 0xfffffffd (u8)
+    add rf15, rf15, rf12 ; add rf27, rf18, rf17 ; thrsw ; ldtmu.rf12 # s1 22 store dst | s2 24 load src_uv | s1 22 load src
+    sub tmuau, rf30, -3 ; add rf29, rf19, rf16                      # s1 22 load src | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf30, -4                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf16                                        # s1 22 load src
+    nop ; sub tmuau, rf30, -5                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf30, -6                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf18                                        # s1 22 load src
+    nop ; sub tmuau, rf30, -7                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf30, -8                                       # s1 22 load src | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf20                                        # s1 22 load src
-    nop ; sub tmuau, rf19, -8                                       # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf19, -9                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf30, -9                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf30, -10                                      # s1 22 load src | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf22                                        # s1 22 load src
-    nop ; sub tmuau, rf19, -10                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf23                                                # s1 22 load src
+    nop ; sub tmuau, rf30, -11                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf30, -12                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf23                                        # s1 22 load src
+    nop ; sub tmuau, rf30, -13                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; add rf17, rf10, 1                                         # s1 21 add
     nop ; thrsw ; ldtmu.rf24                                        # s1 22 load src
-    nop ; sub tmuau, rf19, -11                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf19, -12                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf30, -14                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; add rf19, rf10, 2                                         # s1 21 add
+    nop ; add rf21, rf10, 3                                         # s1 21 add
     nop ; thrsw ; ldtmu.rf25                                        # s1 22 load src
-    nop ; sub tmuau, rf19, -13                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf26                                                # s1 22 load src
-    nop ; thrsw ; ldtmu.rf27                                        # s1 22 load src
-    nop ; sub tmuau, rf19, -14                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf19, -15                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldunifrf.rf19                                     # s2 24 store dst_uv | uniform value:dst_uv
-    mov tmuau, rf31 ; add rf19, rf19, rf13 ; ldtmu.rf28             # s2 24 load src_uv | s2 24 store dst_uv | s1 22 load src | uniform 0xfffffffd (u8)
-    sub tmuau, rf31, -1 ; add rf32, rf19, rf6                       # s2 24 load src_uv | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; mov rf6, rf21 ; thrsw ; ldtmu.rf29                        # next trip | s1 22 load src
-    nop ; add rf19, rf13, 1                                         # s1 21 add
-    nop ; add rf21, rf13, 2                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf30                                        # s1 22 load src
-    nop ; sub tmuau, rf31, -2                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf30, -15                                      # s1 22 load src | uniform 0xfffffffd (u8)
     nop
 loop:
+    tmuwt - ; thrsw ; ldtmu.rf30                                    # s1 22 load src
+    mov tmuau, rf27 ; add rf31, rf10, 4                             # s2 24 load src_uv | s1 21 add | uniform 0xfffffffd (u8)
+    nop ; add rf32, rf10, 5                                         # s1 21 add
     nop ; thrsw ; ldtmu.rf33                                        # s1 22 load src
-    tmuwt - ; ldunifrf.rf34                                         # s1 20 width | uniform 0x000000ff
-    nop ; sub tmuau, rf31, -3                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf27, -1                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf34, rf10, 6                                         # s1 21 add
     nop ; thrsw ; ldtmu.rf35                                        # s1 22 load src
-    nop ; sub tmuau, rf31, -4                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf31, -5                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf36                                        # s1 22 load src
-    nop ; sub tmuau, rf31, -6                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; ldunifrf.rf37                                             # s1 22 load src | uniform value:src
-    nop ; thrsw ; ldtmu.rf38                                        # s1 22 load src
-    nop ; sub tmuau, rf31, -7                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; add rf39, rf13, 3                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf40                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf31, -8                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; add rf41, rf13, 4                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf42                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf31, -9                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; add rf43, rf13, 5                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf44                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf31, -10                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; add rf45, rf13, 6                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf46                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf31, -11                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; add rf47, rf13, 7                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf48                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf31, -12                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; add rf49, rf13, 8                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf50                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf31, -13                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; add rf51, rf13, 9                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf52                                        # s2 24 load src_uv
-    nop ; add rf53, rf13, 10                                        # s1 21 add
-    nop ; add rf54, rf13, 11                                        # s1 21 add
-    sub.pushc -, rf1, rf3 ; add rf55, rf13, 12                      # s1 22 store dst | s1 21 add
-    sub.nornc -, rf10, rf12 ; add rf56, rf13, 13                    # s1 22 store dst | s1 21 add
+    nop ; sub tmuau, rf27, -2                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf36, rf10, 7                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf37                                        # s1 22 load src
+    nop ; sub tmuau, rf27, -3                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf38, rf10, 8                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf39                                        # s1 22 load src
+    nop ; sub tmuau, rf27, -4                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf40, rf10, 9                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf41                                        # s1 22 load src
+    nop ; sub tmuau, rf27, -5                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf42, rf10, 10                                        # s1 21 add
+    nop ; thrsw ; ldtmu.rf43                                        # s1 22 load src
+    nop ; sub tmuau, rf27, -6                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf44, rf10, 11                                        # s1 21 add
+    nop ; thrsw ; ldtmu.rf45                                        # s1 22 load src
+    nop ; sub tmuau, rf27, -7                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf46, rf10, 12                                        # s1 21 add
+    nop ; thrsw ; ldtmu.rf47                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf27, -8                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf48, rf10, 13                                        # s1 21 add
+    nop ; thrsw ; ldtmu.rf49                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf27, -9                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf50, rf10, 14                                        # s1 21 add
+    nop ; thrsw ; ldtmu.rf51                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf27, -10                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf52, rf10, 15                                        # s1 21 add
+    nop ; thrsw ; ldtmu.rf53                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf27, -11                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop
+    nop ; thrsw ; ldtmu.rf54                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf27, -12                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop
+    nop ; thrsw ; ldtmu.rf55                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf27, -13                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop
+    nop ; thrsw ; ldtmu.rf56                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf27, -14                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop
     nop ; thrsw ; ldtmu.rf57                                        # s2 24 load src_uv
-    nop ; add rf58, rf13, 14                                        # s1 21 add
-    nop ; add rf59, rf13, 15                                        # s1 21 add
-    tmuwt - ; sub.andc -, rf13, rf11                                # the last trip's stores | s1 22 store dst
-    sub.pushc -, rf1, rf3 ; mov tmud, rf15                          # s2 24 store dst_uv | s1 22 store dst
-    sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf17                       # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf10, rf12 ; sub tmuau, rf31, -14                   # s2 24 store dst_uv | s2 24 load src_uv | uniform 0xfffffffd (u8)
-    sub.andc -, rf13, rf11 ; mov tmud, rf40                         # s2 24 store dst_uv
+    nop ; sub tmuau, rf27, -15                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop
+    nop ; thrsw ; ldtmu.rf27                                        # s2 24 load src_uv
+    nop
+    nop
+    nop ; sub.pushc -, rf1, rf3                                     # s1 22 store dst
+    nop ; sub.nornc -, rf5, rf8                                     # s1 22 store dst
+    tmuwt - ; sub.andc -, rf10, rf7                                 # the last trip's stores | s1 22 store dst
+    sub.pushc -, rf1, rf3 ; mov tmud, rf12                          # s2 24 store dst_uv | s1 22 store dst
+    sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf15                       # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf10, rf7 ; mov tmud, rf47                          # s2 24 store dst_uv
     tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
-    sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf32                       # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf13                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf31, -15                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; ldunifrf.rf31                                             # s2 24 load src_uv | uniform value:src_uv
-    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
-    sub.andc -, rf19, rf11 ; mov tmud, rf42                         # s2 24 store dst_uv
+    sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf29                       # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf17, rf7 ; mov tmud, rf49                          # s2 24 store dst_uv
     tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
-    sub.nornc -, rf10, rf12 ; sub.ifb tmuau, rf32, -1               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.andc -, rf19, rf11 ; mov tmud, rf18                         # s1 22 store dst
+    sub.nornc -, rf5, rf8 ; sub.ifb tmuau, rf29, -1                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf17, rf7 ; mov tmud, rf16                          # s1 22 store dst
+    tmuwt - ; ldtmu.rf16                                            # s2 24 load src_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf15, -1                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf19, rf7 ; mov tmud, rf51                          # s2 24 store dst_uv
+    sub.ifa tmuau, rf29, -2 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf5, rf8                                     # s1 22 store dst
+    sub.andc -, rf19, rf7 ; mov tmud, rf18                          # s1 22 store dst
     tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf10, rf12 ; sub.ifb tmuau, rf17, -1                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf18                                        # s2 24 load src_uv
-    nop ; ldunifrf.rf19                                             # s1 22 store dst | uniform value:dst
-    nop ; ldunifrf.rf42                                             # s2 24 store dst_uv | uniform value:dst_uv
-    sub.andc -, rf21, rf11 ; mov tmud, rf44                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -2                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf21, rf11 ; mov tmud, rf20                         # s1 22 store dst
+    sub.andc -, rf5, rf8 ; sub.ifb tmuau, rf15, -2                  # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf21, rf7 ; mov tmud, rf53                          # s2 24 store dst_uv
+    sub.ifa tmuau, rf29, -3 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf5, rf8                                     # s1 22 store dst
+    sub.andc -, rf21, rf7 ; mov tmud, rf20                          # s1 22 store dst
     tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf10, rf12 ; sub.ifb tmuau, rf17, -2                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf20                                        # s2 24 load src_uv
+    sub.andc -, rf5, rf8 ; sub.ifb tmuau, rf15, -3                  # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf31, rf7 ; mov tmud, rf54                          # s2 24 store dst_uv
+    sub.ifa tmuau, rf29, -4 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf5, rf8                                     # s1 22 store dst
+    sub.andc -, rf31, rf7 ; mov tmud, rf22                          # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
+    sub.nornc -, rf5, rf8 ; sub.ifb tmuau, rf15, -4                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf32, rf7 ; mov tmud, rf23                          # s1 22 store dst
+    sub.ifa tmuau, rf15, -5 ; sub.pushc -, rf1, rf3                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf5, rf8                                     # s1 22 store dst
+    sub.andc -, rf34, rf7 ; mov tmud, rf24                          # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
+    sub.nornc -, rf5, rf8 ; sub.ifb tmuau, rf15, -6                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf36, rf7 ; mov tmud, rf25                          # s1 22 store dst
+    sub.ifa tmuau, rf15, -7 ; sub.pushc -, rf1, rf3                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf5, rf8                                     # s1 22 store dst
+    sub.andc -, rf38, rf7 ; mov tmud, rf30                          # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
+    sub.nornc -, rf5, rf8 ; sub.ifb tmuau, rf15, -8                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf40, rf7 ; mov tmud, rf33                          # s1 22 store dst
+    sub.ifa tmuau, rf15, -9 ; sub.pushc -, rf1, rf3                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf5, rf8                                     # s1 22 store dst
+    sub.andc -, rf42, rf7 ; mov tmud, rf35                          # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
+    sub.nornc -, rf5, rf8 ; sub.ifb tmuau, rf15, -10                # s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf44, rf7 ; mov tmud, rf37                          # s1 22 store dst
+    sub.ifa tmuau, rf15, -11 ; sub.pushc -, rf1, rf3                # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf5, rf8                                     # s1 22 store dst
+    sub.andc -, rf46, rf7 ; mov tmud, rf39                          # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
+    sub.nornc -, rf5, rf8 ; sub.ifb tmuau, rf15, -12                # s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf48, rf7 ; mov tmud, rf41                          # s1 22 store dst
+    sub.ifa tmuau, rf15, -13 ; sub.pushc -, rf1, rf3                # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf5, rf8                                     # s1 22 store dst
+    sub.andc -, rf50, rf7 ; mov tmud, rf43                          # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
+    sub.nornc -, rf5, rf8 ; sub.ifb tmuau, rf15, -14                # s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf52, rf7 ; mov tmud, rf45                          # s1 22 store dst
+    sub.ifa tmuau, rf15, -15 ; sub.pushc -, rf1, rf3                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf32, rf7 ; mov tmud, rf55                          # s2 24 store dst_uv
+    tmuwt -
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf29, -5                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf34, rf7 ; mov tmud, rf56                          # s2 24 store dst_uv
+    sub.ifa tmuau, rf29, -6 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf36, rf7 ; mov tmud, rf57                          # s2 24 store dst_uv
+    tmuwt -
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf29, -7                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf38, rf7 ; mov tmud, rf27                          # s2 24 store dst_uv
+    sub.ifa tmuau, rf29, -8 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf40, rf7 ; mov tmud, rf16                          # s2 24 store dst_uv
+    tmuwt -
+    nop ; sub.ifa tmuau, rf29, -9                                   # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; thrsw
     nop
     nop
-    sub.andc -, rf39, rf11 ; mov tmud, rf46                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -3                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf39, rf11 ; mov tmud, rf22                         # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -3                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; thrsw ; ldtmu.rf22                                        # s2 24 load src_uv
+    nop ; thrsw ; ldtmu.rf16                                        # s2 24 load src_uv
     nop
     nop
-    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
-    sub.andc -, rf41, rf11 ; mov tmud, rf48                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -4                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf41, rf11 ; mov tmud, rf23                         # s1 22 store dst
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf10, rf12 ; sub.ifb tmuau, rf17, -4                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf23                                        # s2 24 load src_uv
+    nop ; thrsw ; ldtmu.rf40                                        # s2 24 load src_uv
     nop
     nop
-    sub.andc -, rf43, rf11 ; mov tmud, rf50                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -5                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
-    sub.andc -, rf45, rf11 ; mov tmud, rf52                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -6                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
-    sub.andc -, rf47, rf11 ; mov tmud, rf57                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -7                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
-    sub.andc -, rf49, rf11 ; mov tmud, rf13                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -8                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
-    sub.andc -, rf51, rf11 ; mov tmud, rf18                         # s2 24 store dst_uv
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf10, rf12 ; sub.ifb tmuau, rf32, -9                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.andc -, rf53, rf11 ; mov tmud, rf20                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -10                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
-    sub.andc -, rf54, rf11 ; mov tmud, rf22                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -11                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
-    sub.andc -, rf55, rf11 ; mov tmud, rf23                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -12                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
-    nop ; sub.andc -, rf56, rf11                                    # s2 24 store dst_uv
+    nop ; thrsw ; ldtmu.rf27                                        # s2 24 load src_uv
+    nop
+    nop
+    nop ; thrsw ; ldtmu.rf38                                        # s2 24 load src_uv
+    nop
+    nop
     nop ; sub.pushc -, rf1, rf3                                     # s2 24 store dst_uv
+    nop ; ldtmu.rf36                                                # s2 24 load src_uv
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
-    nop ; sub.andc -, rf58, rf11                                    # s2 24 store dst_uv
-    nop ; thrsw ; ldtmu.rf23                                        # s2 24 load src_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf42, rf7 ; mov tmud, rf16                          # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf29, -10                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf44, rf7 ; mov tmud, rf40                          # s2 24 store dst_uv
+    sub.ifa tmuau, rf29, -11 ; sub.pushc -, rf1, rf3                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf46, rf7 ; mov tmud, rf27                          # s2 24 store dst_uv
+    sub.ifa tmuau, rf29, -12 ; sub.pushc -, rf1, rf3                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf48, rf7 ; mov tmud, rf38                          # s2 24 store dst_uv
+    sub.ifa tmuau, rf29, -13 ; sub.pushc -, rf1, rf3                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf5, rf8                                      # s2 24 store dst_uv
+    sub.andc -, rf50, rf7 ; mov tmud, rf36                          # s2 24 store dst_uv
+    nop ; sub.ifa tmuau, rf29, -14                                  # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; thrsw
     nop
     nop
-    nop ; thrsw ; ldtmu.rf22                                        # s2 24 load src_uv
+    sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # s2 24 store dst_uv | next trip
+    umin rf36, rf3, rf1 ; ldtmu.rf50                                # the item's record | s2 24 load src_uv
+    mov tmuau, rf36 ; sub.nornc -, rf0, 8                           # the item's record | s2 24 store dst_uv | uniform 0xfffffffc (vec4)
+    sub tmua, rf36, -16 ; sub.andc -, rf5, rf8                      # the item's record | s2 24 store dst_uv
+    sub.andc -, rf52, rf7 ; mov tmud, rf50                          # s2 24 store dst_uv
+    tmuwt -
+    nop ; sub.ifa tmuau, rf29, -15                                  # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; thrsw
     nop
     nop
-    nop ; mov tmud, rf23 ; ldtmu.rf23                               # s2 24 store dst_uv | s2 24 load src_uv
-    sub.ifb tmuau, rf32, -13 ; sub.pushc -, rf1, rf3                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; mov tmud, rf22                            # s2 24 store dst_uv
-    sub.andc -, rf10, rf12 ; sub.ifb tmuau, rf32, -14               # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.andc -, rf59, rf11 ; mov tmud, rf23                         # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -15                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf43, rf11 ; mov tmud, rf24                         # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -5                 # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf45, rf11 ; mov tmud, rf25                         # s1 22 store dst
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
-    sub.nornc -, rf10, rf12 ; sub.ifb tmuau, rf17, -6               # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf47, rf11 ; mov tmud, rf26                         # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -7                 # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf49, rf11 ; mov tmud, rf27                         # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -8                 # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf51, rf11 ; mov tmud, rf28                         # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -9                 # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf53, rf11 ; mov tmud, rf29                         # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -10                # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf54, rf11 ; mov tmud, rf30                         # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -11                # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf55, rf11 ; mov tmud, rf33                         # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -12                # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf56, rf11 ; mov tmud, rf35                         # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -13                # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
-    sub.andc -, rf58, rf11 ; mov tmud, rf36                         # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # s1 22 store dst | next trip
-    tmuwt - ; sub.nornc -, rf10, rf12                               # s1 22 store dst
-    and rf11, rf9, rf34 ; sub.andc -, rf59, rf11                    # s1 20 width | s1 22 store dst
-    nop ; add rf9, rf11, 15                                         # s1 20 add
-    asr rf12, rf9, 4                                                # s1 20 shr
-    nop ; sub rf9, rf12, 1                                          # s1 21 stage
-    umin rf9, rf10, rf9 ; sub.ifb tmuau, rf17, -14                  # s1 21 stage | s1 22 store dst | uniform 0xfffffffd (u8)
-    shl rf13, rf9, 4 ; sub.pushc -, rf1, rf4                        # s1 22 load src | whether there is a batch more
-    add rf4, rf3, rf2 ; add rf37, rf37, rf13                        # the item's record | s1 22 load src
-    umin rf37, rf4, rf1 ; add rf9, rf37, rf14                       # the item's record | s1 22 load src
-    mov tmuau, rf37 ; add rf34, rf9, rf7                            # the item's record | s1 22 load src | uniform 0xfffffffc (vec4)
-    sub tmua, rf37, -16 ; add rf31, rf31, rf13                      # the item's record | s2 24 load src_uv
-    mov tmuau, rf34 ; add rf31, rf31, rf8 ; thrsw                   # s1 22 load src | s2 24 load src_uv | uniform 0xfffffffd (u8)
-    sub tmuau, rf34, -1 ; add rf19, rf19, rf13                      # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub tmuau, rf34, -2 ; add rf37, rf19, rf16                      # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; add rf19, rf42, rf13 ; thrsw ; ldtmu.rf42                 # s2 24 store dst_uv | the item's record
-    sub tmuau, rf34, -3 ; add rf32, rf19, rf6                       # s1 22 load src | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf6                                                 # the item's record
-    nop ; mov rf6, rf6 ; thrsw ; ldtmu.rf19                         # next trip | the item's record
-    sub tmuau, rf34, -4 ; mov rf7, rf19                             # s1 22 load src | next trip | uniform 0xfffffffd (u8)
-    tmuwt - ; ldtmu.rf19                                            # the item's record
-    nop ; mov rf8, rf19 ; thrsw ; ldtmu.rf19                        # next trip | the item's record
-    sub tmuau, rf34, -5 ; mov rf9, rf19                             # s1 22 load src | next trip | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf34, -6                                       # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf15                                        # s1 22 load src
-    nop ; sub tmuau, rf34, -7                                       # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf34, -8                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf29                                                # the item's record
+    nop ; ldtmu.rf50                                                # the item's record
+    nop ; ldtmu.rf52                                                # the item's record
+    nop ; ldtmu.rf36                                                # the item's record
+    nop ; ldtmu.rf7                                                 # the item's record
+    and rf7, rf7, rf6                                               # s1 20 width
+    nop ; add rf8, rf7, 15                                          # s1 20 add
+    asr rf8, rf8, 4                                                 # s1 20 shr
+    nop ; sub rf38, rf8, 1                                          # s1 21 stage
+    umin rf38, rf5, rf38                                            # s1 21 stage
+    shl rf10, rf38, 4                                               # s1 22 load src
+    add rf38, rf9, rf10 ; add rf48, rf13, rf10                      # s1 22 load src | s1 22 store dst
+    add rf38, rf38, rf11 ; add rf48, rf48, rf14                     # s1 22 load src | s1 22 store dst
+    add rf38, rf38, rf52 ; add rf52, rf26, rf10                     # s1 22 load src | s2 24 load src_uv
+    mov tmuau, rf38 ; add rf46, rf28, rf10 ; thrsw                  # s1 22 load src | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub tmuau, rf38, -1 ; add rf15, rf48, rf29                      # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub tmuau, rf38, -2 ; add rf27, rf52, rf36                      # s1 22 load src | s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf29, rf46, rf50 ; thrsw ; ldtmu.rf12                 # s2 24 store dst_uv | s1 22 load src
+    nop ; sub tmuau, rf38, -3                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf38, -4                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf16                                        # s1 22 load src
+    nop ; sub tmuau, rf38, -5                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf38, -6                                       # s1 22 load src | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf18                                        # s1 22 load src
-    nop ; ldtmu.rf20                                                # s1 22 load src
-    nop ; sub tmuau, rf34, -9                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf38, -7                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf38, -8                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf20                                        # s1 22 load src
+    nop ; sub tmuau, rf38, -9                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf38, -10                                      # s1 22 load src | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf22                                        # s1 22 load src
-    nop ; sub tmuau, rf34, -10                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf23                                                # s1 22 load src
+    nop ; sub tmuau, rf38, -11                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf17, rf10, 1                                     # s1 21 add
+    nop ; thrsw ; ldtmu.rf23                                        # s1 22 load src
+    nop ; sub tmuau, rf38, -12                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf38, -13                                      # s1 22 load src | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf24                                        # s1 22 load src
-    nop ; sub tmuau, rf34, -11                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf34, -12                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf38, -14                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; add rf19, rf10, 2                                         # s1 21 add
     nop ; thrsw ; ldtmu.rf25                                        # s1 22 load src
-    nop ; sub tmuau, rf34, -13                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf26                                                # s1 22 load src
-    nop ; thrsw ; ldtmu.rf27                                        # s1 22 load src
-    nop ; sub tmuau, rf34, -14                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf34, -15                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf31 ; thrsw ; ldtmu.rf28                      # s2 24 load src_uv | s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf31, -1                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; add rf19, rf13, 1                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf29                                        # s1 22 load src
-    nop ; add rf21, rf13, 2                                         # s1 21 add
-    nop ; sub tmuau, rf31, -2                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf30                                        # s1 22 load src
-    nop
-    nop
-    nop ; mov tmud, rf38                                            # s1 22 store dst
-    sub.ifb tmuau, rf17, -15 ; add rf17, rf37, rf5                  # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; add rf21, rf10, 3                                         # s1 21 add
+    nop ; sub tmuau, rf38, -15                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    sub.pushc -, rf1, rf4 ; add rf4, rf3, rf2                       # whether there is a batch more | the item's record
     bu.anyna loop, r:unif                                           # next batch
-    nop ; mov rf5, rf42                                             # next trip
     nop
     nop
+    nop
+    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not

@@ -5,12 +5,12 @@
 #
 # sand128_p010, machine code of V3D 7.1, class full
 # computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
-# input hash 6615f674ab3e2c29
+# input hash bf2193b8d69fb196
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 145 instructions a trip, 145 an item; 127 at least for all it does.
-# 51 of the 64 registers that 2 threads a QPU leave each.
+# 155 instructions a trip, 155 an item; 127 at least for all it does.
+# 56 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 10 load 13 words, 24 store 24.
 # Record: dst_off, dst_uv_off, src_off, src_uv_off, width, width, width, width.
 #
@@ -27,15 +27,21 @@
 .uniform 0xfffffffc  # vec4
 .uniform 0x00000000  # address of src
 .uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00000018
-.uniform 0x00000000  # address of dst
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of src_uv
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x000003ff
+.uniform 0x00000000  # address of dst
+.uniform 0x00000018
 .uniform 0x00000012
 .uniform 0x00000014
 .uniform 0x00000016
 .uniform 0x00000000  # address of dst_uv
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
@@ -55,12 +61,6 @@
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
 .uniform 0xffffff98  # back to the loop's first word
 
     setnnmode_uu ; mov rf3, rf3.ul ; ldunifrf.rf0                   # s1 34 width | workgroup | uniform value:items
@@ -68,188 +68,193 @@
     eidx rf0 ; sub rf1, rf0, 1
     shl rf1, rf1, 5
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf12           # s1 34 width | uniform 0x000000ff
-    umin rf2, rf2, rf1 ; mov rf3, rf2 ; ldunifrf.rf13               # the item's record | first trip | s1 35 mul | uniform 0x000000ab
-    and rf11, rf0, 7 ; mov tmuau, rf2                               # s1 40 stage | the item's record | uniform 0xfffffffc (vec4)
-    sub tmua, rf2, -16 ; mov rf30, rf3                              # the item's record | for later in the trip
+    add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf11           # s1 34 width | uniform 0x000000ff
+    umin rf2, rf2, rf1 ; mov rf3, rf2 ; ldunifrf.rf12               # the item's record | first trip | s1 35 mul | uniform 0x000000ab
+    and rf10, rf0, 7 ; mov tmuau, rf2                               # s1 40 stage | the item's record | uniform 0xfffffffc (vec4)
+    sub tmua, rf2, -16 ; mov rf29, rf3                              # the item's record | for later in the trip
     nop ; thrsw ; ldunifrf.rf2                                      # uniform value:threads
     shl rf2, rf2, 5
-    shr rf10, rf0, 3 ; add rf4, rf3, rf2                            # s1 40 stage | the item's record
-    umin rf16, rf4, rf1 ; ldtmu.rf5                                 # the item's record
-    nop ; mov tmuau, rf16 ; ldtmu.rf6                               # the item's record | uniform 0xfffffffc (vec4)
+    shr rf16, rf0, 3 ; add rf4, rf3, rf2                            # s1 40 stage | the item's record
+    umin rf32, rf4, rf1 ; ldtmu.rf5                                 # the item's record
+    nop ; mov tmuau, rf32 ; ldtmu.rf6                               # the item's record | uniform 0xfffffffc (vec4)
     nop ; ldtmu.rf7                                                 # the item's record
     nop ; ldtmu.rf8                                                 # the item's record
     nop ; ldtmu.rf9                                                 # the item's record
-    and rf15, rf9, rf12 ; ldunifrf.rf14                             # s1 34 width | s1 43 word | uniform value:src
-    add rf15, rf15, 2 ; mov rf32, rf15                              # s1 35 add | for later in the trip
-    nop ; smul24 rf15, rf15, rf13 ; ldunifrf.rf17                   # s1 35 mul | s1 43 word | uniform value:src_stride
-    asr rf17, rf15, 9 ; smul24 rf15, rf10, rf17                     # s1 35 words | s1 43 word
-    add rf17, rf17, 3 ; mov rf33, rf17                              # s1 35 add | for later in the trip
+    and rf13, rf9, rf11 ; ldunifrf.rf14                             # s1 34 width | s1 43 word | uniform value:src
+    add rf13, rf13, 2 ; mov rf31, rf13                              # s1 35 add | for later in the trip
+    nop ; smul24 rf13, rf13, rf12 ; ldunifrf.rf15                   # s1 35 mul | s1 43 word | uniform value:src_stride
+    asr rf13, rf13, 9 ; smul24 rf15, rf16, rf15                     # s1 35 words | s1 43 word
+    nop ; add rf17, rf13, 3                                         # s1 35 add
     asr rf17, rf17, 2                                               # s1 35 shr
-    sub rf17, rf17, 1 ; mov rf31, rf17                              # s1 40 stage | for later in the trip
-    umin rf16, rf11, rf17 ; sub tmua, rf16, -16                     # s1 40 stage | the item's record
-    shl rf17, rf16, 4 ; mov rf16, rf16                              # s1 43 word | for later in the trip
-    shl rf18, rf16, 2 ; add rf19, rf14, rf17                        # s1 42 mul | s1 43 word
-    nop ; add rf19, rf19, rf15 ; ldunifrf.rf20                      # s1 43 word | s1 43 store dst | uniform 0x00000018
-    add rf16, rf19, rf7 ; umul24 rf21, rf16, rf20 ; ldunifrf.rf19   # s1 43 word | s1 43 store dst | uniform value:dst
-    mov tmua, rf16 ; add rf23, rf19, rf21 ; thrsw ; ldunifrf.rf22   # s1 43 word | s1 43 store dst | uniform value:dst_stride
-    nop ; smul24 rf22, rf10, rf22 ; ldunifrf.rf27                   # s1 43 store dst | s2 47 word | uniform value:src_uv
-    sub tmua, rf16, -4 ; add rf17, rf27, rf17                       # s1 43 word | s2 47 word
-    add rf23, rf23, rf22 ; add rf28, rf17, rf8 ; thrsw ; ldunifrf.rf17 # s1 43 store dst | s2 47 word | s1 38 wrap | uniform 0x000003ff
-    nop ; ldunifrf.rf24                                             # s1 43 store dst | uniform 0x00000012
-    nop ; ldunifrf.rf25                                             # s1 43 store dst | uniform 0x00000014
-    nop ; ldunifrf.rf26                                             # s1 43 store dst | uniform 0x00000016
-    nop ; ldunifrf.rf29                                             # s2 47 store dst_uv | uniform value:dst_uv
-    nop ; ldtmu.rf10                                                # the item's record
-    nop ; sub tmua, rf16, -8                                        # s1 43 word
+    sub rf17, rf17, 1 ; mov rf30, rf17                              # s1 40 stage | for later in the trip
+    umin rf17, rf10, rf17 ; ldunifrf.rf25                           # s1 40 stage | s2 47 word | uniform value:src_uv
+    shl rf17, rf17, 4 ; mov rf28, rf17                              # s1 43 word | for later in the trip
+    shl rf18, rf28, 2 ; add rf19, rf14, rf17                        # s1 42 mul | s1 43 word
+    add rf17, rf19, rf15 ; add rf20, rf25, rf17 ; ldunifrf.rf19     # s1 43 word | s2 47 word | s1 43 store dst | uniform value:dst_stride
+    add rf16, rf17, rf7 ; smul24 rf21, rf16, rf19 ; ldunifrf.rf17   # s1 43 word | s1 43 store dst | s1 38 wrap | uniform 0x000003ff
+    nop ; add rf26, rf20, rf8 ; ldunifrf.rf19                       # s2 47 word | s1 43 store dst | uniform value:dst
+    nop ; ldunifrf.rf20                                             # s1 43 store dst | uniform 0x00000018
+    nop ; ldunifrf.rf22                                             # s1 43 store dst | uniform 0x00000012
+    nop ; ldunifrf.rf23                                             # s1 43 store dst | uniform 0x00000014
+    nop ; ldunifrf.rf24                                             # s1 43 store dst | uniform 0x00000016
+    nop ; ldunifrf.rf27                                             # s2 47 store dst_uv | uniform value:dst_uv
+    nop ; sub tmua, rf32, -16                                       # the item's record
 loop:
-    add rf23, rf23, rf5 ; add rf34, rf29, rf21 ; thrsw ; ldtmu.rf21 # s1 43 store dst | s2 47 store dst_uv | the item's record
-    add rf35, rf34, rf6 ; mov rf3, rf4 ; ldtmu.rf34                 # s2 47 store dst_uv | next trip | the item's record
-    mov rf37, rf4 ; add rf4, rf3, rf2 ; ldtmu.rf36                  # for later in the trip | the item's record
-    umin rf34, rf4, rf1 ; mov rf7, rf34 ; ldtmu.rf38                # the item's record | next trip
-    tmuwt - ; mov rf9, rf38 ; ldtmu.rf38                            # next trip | s1 43 word
-    and rf16, rf38, rf17 ; sub tmua, rf16, -12                      # s1 38 wrap | s1 43 word
-    shr rf39, rf38, 10 ; sub.pushc -, rf1, rf30                     # s1 38 shr | s1 43 store dst
-    and rf39, rf39, rf17 ; mov tmua, rf28 ; thrsw ; ldtmu.rf40      # s1 38 wrap | s2 47 word | s1 43 word
-    shr rf36, rf38, -12 ; mov rf8, rf36                             # s1 38 shr | next trip
-    and rf10, rf36, rf17 ; mov rf5, rf10 ; ldtmu.rf36               # s1 38 wrap | next trip | s1 43 word
-    and rf21, rf40, rf17 ; mov rf6, rf21 ; thrsw ; ldtmu.rf38       # s1 38 wrap | next trip | s1 43 word
-    shr rf41, rf40, 10                                              # s1 38 shr
-    and rf42, rf41, rf17 ; smul24 rf41, rf18, 3                     # s1 38 wrap | s1 42 mul
-    shr rf40, rf40, -12 ; sub.nornc -, rf11, rf31                   # s1 38 shr | s1 43 store dst
-    and rf40, rf40, rf17 ; sub.andc -, rf41, rf32                   # s1 38 wrap | s1 43 store dst
-    and rf43, rf36, rf17 ; ldtmu.rf44                               # s1 38 wrap | s2 47 word
-    and rf45, rf44, rf17 ; sub.andc -, rf18, rf33                   # s2 38 wrap | s1 43 store dst
-    tmuwt - ; sub.pushc -, rf1, rf30                                # the last trip's stores | s2 47 store dst_uv
-    shl tmud, rf16, 6                                               # s1 43 store dst
-    shr rf16, rf44, 10 ; mov.ifb tmuau, rf23                        # s2 38 shr | s1 43 store dst | uniform 0xfffffffe (u16)
-    and rf16, rf16, rf17 ; sub.nornc -, rf0, 8                      # s2 38 wrap | s2 47 store dst_uv
-    shr rf44, rf44, -12 ; sub.andc -, rf11, rf31                    # s2 38 shr | s2 47 store dst_uv
-    and rf44, rf44, rf17 ; sub.andc -, rf41, rf32                   # s2 38 wrap | s2 47 store dst_uv
-    add rf46, rf41, 1 ; sub.andc -, rf18, rf33                      # s1 42 add | s2 47 store dst_uv
-    shl tmud, rf45, 6 ; sub.pushc -, rf1, rf30                      # s2 47 store dst_uv
-    sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf35                       # s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.andc -, rf11, rf31 ; add rf41, rf41, 2                      # s2 47 store dst_uv | s1 42 add
-    sub.andc -, rf46, rf32 ; sub tmua, rf28, -4                     # s2 47 store dst_uv | s2 47 word
-    shl tmud, rf16, 6 ; sub.andc -, rf18, rf33                      # s2 47 store dst_uv
-    shr rf16, rf36, 10 ; sub.pushc -, rf1, rf30                     # s1 38 shr | s1 43 store dst
-    sub.nornc -, rf11, rf31 ; add rf45, rf18, 1                     # s1 43 store dst | s1 42 add
-    and rf16, rf16, rf17 ; sub.andc -, rf46, rf32                   # s1 38 wrap | s1 43 store dst
-    sub.andc -, rf18, rf33 ; sub.ifb tmuau, rf35, -2                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf39, 6 ; sub.pushc -, rf1, rf30                      # s1 43 store dst | s2 47 store dst_uv
-    and rf39, rf38, rf17 ; sub.nornc -, rf0, 8                      # s1 38 wrap | s2 47 store dst_uv
-    sub.andc -, rf11, rf31 ; sub.ifb tmuau, rf23, -2                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    and rf46, rf9, rf12 ; thrsw                                     # s1 34 width
-    nop ; smul24 rf47, rf45, 3                                      # s1 42 mul
-    shr rf36, rf36, -12                                             # s1 38 shr
-    and rf36, rf36, rf17 ; sub.andc -, rf41, rf32                   # s1 38 wrap | s2 47 store dst_uv
-    shl tmud, rf44, 6 ; sub.andc -, rf18, rf33                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf35, -4                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.nornc -, rf11, rf31 ; add rf44, rf47, 1                     # s1 43 store dst | s1 42 add
-    sub.andc -, rf41, rf32 ; add rf41, rf47, 2                      # s1 43 store dst | s1 42 add
-    shl tmud, rf10, 6 ; sub.andc -, rf18, rf33                      # s1 43 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf23, -4                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf11, rf31 ; sub tmua, rf28, -8                     # s2 47 store dst_uv | s2 47 word
-    nop ; thrsw ; ldtmu.rf10                                        # s2 47 word
-    and rf49, rf10, rf17 ; add rf48, rf18, 2                        # s2 38 wrap | s1 42 add
-    shr rf50, rf10, 10                                              # s2 38 shr
-    and rf50, rf50, rf17 ; sub.andc -, rf47, rf32                   # s2 38 wrap | s2 47 store dst_uv
-    shr rf10, rf10, -12 ; sub.andc -, rf45, rf33                    # s2 38 shr | s2 47 store dst_uv
-    shl tmud, rf49, 6 ; sub.pushc -, rf1, rf30                      # s2 47 store dst_uv | s1 43 store dst
-    and rf10, rf10, rf17 ; sub.nornc -, rf11, rf31                  # s2 38 wrap | s1 43 store dst
-    sub.andc -, rf47, rf32 ; sub.ifb tmuau, rf35, -6                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf21, 6 ; sub.andc -, rf45, rf33                      # s1 43 store dst
-    tmuwt - ; sub.pushc -, rf1, rf30                                # s2 47 store dst_uv
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf11, rf31 ; sub.ifb tmuau, rf23, -6                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    shr rf21, rf38, 10 ; sub.andc -, rf44, rf32                     # s1 38 shr | s2 47 store dst_uv
-    shl tmud, rf50, 6 ; sub.andc -, rf45, rf33                      # s2 47 store dst_uv
-    and rf21, rf21, rf17 ; sub.pushc -, rf1, rf30                   # s1 38 wrap | s1 43 store dst
-    sub.nornc -, rf11, rf31 ; sub.ifb tmuau, rf35, -8               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.andc -, rf44, rf32 ; smul24 rf44, rf48, 3                   # s1 43 store dst | s1 42 mul
-    shl tmud, rf42, 6 ; sub.andc -, rf45, rf33                      # s1 43 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf23, -8                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    shr rf38, rf38, -12 ; sub.andc -, rf11, rf31                    # s1 38 shr | s2 47 store dst_uv
-    and rf38, rf38, rf17 ; sub.andc -, rf41, rf32                   # s1 38 wrap | s2 47 store dst_uv
-    shl tmud, rf10, 6 ; sub.andc -, rf45, rf33                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf35, -10               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.nornc -, rf11, rf31 ; add rf10, rf44, 1                     # s1 43 store dst | s1 42 add
-    sub.andc -, rf41, rf32 ; add rf41, rf44, 2                      # s1 43 store dst | s1 42 add
-    shl tmud, rf40, 6 ; sub.andc -, rf45, rf33                      # s1 43 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf23, -10               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf11, rf31 ; sub tmua, rf28, -12                    # s2 47 store dst_uv | s2 47 word
-    nop ; mov tmuau, rf34 ; thrsw ; ldtmu.rf28                      # the item's record | s2 47 word | uniform 0xfffffffc (vec4)
-    and rf18, rf28, rf17 ; add rf40, rf18, 3                        # s2 38 wrap | s1 42 add
-    shr rf45, rf28, 10                                              # s2 38 shr
-    and rf45, rf45, rf17 ; sub.andc -, rf44, rf32                   # s2 38 wrap | s2 47 store dst_uv
-    shr rf28, rf28, -12 ; sub.andc -, rf48, rf33                    # s2 38 shr | s2 47 store dst_uv
-    shl tmud, rf18, 6 ; sub.pushc -, rf1, rf30                      # s2 47 store dst_uv | s1 43 store dst
-    and rf28, rf28, rf17 ; sub.nornc -, rf11, rf31                  # s2 38 wrap | s1 43 store dst
-    sub.andc -, rf44, rf32 ; sub.ifb tmuau, rf35, -12               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    tmuwt - ; umul24 rf28, rf28, rf20                               # s1 43 store dst
+    mov tmua, rf16 ; add rf32, rf19, rf28 ; thrsw                   # s1 43 word | s1 43 store dst
+    sub tmua, rf16, -4 ; add rf32, rf32, rf21                       # s1 43 word | s1 43 store dst
+    sub tmua, rf16, -8 ; mov rf33, rf13                             # s1 43 word | for later in the trip
+    add rf32, rf32, rf5 ; add rf13, rf27, rf28 ; thrsw ; ldtmu.rf28 # s1 43 store dst | s2 47 store dst_uv | the item's record
+    nop ; add rf35, rf13, rf6 ; ldtmu.rf34                          # s2 47 store dst_uv | the item's record
+    nop ; ldtmu.rf36                                                # the item's record
+    nop ; thrsw ; ldtmu.rf37                                        # the item's record
+    nop ; ldtmu.rf13                                                # the item's record
+    nop ; sub tmua, rf16, -12                                       # s1 43 word
+    nop ; mov tmua, rf26 ; thrsw ; ldtmu.rf16                       # s2 47 word | s1 43 word
+    and rf38, rf16, rf17 ; ldtmu.rf39                               # s1 38 wrap | s1 43 word
+    shr rf40, rf16, 10                                              # s1 38 shr
+    and rf40, rf40, rf17 ; sub.pushc -, rf1, rf29                   # s1 38 wrap | s1 43 store dst
+    shr rf16, rf16, -12 ; sub.nornc -, rf10, rf30                   # s1 38 shr | s1 43 store dst
+    and rf16, rf16, rf17 ; ldtmu.rf41                               # s1 38 wrap | s1 43 word
+    and rf43, rf39, rf17 ; smul24 rf42, rf18, 3                     # s1 38 wrap | s1 42 mul
+    shr rf44, rf39, 10 ; sub.andc -, rf42, rf31                     # s1 38 shr | s1 43 store dst
+    and rf44, rf44, rf17 ; sub.andc -, rf18, rf33                   # s1 38 wrap | s1 43 store dst
+    tmuwt - ; ldtmu.rf45                                            # the last trip's stores | s1 43 word
+    shl tmud, rf38, 6                                               # s1 43 store dst
+    shr rf39, rf39, -12 ; sub.pushc -, rf1, rf29                    # s1 38 shr | s1 43 store dst
+    and rf38, rf39, rf17 ; add rf39, rf42, 1                        # s1 38 wrap | s1 42 add
+    sub.nornc -, rf10, rf30 ; mov.ifb tmuau, rf32                   # s1 43 store dst | uniform 0xfffffffe (u16)
+    and rf46, rf41, rf17 ; sub.andc -, rf39, rf31                   # s1 38 wrap | s1 43 store dst
+    shl tmud, rf40, 6 ; sub.andc -, rf18, rf33                      # s1 43 store dst
+    sub.pushc -, rf1, rf29 ; add rf40, rf42, 2                      # s1 43 store dst | s1 42 add
+    shr rf47, rf41, 10 ; sub.nornc -, rf10, rf30                    # s1 38 shr | s1 43 store dst
+    sub.andc -, rf40, rf31 ; add rf48, rf18, 1                      # s1 43 store dst | s1 42 add
+    and rf47, rf47, rf17 ; sub.ifb tmuau, rf32, -2                  # s1 38 wrap | s1 43 store dst | uniform 0xfffffffe (u16)
+    shl tmud, rf16, 6 ; sub.andc -, rf18, rf33                      # s1 43 store dst
+    sub.ifa tmuau, rf32, -4 ; sub.pushc -, rf1, rf29                # s1 43 store dst | uniform 0xfffffffe (u16)
+    sub tmua, rf26, -4 ; sub.nornc -, rf10, rf30                    # s2 47 word | s1 43 store dst
+    and rf49, rf45, rf17 ; smul24 rf16, rf48, 3                     # s1 38 wrap | s1 42 mul
+    shr rf41, rf41, -12 ; sub.andc -, rf16, rf31                    # s1 38 shr | s1 43 store dst
     shl tmud, rf43, 6 ; sub.andc -, rf48, rf33                      # s1 43 store dst
-    tmuwt - ; sub.pushc -, rf1, rf30                                # s2 47 store dst_uv
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf11, rf31 ; sub.ifb tmuau, rf23, -12               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.andc -, rf10, rf32 ; smul24 rf43, rf40, 3                   # s2 47 store dst_uv | s1 42 mul
-    shl tmud, rf45, 6 ; sub.andc -, rf48, rf33                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf35, -14               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.nornc -, rf11, rf31 ; add rf45, rf46, 2                     # s1 43 store dst | s1 35 add
-    sub.andc -, rf10, rf32 ; smul24 rf10, rf45, rf13                # s1 43 store dst | s1 35 mul
-    asr rf45, rf10, 9 ; sub.andc -, rf48, rf33                      # s1 35 words | s1 43 store dst
-    shl tmud, rf16, 6 ; sub.pushc -, rf1, rf30                      # s1 43 store dst | s2 47 store dst_uv
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf11, rf31 ; sub.ifb tmuau, rf23, -14               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.andc -, rf41, rf32 ; add rf16, rf43, 1                      # s2 47 store dst_uv | s1 42 add
-    shl tmud, rf28, 6 ; sub.andc -, rf48, rf33                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf35, -16               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.nornc -, rf11, rf31 ; add rf28, rf45, 3                     # s1 43 store dst | s1 35 add
-    asr rf28, rf28, 2 ; sub.andc -, rf41, rf32                      # s1 35 shr | s1 43 store dst
-    shl tmud, rf36, 6 ; sub.andc -, rf48, rf33                      # s1 43 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf23, -16               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf11, rf31 ; sub rf36, rf28, 1                      # s2 47 store dst_uv | s1 40 stage
-    umin rf36, rf11, rf36 ; ldtmu.rf48                              # s1 40 stage | s2 47 word
-    and rf41, rf48, rf17 ; sub.andc -, rf43, rf32                   # s2 38 wrap | s2 47 store dst_uv
-    shr rf10, rf48, 10 ; sub.andc -, rf40, rf33                     # s2 38 shr | s2 47 store dst_uv
-    shl tmud, rf41, 6 ; sub.pushc -, rf1, rf30                      # s2 47 store dst_uv | s1 43 store dst
-    and rf10, rf10, rf17 ; sub.nornc -, rf11, rf31                  # s2 38 wrap | s1 43 store dst
-    shr rf48, rf48, -12 ; sub.andc -, rf43, rf32                    # s2 38 shr | s1 43 store dst
-    shl rf41, rf36, 4 ; sub.andc -, rf40, rf33                      # s1 43 word | s1 43 store dst
-    and rf48, rf48, rf17 ; add.ifb tmuau, rf35, rf24                # s2 38 wrap | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf39, 6 ; sub.pushc -, rf1, rf30                      # s1 43 store dst | s2 47 store dst_uv
-    sub.nornc -, rf0, 8 ; add.ifb tmuau, rf23, rf24                 # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.andc -, rf11, rf31 ; add rf43, rf43, 2                      # s2 47 store dst_uv | s1 42 add
-    sub.andc -, rf16, rf32 ; add rf39, rf14, rf41                   # s2 47 store dst_uv | s1 43 word
-    shl tmud, rf10, 6 ; sub.andc -, rf40, rf33                      # s2 47 store dst_uv
-    tmuwt - ; sub.pushc -, rf1, rf30                                # s1 43 store dst
-    sub.nornc -, rf11, rf31 ; add.ifb tmuau, rf35, rf25             # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.andc -, rf16, rf32 ; add rf16, rf39, rf15                   # s1 43 store dst | s1 43 word
-    shl tmud, rf21, 6 ; sub.andc -, rf40, rf33                      # s1 43 store dst
-    sub.pushc -, rf1, rf30 ; add.ifa tmuau, rf23, rf25              # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.nornc -, rf0, 8 ; add rf16, rf16, rf7                       # s2 47 store dst_uv | s1 43 word
-    sub.andc -, rf11, rf31 ; sub tmua, rf34, -16                    # s2 47 store dst_uv | the item's record
-    sub.andc -, rf43, rf32 ; mov tmua, rf16                         # s2 47 store dst_uv | s1 43 word
-    shl tmud, rf48, 6 ; sub.andc -, rf40, rf33                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf30 ; mov rf30, rf36                         # s1 43 store dst | for later in the trip
-    shl rf18, rf30, 2 ; sub.nornc -, rf11, rf31                     # s1 42 mul | s1 43 store dst
-    sub.andc -, rf43, rf32 ; umul24 rf21, rf30, rf20                # s1 43 store dst
-    sub.andc -, rf40, rf33 ; add.ifb tmuau, rf35, rf26              # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf38, 6 ; sub.pushc -, rf1, rf37                      # s1 43 store dst | whether there is a batch more
-    add.ifb tmuau, rf23, rf26 ; add rf23, rf19, rf21 ; thrsw        # s1 43 store dst | uniform 0xfffffffe (u16)
-    sub tmua, rf16, -4 ; add rf41, rf27, rf41                       # s1 43 word | s2 47 word
-    mov rf30, rf3 ; add rf23, rf23, rf22                            # for later in the trip | s1 43 store dst
-    mov rf31, rf28 ; mov rf32, rf46 ; thrsw ; ldtmu.rf10            # for later in the trip | the item's record
+    and rf41, rf41, rf17 ; sub.pushc -, rf1, rf29                   # s1 38 wrap | s1 43 store dst
+    add rf43, rf16, 1 ; sub.nornc -, rf10, rf30                     # s1 42 add | s1 43 store dst
+    sub.andc -, rf43, rf31 ; sub.ifb tmuau, rf32, -6                # s1 43 store dst | uniform 0xfffffffe (u16)
+    shl tmud, rf44, 6 ; sub.andc -, rf48, rf33                      # s1 43 store dst
+    sub.ifa tmuau, rf32, -8 ; sub.pushc -, rf1, rf29                # s1 43 store dst | uniform 0xfffffffe (u16)
+    add rf44, rf16, 2 ; sub.nornc -, rf10, rf30                     # s1 42 add | s1 43 store dst
+    shr rf50, rf45, 10 ; sub.andc -, rf44, rf31                     # s1 38 shr | s1 43 store dst
+    add rf51, rf18, 2 ; sub.andc -, rf48, rf33                      # s1 42 add | s1 43 store dst
+    shl tmud, rf38, 6                                               # s1 43 store dst
+    and rf50, rf50, rf17 ; sub.pushc -, rf1, rf29                   # s1 38 wrap | s1 43 store dst
+    sub.nornc -, rf10, rf30 ; smul24 rf38, rf51, 3                  # s1 43 store dst | s1 42 mul
+    shr rf45, rf45, -12 ; sub.andc -, rf38, rf31                    # s1 38 shr | s1 43 store dst
+    and rf45, rf45, rf17 ; sub.ifb tmuau, rf32, -10                 # s1 38 wrap | s1 43 store dst | uniform 0xfffffffe (u16)
+    shl tmud, rf46, 6 ; sub.andc -, rf51, rf33                      # s1 43 store dst
+    tmuwt - ; add rf46, rf38, 1                                     # s1 42 add
+    sub.pushc -, rf1, rf29 ; sub.ifa tmuau, rf32, -12               # s1 43 store dst | uniform 0xfffffffe (u16)
+    sub.nornc -, rf10, rf30 ; add rf52, rf38, 2                     # s1 43 store dst | s1 42 add
+    sub.andc -, rf46, rf31 ; add rf53, rf18, 3                      # s1 43 store dst | s1 42 add
+    shl tmud, rf47, 6 ; sub.andc -, rf51, rf33                      # s1 43 store dst
+    sub.ifa tmuau, rf32, -14 ; sub.pushc -, rf1, rf29               # s1 43 store dst | uniform 0xfffffffe (u16)
+    sub.nornc -, rf10, rf30 ; smul24 rf47, rf53, 3                  # s1 43 store dst | s1 42 mul
+    sub.andc -, rf52, rf31 ; add rf54, rf47, 1                      # s1 43 store dst | s1 42 add
+    shl tmud, rf41, 6 ; sub.andc -, rf51, rf33                      # s1 43 store dst
+    sub.ifa tmuau, rf32, -16 ; sub.pushc -, rf1, rf29               # s1 43 store dst | uniform 0xfffffffe (u16)
+    sub.nornc -, rf10, rf30 ; add rf41, rf47, 2                     # s1 43 store dst | s1 42 add
+    nop ; sub.andc -, rf47, rf31                                    # s1 43 store dst
+    shl tmud, rf49, 6 ; sub.andc -, rf53, rf33                      # s1 43 store dst
+    nop ; add.ifa tmuau, rf32, rf22 ; thrsw                         # s1 43 store dst | uniform 0xfffffffe (u16)
     nop
     nop
+    nop ; sub.pushc -, rf1, rf29                                    # s2 47 store dst_uv
+    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
+    nop ; sub.andc -, rf10, rf30                                    # s2 47 store dst_uv
+    nop ; ldtmu.rf49                                                # s2 47 word
+    and rf42, rf49, rf17 ; sub.andc -, rf42, rf31                   # s2 38 wrap | s2 47 store dst_uv
+    shr rf55, rf49, 10 ; sub.andc -, rf18, rf33                     # s2 38 shr | s2 47 store dst_uv
+    shl tmud, rf42, 6 ; sub.pushc -, rf1, rf29                      # s2 47 store dst_uv
+    and rf55, rf55, rf17 ; sub.nornc -, rf0, 8                      # s2 38 wrap | s2 47 store dst_uv
+    shr rf49, rf49, -12 ; sub.andc -, rf10, rf30                    # s2 38 shr | s2 47 store dst_uv
+    and rf39, rf49, rf17 ; sub.andc -, rf39, rf31                   # s2 38 wrap | s2 47 store dst_uv
+    sub.andc -, rf18, rf33 ; mov.ifb tmuau, rf35                    # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shl tmud, rf55, 6 ; sub.pushc -, rf1, rf29                      # s2 47 store dst_uv
+    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
+    sub.andc -, rf10, rf30 ; sub.ifb tmuau, rf35, -2                # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.andc -, rf40, rf31 ; sub tmua, rf26, -8                     # s2 47 store dst_uv | s2 47 word
+    shl tmud, rf39, 6 ; sub.andc -, rf18, rf33                      # s2 47 store dst_uv
+    tmuwt - ; sub.pushc -, rf1, rf29                                # s1 43 store dst
+    sub.nornc -, rf10, rf30 ; sub.ifb tmuau, rf35, -4               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub tmua, rf26, -12 ; sub.andc -, rf54, rf31                    # s2 47 word | s1 43 store dst
+    shl tmud, rf50, 6 ; sub.andc -, rf53, rf33                      # s1 43 store dst
+    sub.pushc -, rf1, rf29 ; add.ifa tmuau, rf32, rf23              # s1 43 store dst | uniform 0xfffffffe (u16)
+    nop ; sub.nornc -, rf10, rf30                                   # s1 43 store dst
+    nop ; sub.andc -, rf41, rf31                                    # s1 43 store dst
+    shl tmud, rf45, 6 ; sub.andc -, rf53, rf33                      # s1 43 store dst
+    add.ifa tmuau, rf32, rf24 ; mov rf9, rf13 ; thrsw               # s1 43 store dst | next trip | uniform 0xfffffffe (u16)
+    and rf32, rf9, rf11 ; mov rf3, rf4                              # s1 34 width | next trip
+    add rf4, rf32, 2 ; mov rf45, rf4                                # s1 35 add | for later in the trip
+    sub.pushc -, rf1, rf29 ; smul24 rf13, rf4, rf12                 # s2 47 store dst_uv | s1 35 mul
+    sub.nornc -, rf0, 8 ; add rf4, rf3, rf2                         # s2 47 store dst_uv | the item's record
+    asr rf13, rf13, 9 ; sub.andc -, rf10, rf30                      # s1 35 words | s2 47 store dst_uv
+    umin rf36, rf4, rf1 ; mov rf7, rf36 ; ldtmu.rf50                # the item's record | next trip | s2 47 word
+    and rf16, rf50, rf17 ; sub.andc -, rf16, rf31                   # s2 38 wrap | s2 47 store dst_uv
+    shr rf26, rf50, 10 ; sub.andc -, rf48, rf33                     # s2 38 shr | s2 47 store dst_uv
+    shl tmud, rf16, 6 ; sub.pushc -, rf1, rf29                      # s2 47 store dst_uv
+    and rf26, rf26, rf17 ; sub.nornc -, rf0, 8                      # s2 38 wrap | s2 47 store dst_uv
+    shr rf50, rf50, -12 ; sub.andc -, rf10, rf30                    # s2 38 shr | s2 47 store dst_uv
+    and rf43, rf50, rf17 ; sub.andc -, rf43, rf31                   # s2 38 wrap | s2 47 store dst_uv
+    sub.andc -, rf48, rf33 ; sub.ifb tmuau, rf35, -6                # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shl tmud, rf26, 6 ; sub.pushc -, rf1, rf29                      # s2 47 store dst_uv
+    sub.nornc -, rf0, 8 ; mov rf8, rf37                             # s2 47 store dst_uv | next trip
+    sub.andc -, rf10, rf30 ; sub.ifb tmuau, rf35, -8                # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.andc -, rf44, rf31 ; add rf44, rf13, 3                      # s2 47 store dst_uv | s1 35 add
+    shl tmud, rf43, 6 ; sub.andc -, rf48, rf33                      # s2 47 store dst_uv
+    asr rf44, rf44, 2 ; mov rf5, rf28                               # s1 35 shr | next trip
+    sub.ifa tmuau, rf35, -10 ; mov rf6, rf34                        # s2 47 store dst_uv | next trip | uniform 0xfffffffe (u16)
+    tmuwt - ; thrsw
+    sub rf34, rf44, 1 ; mov tmuau, rf36                             # s1 40 stage | the item's record | uniform 0xfffffffc (vec4)
+    umin rf34, rf10, rf34 ; sub tmua, rf36, -16                     # s1 40 stage | the item's record
+    shl rf36, rf34, 4 ; sub.pushc -, rf1, rf29                      # s1 43 word | s2 47 store dst_uv
+    sub.nornc -, rf0, 8 ; add rf28, rf14, rf36                      # s2 47 store dst_uv | s1 43 word
+    sub.andc -, rf10, rf30 ; add rf43, rf28, rf15                   # s2 47 store dst_uv | s1 43 word
+    mov rf28, rf34 ; add rf34, rf25, rf36 ; ldtmu.rf36              # for later in the trip | s2 47 word
+    and rf38, rf36, rf17 ; sub.andc -, rf38, rf31                   # s2 38 wrap | s2 47 store dst_uv
+    shr rf48, rf36, 10 ; sub.andc -, rf51, rf33                     # s2 38 shr | s2 47 store dst_uv
+    shl tmud, rf38, 6 ; sub.pushc -, rf1, rf29                      # s2 47 store dst_uv
+    and rf48, rf48, rf17 ; sub.nornc -, rf0, 8                      # s2 38 wrap | s2 47 store dst_uv
+    shr rf36, rf36, -12 ; sub.andc -, rf10, rf30                    # s2 38 shr | s2 47 store dst_uv
+    and rf36, rf36, rf17 ; sub.andc -, rf46, rf31                   # s2 38 wrap | s2 47 store dst_uv
+    sub.andc -, rf51, rf33 ; sub.ifb tmuau, rf35, -12               # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shl tmud, rf48, 6 ; sub.pushc -, rf1, rf29                      # s2 47 store dst_uv
+    sub.nornc -, rf0, 8 ; add rf16, rf43, rf7                       # s2 47 store dst_uv | s1 43 word
+    shl rf18, rf28, 2 ; sub.andc -, rf10, rf30                      # s1 42 mul | s2 47 store dst_uv
+    sub.andc -, rf52, rf31 ; sub.ifb tmuau, rf35, -14               # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shl tmud, rf36, 6 ; sub.andc -, rf51, rf33                      # s2 47 store dst_uv
+    sub.ifa tmuau, rf35, -16 ; add rf26, rf34, rf8                  # s2 47 store dst_uv | s2 47 word | uniform 0xfffffffe (u16)
+    nop ; thrsw
+    nop
+    nop
+    nop ; sub.pushc -, rf1, rf29                                    # s2 47 store dst_uv
+    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
+    nop ; sub.andc -, rf10, rf30                                    # s2 47 store dst_uv
+    nop ; ldtmu.rf34                                                # s2 47 word
+    and rf47, rf34, rf17 ; sub.andc -, rf47, rf31                   # s2 38 wrap | s2 47 store dst_uv
+    shr rf36, rf34, 10 ; sub.andc -, rf53, rf33                     # s2 38 shr | s2 47 store dst_uv
+    shl tmud, rf47, 6 ; sub.pushc -, rf1, rf29                      # s2 47 store dst_uv
+    and rf36, rf36, rf17 ; sub.nornc -, rf0, 8                      # s2 38 wrap | s2 47 store dst_uv
+    shr rf34, rf34, -12 ; sub.andc -, rf10, rf30                    # s2 38 shr | s2 47 store dst_uv
+    and rf34, rf34, rf17 ; sub.andc -, rf54, rf31                   # s2 38 wrap | s2 47 store dst_uv
+    sub.andc -, rf53, rf33 ; add.ifb tmuau, rf35, rf22              # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shl tmud, rf36, 6 ; sub.pushc -, rf1, rf29                      # s2 47 store dst_uv
+    sub.nornc -, rf0, 8 ; add.ifb tmuau, rf35, rf23                 # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.andc -, rf10, rf30 ; mov rf29, rf3                          # s2 47 store dst_uv | for later in the trip
+    sub.andc -, rf41, rf31 ; mov rf30, rf44                         # s2 47 store dst_uv | for later in the trip
+    shl tmud, rf34, 6 ; sub.andc -, rf53, rf33                      # s2 47 store dst_uv
+    add.ifa tmuau, rf35, rf24 ; sub.pushc -, rf1, rf45              # s2 47 store dst_uv | whether there is a batch more | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next batch
-    tmuwt - ; mov rf33, rf45                                        # for later in the trip
-    sub tmua, rf16, -8 ; add rf28, rf41, rf8                        # s1 43 word | s2 47 word
+    nop ; mov rf31, rf32                                            # for later in the trip
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    nop
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not

@@ -5,7 +5,7 @@
 #
 # sand128_p010, machine code of V3D 7.1, class full
 # computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
-# input hash 67365713df92a429
+# input hash 880e433a7e76ed0f
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.

@@ -7,7 +7,7 @@
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
 # assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer
 #   of 8 + BitDepth bits
-# input hash b24cc5ec10de53ae
+# input hash d7d31a71bc22ecad
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.

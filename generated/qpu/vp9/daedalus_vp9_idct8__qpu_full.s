@@ -7,12 +7,12 @@
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
 # assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer
 #   of 8 + BitDepth bits
-# input hash d216d8cb7765aa74
+# input hash 2ad0d772f98f3d83
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 125 instructions a trip, 62.5 an item; 118 at least for all it does.
-# 64 of the 64 registers that 2 threads a QPU leave each.
+# 129 instructions a trip, 64.5 an item; 118 at least for all it does.
+# 60 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 26 words, 16 store 16.
 # Record: dst_off, index.
 # Scratch memory: 512 bytes a thread.
@@ -23,31 +23,13 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of coeffs
-.uniform 0xfffffffa  # vec2
-.uniform 0x00000040
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xffffffe0
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xffffffb0
-.uniform 0x00000060
-.uniform 0xfffffffe  # u16
 .uniform 0x00000200
-.uniform 0x00003b21
-.uniform 0xfffffffe  # u16
-.uniform 0x0000187e
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of scratch memory
-.uniform 0x00002d41
-.uniform 0x00000000  # address of dst
-.uniform 0x00002000
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffe  # u16
-.uniform 0x00003ec5
-.uniform 0x00000c7c
+.uniform 0x00000000  # how many threads
+.uniform 0x00000000  # address of coeffs
+.uniform 0x00000040
+.uniform 0x00000060
 .uniform 0x00000014
 .uniform 0x00000018
 .uniform 0x0000001c
@@ -56,22 +38,20 @@
 .uniform 0x00000020
 .uniform 0x000000e0
 .uniform 0x000000a0
+.uniform 0x00000000  # address of dst
+.uniform 0x00002d41
+.uniform 0x00002000
+.uniform 0xffffffe0
+.uniform 0x00003b21
+.uniform 0x0000187e
+.uniform 0xffffffb0
+.uniform 0x00003ec5
+.uniform 0x00000c7c
 .uniform 0x0000238e
 .uniform 0x00003537
-.uniform 0xfffffffe  # u16
 .uniform 0x00042000
 .uniform 0x000000ff
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
@@ -86,197 +66,197 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xffffff98  # back to the loop's first word
 
-    eidx rf3 ; mov rf10, rf3.ul ; ldunifrf.rf0                      # workgroup | uniform value:items
-    shr rf6, rf3, 3
-    shl rf1, rf10, 1
-    and rf11, rf3, 7 ; add rf1, rf1, rf6
-    shl rf1, rf1, 3
-    shl rf4, rf11, 1                                                # s1 77 x0
+    eidx rf3 ; mov rf1, rf3.ul ; ldunifrf.rf0                       # workgroup | uniform value:items
+    shr rf2, rf3, 3
+    shl rf4, rf1, 1
+    and rf4, rf3, 7 ; add rf3, rf4, rf2
+    shl rf3, rf3, 3
+    shl rf5, rf2, 8
+    shl rf6, rf4, 5                                                 # s1 77 store rows
+    shl rf7, rf4, 2                                                 # s2 79 x0
+    shl rf8, rf4, 1                                                 # s1 77 x0
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
-    nop ; ldunifrf.rf3                                              # uniform value:records
-    add rf1, rf3, rf1 ; add rf0, rf3, rf0 ; ldunifrf.rf3            # uniform value:threads
-    umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
-    shl rf1, rf3, 4
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 77 x0 | uniform value:coeffs
-    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 77 x0 | uniform 0xfffffffa (vec2)
-    nop ; ldtmu.rf5                                                 # the item's record
-    shl rf7, rf5, 7                                                 # s1 77 x0
-    nop ; add rf7, rf8, rf7 ; ldunifrf.rf9                          # s1 77 x0 | s1 77 x4 | uniform 0x00000040
-    mov tmuau, rf7 ; add rf7, rf7, rf9 ; thrsw                      # s1 77 x0 | s1 77 x4 | uniform 0xfffffffe (u16)
-    shl rf12, rf6, 8 ; mov tmuau, rf7                               # s1 77 x4 | uniform 0xfffffffe (u16)
-    nop ; ldunifrf.rf13                                             # s1 77 x2 | uniform 0xffffffe0
-    shl rf16, rf11, 5 ; add rf7, rf7, rf13                          # s1 77 store rows | s1 77 x2
-    shl rf18, rf11, 2 ; mov tmuau, rf7                              # s2 79 x0 | s1 77 x2 | uniform 0xfffffffe (u16)
-    nop ; add rf14, rf7, rf9 ; thrsw ; ldtmu.rf6                    # s1 77 x6 | the item's record
-    nop ; mov tmuau, rf14 ; ldtmu.rf7                               # s1 77 x6 | the item's record | uniform 0xfffffffe (u16)
-    nop ; ldtmu.rf15                                                # s1 77 x0
-    nop ; mov rf15, rf15.il ; thrsw ; ldunifrf.rf17                 # s1 77 x0 | s1 77 x1 | uniform 0xffffffb0
-    nop ; add rf19, rf14, rf17 ; ldtmu.rf14                         # s1 77 x1 | s1 77 x4
-    nop ; mov rf14, rf14.il ; ldunifrf.rf20                         # s1 77 x4 | s1 77 x7 | uniform 0x00000060
-    mov tmuau, rf19 ; add rf21, rf19, rf20 ; thrsw ; ldtmu.rf19     # s1 77 x1 | s1 77 x7 | s1 77 x2 | uniform 0xfffffffe (u16)
-    mov rf23, rf19.il ; add rf22, rf15, rf14 ; ldunifrf.rf19        # s1 77 x2 | s1 23 add | uniform 0x00000200
-    sub rf19, rf15, rf14 ; umul24 rf10, rf10, rf19 ; ldunifrf.rf14  # s1 24 sub | s1 19 mul | uniform 0x00003b21
-    mov tmuau, rf21 ; smul24 rf24, rf23, rf14 ; thrsw ; ldtmu.rf15  # s1 77 x7 | s1 19 mul | s1 77 x6 | uniform 0xfffffffe (u16)
-    mov rf21, rf15.il ; add rf31, rf21, rf13 ; ldunifrf.rf15        # s1 77 x6 | s1 77 x5 | s1 19 mul | uniform 0x0000187e
-    nop ; smul24 rf26, rf21, rf15 ; ldunifrf.rf25                   # s1 19 mul | uniform value:scratch
-    add rf24, rf25, rf10 ; add rf25, rf24, rf26 ; thrsw ; ldunifrf.rf10 # s1 19 add | s1 23 mul | uniform 0x00002d41
-    add rf22, rf24, rf12 ; smul24 rf12, rf22, rf10 ; ldunifrf.rf24  # s1 23 mul | s2 81 load dst | uniform value:dst
-    add rf47, rf24, rf11 ; smul24 rf19, rf19, rf10 ; ldunifrf.rf11  # s2 81 load dst | s1 24 mul | s1 23 s0 | uniform 0x00002000
-    add rf12, rf12, rf11 ; add rf25, rf25, rf11 ; ldtmu.rf24        # s1 23 s0 | s1 19 s3 | s1 77 x1
-    asr rf12, rf12, 14 ; add rf48, rf47, rf4                        # s1 23 s0 | s2 81 load dst
-    asr rf16, rf25, 14 ; add rf27, rf22, rf16                       # s1 19 s3 | s1 77 store rows
-    add rf38, rf22, rf18 ; add rf18, rf19, rf11 ; ldunifrf.rf50     # s2 79 x0 | s1 24 s1 | s2 81 load dst | uniform value:dst_stride
-    asr rf28, rf18, 14 ; mov tmuau, rf31                            # s1 24 s1 | s1 77 x5 | uniform 0xfffffffe (u16)
-    mov rf23, rf24.il ; smul24 rf19, rf23, rf15 ; thrsw ; ldtmu.rf24 # s1 77 x1 | s1 19 mul | s1 77 x7
-    mov rf21, rf24.il ; smul24 rf24, rf21, rf14 ; ldunifrf.rf18     # s1 77 x7 | s1 19 mul | uniform 0x00003ec5
-    add rf51, rf48, rf50 ; add rf41, rf38, rf9 ; ldunifrf.rf22      # s2 81 load dst | s2 79 x2 | s1 19 mul | uniform 0x00000c7c
-    add rf46, rf38, rf20 ; sub rf29, rf19, rf24 ; ldunifrf.rf19     # s2 79 x3 | s1 19 sub | s1 77 store rows | uniform 0x00000014
-    add rf35, rf27, rf19 ; smul24 rf19, rf23, rf18 ; ldunifrf.rf24  # s1 77 store rows | s1 19 mul | uniform 0x00000018
-    add rf36, rf27, rf24 ; smul24 rf30, rf23, rf22 ; ldunifrf.rf23  # s1 77 store rows | s1 19 mul | uniform 0x0000001c
-    add rf37, rf27, rf23 ; smul24 rf23, rf21, rf22 ; ldunifrf.rf24  # s1 77 store rows | s1 19 mul | s2 79 x4 | uniform 0x00000080
-    add rf39, rf38, rf24 ; add rf26, rf12, rf16 ; ldunifrf.rf24     # s2 79 x4 | s1 27 e0 | s2 79 x6 | uniform 0x000000c0
-    add rf42, rf38, rf24 ; add rf52, rf51, rf50 ; ldunifrf.rf24     # s2 79 x6 | s2 81 load dst | s2 79 x1 | uniform 0x00000020
-    nop ; add rf43, rf38, rf24 ; ldunifrf.rf24                      # s2 79 x1 | s2 79 x7 | uniform 0x000000e0
-    nop ; add rf44, rf38, rf24 ; ldunifrf.rf24                      # s2 79 x7 | s2 79 x5 | uniform 0x000000a0
-    nop ; add rf45, rf38, rf24 ; ldunifrf.rf24                      # s2 79 x5 | s1 19 mul | uniform 0x0000238e
-    nop ; ldunifrf.rf25                                             # s1 19 mul | uniform 0x00003537
-    sub rf31, rf27, -4 ; add tmuau, rf31, rf13                      # s1 77 store rows | s1 77 x3 | uniform 0xfffffffe (u16)
-    nop ; sub rf32, rf27, -8                                        # s1 77 store rows
-    nop ; sub rf33, rf27, -12                                       # s1 77 store rows
-    nop ; sub rf34, rf27, -16                                       # s1 77 store rows
-    nop ; ldunifrf.rf40                                             # s2 23 add | uniform 0x00042000
-    nop ; ldunifrf.rf49                                             # s2 81 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf2                                              # uniform value:records
+    add rf2, rf2, rf3 ; add rf0, rf2, rf0 ; ldunifrf.rf3            # uniform 0x00000200
+    umin tmuau, rf2, rf0 ; umul24 rf1, rf1, rf3 ; thrsw             # the item's record | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf2 ; ldunifrf.rf3                               # first trip | uniform value:scratch
+    nop ; add rf3, rf3, rf1 ; ldunifrf.rf1                          # uniform value:threads
+    shl rf1, rf1, 4 ; add rf3, rf3, rf5
+    add rf18, rf3, rf6 ; add rf26, rf3, rf7 ; ldtmu.rf3             # s1 77 store rows | s2 79 x0 | the item's record
+    nop ; ldunifrf.rf6                                              # s1 77 x0 | uniform value:coeffs
+    nop ; add rf5, rf6, rf8 ; ldunifrf.rf6                          # s1 77 x0 | s1 77 x4 | uniform 0x00000040
+    nop ; add rf29, rf26, rf6 ; ldunifrf.rf14                       # s2 79 x2 | s1 77 x7 | uniform 0x00000060
+    nop ; add rf34, rf26, rf14 ; ldunifrf.rf8                       # s2 79 x3 | s1 77 store rows | uniform 0x00000014
+    nop ; add rf23, rf18, rf8 ; ldunifrf.rf8                        # s1 77 store rows | uniform 0x00000018
+    nop ; add rf24, rf18, rf8 ; ldunifrf.rf8                        # s1 77 store rows | uniform 0x0000001c
+    nop ; add rf25, rf18, rf8 ; ldunifrf.rf8                        # s1 77 store rows | s2 79 x4 | uniform 0x00000080
+    nop ; add rf27, rf26, rf8 ; ldunifrf.rf8                        # s2 79 x4 | s2 79 x6 | uniform 0x000000c0
+    nop ; add rf30, rf26, rf8 ; ldunifrf.rf8                        # s2 79 x6 | s2 79 x1 | uniform 0x00000020
+    nop ; add rf31, rf26, rf8 ; ldunifrf.rf8                        # s2 79 x1 | s2 79 x7 | uniform 0x000000e0
+    nop ; add rf32, rf26, rf8 ; ldunifrf.rf8                        # s2 79 x7 | s2 79 x5 | uniform 0x000000a0
+    nop ; add rf33, rf26, rf8 ; ldunifrf.rf8                        # s2 79 x5 | s2 81 load dst | uniform value:dst
+    nop ; add rf35, rf8, rf4 ; ldtmu.rf4                            # s2 81 load dst | the item's record
+    nop ; ldunifrf.rf7                                              # s1 23 mul | uniform 0x00002d41
+    nop ; ldunifrf.rf8                                              # s1 23 s0 | uniform 0x00002000
+    nop ; ldunifrf.rf9                                              # s1 77 x2 | uniform 0xffffffe0
+    nop ; ldunifrf.rf10                                             # s1 19 mul | uniform 0x00003b21
+    nop ; ldunifrf.rf11                                             # s1 19 mul | uniform 0x0000187e
+    nop ; ldunifrf.rf12                                             # s1 77 x1 | uniform 0xffffffb0
+    nop ; ldunifrf.rf13                                             # s1 19 mul | uniform 0x00003ec5
+    nop ; ldunifrf.rf15                                             # s1 19 mul | uniform 0x00000c7c
+    nop ; ldunifrf.rf16                                             # s1 19 mul | uniform 0x0000238e
+    nop ; ldunifrf.rf17                                             # s1 19 mul | uniform 0x00003537
+    nop ; sub rf19, rf18, -4                                        # s1 77 store rows
+    nop ; sub rf20, rf18, -8                                        # s1 77 store rows
+    nop ; sub rf21, rf18, -12                                       # s1 77 store rows
+    nop ; sub rf22, rf18, -16                                       # s1 77 store rows
+    nop ; ldunifrf.rf28                                             # s2 23 add | uniform 0x00042000
+    nop ; ldunifrf.rf36                                             # s2 81 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf37                                             # s2 81 load dst | uniform value:dst_stride
 loop:
-    add rf19, rf19, rf23 ; smul24 rf23, rf21, rf18 ; thrsw ; ldtmu.rf21 # s1 19 add | s1 19 mul | s1 77 x5
-    mov rf21, rf21.il ; sub rf23, rf30, rf23                        # s1 77 x5 | s1 19 sub
-    add rf19, rf19, rf11 ; smul24 rf30, rf21, rf24                  # s1 19 s7 | s1 19 mul
-    add rf23, rf23, rf11 ; smul24 rf53, rf21, rf25 ; ldtmu.rf21     # s1 19 s4 | s1 19 mul | s1 77 x3
-    asr rf19, rf19, 14 ; mov rf21, rf21.il                          # s1 19 s7 | s1 77 x3
-    asr rf54, rf23, 14 ; smul24 rf23, rf21, rf25                    # s1 19 s4 | s1 19 mul
-    add rf21, rf30, rf23 ; smul24 rf23, rf21, rf24                  # s1 19 add | s1 19 mul
-    sub rf23, rf53, rf23 ; add rf21, rf21, rf11                     # s1 19 sub | s1 19 s6
-    asr rf21, rf21, 14 ; add rf23, rf23, rf11                       # s1 19 s6 | s1 19 s5
-    asr rf23, rf23, 14 ; sub rf53, rf19, rf21                       # s1 19 s5 | s1 27 o6
-    sub rf21, rf54, rf23 ; add rf19, rf19, rf21                     # s1 27 o5 | s1 27 o7
-    tmuwt - ; add rf30, rf53, rf21                                  # the last trip's stores | s1 23 add
-    add rf29, rf29, rf11 ; smul24 rf30, rf30, rf10                  # s1 19 s2 | s1 23 mul
-    asr rf29, rf29, 14 ; add tmud, rf26, rf19                       # s1 19 s2 | s1 77 store rows
-    sub rf30, rf53, rf21 ; add rf21, rf30, rf11                     # s1 24 sub | s1 23 m6
-    asr rf21, rf21, 14 ; mov tmua, rf27                             # s1 23 m6 | s1 77 store rows
-    add rf30, rf28, rf29 ; smul24 rf53, rf30, rf10                  # s1 27 e1 | s1 24 mul
-    add rf53, rf53, rf11 ; add tmud, rf30, rf21                     # s1 24 m5 | s1 77 store rows
-    asr rf29, rf53, 14 ; sub rf28, rf28, rf29                       # s1 24 m5 | s1 27 e2
-    mov tmua, rf31 ; sub rf12, rf12, rf16                           # s1 77 store rows | s1 27 e3
-    add tmud, rf28, rf29 ; add rf23, rf54, rf23                     # s1 77 store rows | s1 27 o4
-    mov tmua, rf32 ; add rf54, rf52, rf50                           # s1 77 store rows | s2 81 load dst
-    add tmud, rf12, rf23 ; add rf16, rf54, rf50                     # s1 77 store rows | s2 81 load dst
-    mov tmua, rf33 ; add rf53, rf16, rf50                           # s1 77 store rows | s2 81 load dst
-    sub tmud, rf12, rf23 ; add rf12, rf53, rf50                     # s1 77 store rows | s2 81 load dst
-    mov tmua, rf34 ; mov rf23, rf2                                  # s1 77 store rows | for later in the trip
-    sub tmud, rf28, rf29 ; mov rf28, rf48                           # s1 77 store rows | for later in the trip
-    mov tmua, rf35 ; sub.pushc -, rf0, rf23                         # s1 77 store rows | s2 81 store dst
-    sub tmud, rf30, rf21 ; add rf21, rf28, rf50                     # s1 77 store rows | s2 81 store dst
-    mov tmua, rf36 ; add rf30, rf21, rf50                           # s1 77 store rows | s2 81 store dst
-    sub tmud, rf26, rf19 ; mov rf5, rf7                             # s1 77 store rows | next trip
-    shl rf7, rf5, 7 ; mov tmua, rf37                                # s1 77 x0 | s1 77 store rows
-    tmuwt - ; add rf7, rf8, rf7                                     # s2 79 x0 | s1 77 x0
-    mov tmua, rf38 ; add rf19, rf7, rf9                             # s2 79 x0 | s1 77 x4
-    mov tmua, rf39 ; add rf26, rf19, rf13 ; thrsw                   # s2 79 x4 | s1 77 x2
-    mov tmua, rf41 ; add rf23, rf26, rf9                            # s2 79 x2 | s1 77 x6
-    mov tmua, rf42 ; add rf29, rf23, rf17                           # s2 79 x6 | s1 77 x1
-    mov tmua, rf43 ; add rf55, rf29, rf20 ; thrsw ; ldtmu.rf56      # s2 79 x1 | s1 77 x7 | s2 79 x0
-    mov tmua, rf44 ; add rf57, rf55, rf13 ; ldtmu.rf58              # s2 79 x7 | s1 77 x5 | s2 79 x4
-    mov tmua, rf45 ; add rf59, rf56, rf58                           # s2 79 x5 | s2 23 add
-    mov tmua, rf46 ; smul24 rf59, rf59, rf10 ; thrsw ; ldtmu.rf60   # s2 79 x3 | s2 23 mul | s2 79 x2
-    mov tmuau, rf48 ; smul24 rf48, rf60, rf14                       # s2 81 load dst | s2 19 mul | uniform 0xfffffffd (u8)
-    mov tmuau, rf51 ; add rf51, rf59, rf40                          # s2 81 load dst | s2 23 add | uniform 0xfffffffd (u8)
-    sub rf58, rf56, rf58 ; smul24 rf60, rf60, rf15 ; thrsw ; ldtmu.rf56 # s2 24 sub | s2 19 mul | s2 79 x6
-    asr rf51, rf51, 14 ; smul24 rf59, rf56, rf15                    # s2 23 s0 | s2 19 mul
-    add rf48, rf48, rf59 ; smul24 rf56, rf56, rf14                  # s2 19 add | s2 19 mul
-    add rf48, rf48, rf11 ; mov tmuau, rf52 ; thrsw ; ldtmu.rf52     # s2 19 s3 | s2 81 load dst | s2 79 x1 | uniform 0xfffffffd (u8)
-    asr rf48, rf48, 14 ; smul24 rf59, rf52, rf18                    # s2 19 s3 | s2 19 mul
-    sub rf52, rf60, rf56 ; smul24 rf56, rf52, rf22                  # s2 19 sub | s2 19 mul
-    add rf60, rf52, rf11 ; smul24 rf58, rf58, rf10 ; thrsw ; ldtmu.rf52 # s2 19 s2 | s2 24 mul | s2 79 x7
-    asr rf61, rf60, 14 ; smul24 rf60, rf52, rf22                    # s2 19 s2 | s2 19 mul
-    add rf52, rf59, rf60 ; smul24 rf59, rf52, rf18                  # s2 19 add | s2 19 mul
-    sub rf59, rf56, rf59 ; add rf52, rf52, rf11 ; thrsw ; ldtmu.rf56 # s2 19 sub | s2 19 s7 | s2 79 x5
-    asr rf52, rf52, 14 ; smul24 rf60, rf56, rf24                    # s2 19 s7 | s2 19 mul
-    add rf56, rf59, rf11 ; smul24 rf59, rf56, rf25                  # s2 19 s4 | s2 19 mul
-    asr rf58, rf56, 14 ; add rf56, rf58, rf40                       # s2 19 s4 | s2 24 add
-    add rf62, rf51, rf48 ; mov tmuau, rf54 ; thrsw ; ldtmu.rf54     # s2 27 e0 | s2 81 load dst | s2 79 x3 | uniform 0xfffffffd (u8)
-    asr rf63, rf56, 14 ; smul24 rf56, rf54, rf25                    # s2 24 s1 | s2 19 mul
-    add rf54, rf60, rf56 ; smul24 rf56, rf54, rf24                  # s2 19 add | s2 19 mul
-    sub rf59, rf59, rf56 ; add rf54, rf54, rf11 ; thrsw ; ldtmu.rf56 # s2 19 sub | s2 19 s6 | s2 81 load dst
-    asr rf54, rf54, 14 ; add rf59, rf59, rf11                       # s2 19 s6 | s2 19 s5
-    asr rf59, rf59, 14 ; sub rf60, rf52, rf54                       # s2 19 s5 | s2 27 o6
-    add rf54, rf52, rf54 ; sub rf52, rf58, rf59 ; thrsw             # s2 27 o7 | s2 27 o5
-    mov tmuau, rf16 ; add rf16, rf60, rf52                          # s2 81 load dst | s2 23 add | uniform 0xfffffffd (u8)
-    sub rf60, rf60, rf52 ; smul24 rf16, rf16, rf10 ; ldtmu.rf52     # s2 24 sub | s2 23 mul | s2 81 load dst
-    add rf16, rf16, rf11 ; smul24 rf60, rf60, rf10 ; thrsw          # s2 23 m6 | s2 24 mul
-    asr rf16, rf16, 14 ; mov tmuau, rf53                            # s2 23 m6 | s2 81 load dst | uniform 0xfffffffd (u8)
-    add rf60, rf62, rf54 ; add rf53, rf60, rf11                     # s2 27 residuals0 | s2 24 m5
-    asr rf60, rf60, 5 ; mov tmuau, rf12                             # s2 81 shr | s2 81 load dst | uniform 0xfffffffd (u8)
-    asr rf56, rf53, 14 ; add rf53, rf56, rf60                       # s2 24 m5 | s2 81 add
-    max rf53, rf53, 0 ; add rf60, rf63, rf61                        # s2 81 clip | s2 27 e1
-    sub rf63, rf63, rf61 ; add rf61, rf60, rf16 ; thrsw             # s2 27 e2 | s2 27 residuals1
-    asr rf12, rf61, 5 ; add tmuau, rf12, rf50                       # s2 81 shr | s2 81 load dst | uniform 0xfffffffd (u8)
-    add rf12, rf52, rf12 ; add rf52, rf63, rf56 ; ldtmu.rf61        # s2 81 add | s2 27 residuals2 | s2 81 load dst
-    min tmud, rf53, rf49 ; sub rf48, rf51, rf48 ; ldtmu.rf51        # s2 81 store dst | s2 27 e3 | s2 81 load dst
-    max rf12, rf12, 0 ; add rf58, rf58, rf59                        # s2 81 clip | s2 27 o4
-    asr rf28, rf52, 5 ; mov.ifna tmuau, rf28                        # s2 81 shr | s2 81 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf12, rf49 ; add rf12, rf61, rf28 ; ldtmu.rf28        # s2 81 store dst | s2 81 add | s2 81 load dst
-    max rf12, rf12, 0 ; add rf61, rf48, rf58                        # s2 81 clip | s2 27 residuals3
-    asr rf21, rf61, 5 ; mov.ifna tmuau, rf21                        # s2 81 shr | s2 81 store dst | uniform 0xfffffffd (u8)
-    mov rf2, rf3 ; sub rf48, rf48, rf58 ; thrsw                     # next trip | s2 27 residuals4
-    asr rf48, rf48, 5 ; add rf21, rf51, rf21                        # s2 81 shr | s2 81 add
-    max rf58, rf21, 0 ; mov rf61, rf3                               # s2 81 clip | for later in the trip
-    min tmud, rf12, rf49 ; add rf3, rf2, rf1 ; ldtmu.rf12           # s2 81 store dst | the item's record | s2 81 load dst
-    mov.ifna tmuau, rf30 ; add rf59, rf30, rf50 ; thrsw             # s2 81 store dst | uniform 0xfffffffd (u8)
-    umin tmuau, rf3, rf0 ; sub rf56, rf63, rf56                     # the item's record | s2 27 residuals5 | uniform 0xfffffffa (vec2)
-    asr rf7, rf56, 5 ; mov tmuau, rf7                               # s2 81 shr | s1 77 x0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf19 ; add rf19, rf28, rf48 ; thrsw ; ldtmu.rf28     # s1 77 x4 | s2 81 add | s2 81 load dst | uniform 0xfffffffe (u16)
-    max rf56, rf19, 0 ; mov tmuau, rf26                             # s2 81 clip | s1 77 x2 | uniform 0xfffffffe (u16)
-    tmuwt - ; add rf63, rf59, rf50                                  # s2 81 store dst
-    mov tmuau, rf23 ; sub rf16, rf60, rf16 ; thrsw ; ldtmu.rf60     # s1 77 x6 | s2 27 residuals6 | s2 81 load dst | uniform 0xfffffffe (u16)
-    asr rf16, rf16, 5 ; mov tmuau, rf29                             # s2 81 shr | s1 77 x1 | uniform 0xfffffffe (u16)
-    mov tmuau, rf55 ; add rf12, rf12, rf7                           # s1 77 x7 | s2 81 add | uniform 0xfffffffe (u16)
-    add rf55, rf63, rf50 ; mov rf4, rf6 ; thrsw ; ldtmu.rf6         # s2 81 store dst | next trip | the item's record
-    add rf48, rf47, rf4 ; mov tmuau, rf57 ; ldtmu.rf7               # s2 81 load dst | s1 77 x5 | the item's record | uniform 0xfffffffe (u16)
-    add rf51, rf48, rf50 ; add tmuau, rf57, rf13 ; ldtmu.rf57       # s2 81 load dst | s1 77 x3 | s1 77 x0 | uniform 0xfffffffe (u16)
-    mov rf57, rf57.il ; add rf52, rf51, rf50 ; thrsw ; ldtmu.rf29   # s1 77 x0 | s2 81 load dst | s1 77 x4
-    max rf53, rf12, 0 ; mov rf12, rf29.il                           # s2 81 clip | s1 77 x4
-    add rf12, rf57, rf12 ; sub rf57, rf57, rf12                     # s1 23 add | s1 24 sub
-    sub rf62, rf62, rf54 ; smul24 rf12, rf12, rf10 ; thrsw ; ldtmu.rf54 # s2 27 residuals7 | s1 23 mul | s1 77 x2
-    mov rf54, rf54.il ; add rf12, rf12, rf11                        # s1 77 x2 | s1 23 s0
-    asr rf12, rf12, 14 ; smul24 rf29, rf54, rf14                    # s1 23 s0 | s1 19 mul
-    add rf57, rf28, rf16 ; smul24 rf28, rf57, rf10 ; thrsw ; ldtmu.rf16 # s2 81 add | s1 24 mul | s1 77 x6
-    mov rf16, rf16.il ; add rf28, rf28, rf11                        # s1 77 x6 | s1 24 s1
-    asr rf28, rf28, 14 ; smul24 rf23, rf16, rf15                    # s1 24 s1 | s1 19 mul
-    add rf23, rf29, rf23 ; smul24 rf54, rf54, rf15 ; thrsw ; ldtmu.rf29 # s1 19 add | s1 19 mul | s1 77 x1
-    add rf23, rf23, rf11 ; mov rf26, rf29.il                        # s1 19 s3 | s1 77 x1
-    asr rf16, rf23, 14 ; smul24 rf23, rf16, rf14                    # s1 19 s3 | s1 19 mul
-    sub rf29, rf54, rf23 ; smul24 rf19, rf26, rf18 ; thrsw ; ldtmu.rf23 # s1 19 sub | s1 19 mul | s1 77 x7
-    mov rf21, rf23.il ; smul24 rf30, rf26, rf22                     # s1 77 x7 | s1 19 mul
-    add rf26, rf12, rf16 ; smul24 rf23, rf21, rf22                  # s1 27 e0 | s1 19 mul
-    min tmud, rf58, rf49 ; add rf58, rf55, rf50                     # s2 81 store dst
-    asr rf59, rf62, 5 ; mov.ifna tmuau, rf59                        # s2 81 shr | s2 81 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf56, rf49 ; add rf56, rf60, rf59                     # s2 81 store dst | s2 81 add
-    max rf57, rf57, 0 ; mov.ifna tmuau, rf63                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf53, rf49 ; sub.pushc -, rf0, rf61                   # s2 81 store dst | whether there is a batch more
-    max rf55, rf56, 0 ; mov.ifnb tmuau, rf55                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf57, rf49                                            # s2 81 store dst
-    nop ; mov.ifnb tmuau, rf58                                      # s2 81 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf55, rf49                                            # s2 81 store dst
-    nop ; add.ifnb tmuau, rf58, rf50                                # s2 81 store dst | uniform 0xfffffffd (u8)
+    shl rf39, rf4, 7 ; add rf38, rf2, rf1                           # s1 77 x0 | the item's record
+    tmuwt - ; add rf39, rf5, rf39                                   # s1 77 x0
+    umin tmuau, rf38, rf0 ; add rf40, rf39, rf6                     # the item's record | s1 77 x4 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf39 ; add rf39, rf40, rf9 ; thrsw                   # s1 77 x0 | s1 77 x2 | uniform 0xfffffffe (u16)
+    mov tmuau, rf40 ; add rf40, rf39, rf6                           # s1 77 x4 | s1 77 x6 | uniform 0xfffffffe (u16)
+    mov tmuau, rf39 ; add rf39, rf40, rf12                          # s1 77 x2 | s1 77 x1 | uniform 0xfffffffe (u16)
+    mov tmuau, rf40 ; add rf41, rf39, rf14 ; thrsw ; ldtmu.rf40     # s1 77 x6 | s1 77 x7 | the item's record | uniform 0xfffffffe (u16)
+    mov tmuau, rf39 ; add rf42, rf41, rf9 ; ldtmu.rf39              # s1 77 x1 | s1 77 x5 | the item's record | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf41 ; ldtmu.rf41                              # s1 77 x7 | s1 77 x0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf42 ; mov rf41, rf41.il ; thrsw ; ldtmu.rf43        # s1 77 x5 | s1 77 x0 | s1 77 x4 | uniform 0xfffffffe (u16)
+    add tmuau, rf42, rf9 ; mov rf42, rf43.il                        # s1 77 x3 | s1 77 x4 | uniform 0xfffffffe (u16)
+    add rf41, rf41, rf42 ; sub rf42, rf41, rf42                     # s1 23 add | s1 24 sub
+    nop ; smul24 rf41, rf41, rf7 ; thrsw ; ldtmu.rf43               # s1 23 mul | s1 77 x2
+    mov rf43, rf43.il ; add rf41, rf41, rf8                         # s1 77 x2 | s1 23 s0
+    asr rf41, rf41, 14 ; smul24 rf44, rf43, rf10                    # s1 23 s0 | s1 19 mul
+    nop ; smul24 rf45, rf43, rf11 ; thrsw ; ldtmu.rf43              # s1 19 mul | s1 77 x6
+    mov rf42, rf43.il ; smul24 rf43, rf42, rf7                      # s1 77 x6 | s1 24 mul
+    add rf46, rf43, rf8 ; smul24 rf43, rf42, rf11                   # s1 24 s1 | s1 19 mul
+    add rf42, rf44, rf43 ; smul24 rf44, rf42, rf10 ; thrsw ; ldtmu.rf43 # s1 19 add | s1 19 mul | s1 77 x1
+    asr rf46, rf46, 14 ; mov rf43, rf43.il                          # s1 24 s1 | s1 77 x1
+    add rf42, rf42, rf8 ; smul24 rf47, rf43, rf13                   # s1 19 s3 | s1 19 mul
+    sub rf44, rf45, rf44 ; smul24 rf45, rf43, rf15 ; thrsw ; ldtmu.rf43 # s1 19 sub | s1 19 mul | s1 77 x7
+    asr rf42, rf42, 14 ; mov rf43, rf43.il                          # s1 19 s3 | s1 77 x7
+    add rf49, rf41, rf42 ; smul24 rf48, rf43, rf15                  # s1 27 e0 | s1 19 mul
+    add rf43, rf47, rf48 ; smul24 rf48, rf43, rf13 ; thrsw ; ldtmu.rf47 # s1 19 add | s1 19 mul | s1 77 x5
+    mov rf45, rf47.il ; sub rf47, rf45, rf48                        # s1 77 x5 | s1 19 sub
+    add rf43, rf43, rf8 ; smul24 rf48, rf45, rf16                   # s1 19 s7 | s1 19 mul
+    asr rf43, rf43, 14 ; smul24 rf45, rf45, rf17                    # s1 19 s7 | s1 19 mul
+    add rf50, rf47, rf8 ; add rf47, rf44, rf8 ; ldtmu.rf44          # s1 19 s4 | s1 19 s2 | s1 77 x3
+    asr rf50, rf50, 14 ; mov rf44, rf44.il                          # s1 19 s4 | s1 77 x3
+    asr rf51, rf47, 14 ; smul24 rf47, rf44, rf17                    # s1 19 s2 | s1 19 mul
+    add rf44, rf48, rf47 ; smul24 rf47, rf44, rf16                  # s1 19 add | s1 19 mul
+    sub rf45, rf45, rf47 ; add rf44, rf44, rf8                      # s1 19 sub | s1 19 s6
+    asr rf44, rf44, 14 ; add rf45, rf45, rf8                        # s1 19 s6 | s1 19 s5
+    asr rf45, rf45, 14 ; sub rf47, rf43, rf44                       # s1 19 s5 | s1 27 o6
+    sub rf44, rf50, rf45 ; add rf43, rf43, rf44                     # s1 27 o5 | s1 27 o7
+    tmuwt - ; add rf48, rf47, rf44                                  # the last trip's stores | s1 23 add
+    add tmud, rf49, rf43 ; smul24 rf48, rf48, rf7                   # s1 77 store rows | s1 23 mul
+    sub rf47, rf47, rf44 ; add rf44, rf48, rf8                      # s1 24 sub | s1 23 m6
+    asr rf44, rf44, 14 ; mov tmua, rf18                             # s1 23 m6 | s1 77 store rows
+    add rf47, rf46, rf51 ; smul24 rf48, rf47, rf7                   # s1 27 e1 | s1 24 mul
+    add rf48, rf48, rf8 ; add tmud, rf47, rf44                      # s1 24 m5 | s1 77 store rows
+    asr rf48, rf48, 14 ; sub rf46, rf46, rf51                       # s1 24 m5 | s1 27 e2
+    mov tmua, rf19 ; sub rf41, rf41, rf42                           # s1 77 store rows | s1 27 e3
+    add tmud, rf46, rf48 ; add rf45, rf50, rf45                     # s1 77 store rows | s1 27 o4
+    mov tmua, rf20 ; add rf50, rf35, rf3                            # s1 77 store rows | s2 81 load dst
+    add tmud, rf41, rf45 ; add rf42, rf50, rf37                     # s1 77 store rows | s2 81 load dst
+    mov tmua, rf21 ; add rf51, rf42, rf37                           # s1 77 store rows | s2 81 load dst
+    sub tmud, rf41, rf45 ; add rf41, rf51, rf37                     # s1 77 store rows | s2 81 load dst
+    mov tmua, rf22 ; add rf45, rf41, rf37                           # s1 77 store rows | s2 81 load dst
+    sub tmud, rf46, rf48 ; add rf46, rf45, rf37                     # s1 77 store rows | s2 81 load dst
+    mov tmua, rf23 ; mov rf48, rf50                                 # s1 77 store rows | for later in the trip
+    sub tmud, rf47, rf44 ; add rf44, rf48, rf37                     # s1 77 store rows | s2 81 store dst
+    nop ; mov tmua, rf24                                            # s1 77 store rows
+    sub tmud, rf49, rf43 ; add rf43, rf46, rf37                     # s1 77 store rows | s2 81 load dst
+    nop ; mov tmua, rf25                                            # s1 77 store rows
+    tmuwt -                                                         # s2 79 x0
+    nop ; mov tmua, rf26                                            # s2 79 x0
+    nop ; mov tmua, rf27 ; thrsw                                    # s2 79 x4
+    nop ; mov tmua, rf29                                            # s2 79 x2
+    nop ; mov tmua, rf30                                            # s2 79 x6
+    nop ; mov tmua, rf31 ; thrsw ; ldtmu.rf49                       # s2 79 x1 | s2 79 x0
+    nop ; mov tmua, rf32 ; ldtmu.rf47                               # s2 79 x7 | s2 79 x4
+    mov tmua, rf33 ; add rf52, rf49, rf47                           # s2 79 x5 | s2 23 add
+    mov tmua, rf34 ; smul24 rf52, rf52, rf7 ; thrsw ; ldtmu.rf53    # s2 79 x3 | s2 23 mul | s2 79 x2
+    mov tmuau, rf50 ; smul24 rf50, rf53, rf10                       # s2 81 load dst | s2 19 mul | uniform 0xfffffffd (u8)
+    add rf47, rf52, rf28 ; sub rf49, rf49, rf47                     # s2 23 add | s2 24 sub
+    mov tmuau, rf42 ; smul24 rf53, rf53, rf11 ; thrsw ; ldtmu.rf42  # s2 81 load dst | s2 19 mul | s2 79 x6 | uniform 0xfffffffd (u8)
+    asr rf47, rf47, 14 ; smul24 rf52, rf42, rf11                    # s2 23 s0 | s2 19 mul
+    add rf42, rf50, rf52 ; smul24 rf50, rf42, rf10                  # s2 19 add | s2 19 mul
+    add rf42, rf42, rf8 ; smul24 rf52, rf49, rf7 ; thrsw ; ldtmu.rf49 # s2 19 s3 | s2 24 mul | s2 79 x1
+    asr rf42, rf42, 14 ; smul24 rf54, rf49, rf13                    # s2 19 s3 | s2 19 mul
+    sub rf49, rf53, rf50 ; smul24 rf50, rf49, rf15                  # s2 19 sub | s2 19 mul
+    add rf52, rf52, rf28 ; add rf53, rf49, rf8 ; thrsw ; ldtmu.rf49 # s2 24 add | s2 19 s2 | s2 79 x7
+    asr rf55, rf52, 14 ; smul24 rf52, rf49, rf15                    # s2 24 s1 | s2 19 mul
+    asr rf49, rf53, 14 ; smul24 rf53, rf49, rf13                    # s2 19 s2 | s2 19 mul
+    add rf50, rf54, rf52 ; sub rf53, rf50, rf53 ; thrsw ; ldtmu.rf52 # s2 19 add | s2 19 sub | s2 79 x5
+    add rf50, rf50, rf8 ; smul24 rf54, rf52, rf16                   # s2 19 s7 | s2 19 mul
+    asr rf50, rf50, 14 ; smul24 rf52, rf52, rf17                    # s2 19 s7 | s2 19 mul
+    add rf53, rf53, rf8 ; mov tmuau, rf51 ; thrsw ; ldtmu.rf51      # s2 19 s4 | s2 81 load dst | s2 79 x3 | uniform 0xfffffffd (u8)
+    asr rf56, rf53, 14 ; smul24 rf53, rf51, rf17                    # s2 19 s4 | s2 19 mul
+    add rf51, rf54, rf53 ; smul24 rf53, rf51, rf16                  # s2 19 add | s2 19 mul
+    sub rf53, rf52, rf53 ; add rf51, rf51, rf8 ; thrsw ; ldtmu.rf52 # s2 19 sub | s2 19 s6 | s2 81 load dst
+    asr rf51, rf51, 14 ; add rf53, rf53, rf8                        # s2 19 s6 | s2 19 s5
+    asr rf53, rf53, 14 ; sub rf54, rf50, rf51                       # s2 19 s5 | s2 27 o6
+    sub rf58, rf56, rf53 ; add rf57, rf47, rf42 ; thrsw ; ldtmu.rf59 # s2 27 o5 | s2 27 e0 | s2 81 load dst
+    add rf51, rf54, rf58 ; add rf50, rf50, rf51                     # s2 23 add | s2 27 o7
+    mov tmuau, rf41 ; smul24 rf41, rf51, rf7                        # s2 81 load dst | s2 23 mul | uniform 0xfffffffd (u8)
+    add rf54, rf57, rf50 ; sub rf58, rf54, rf58 ; thrsw             # s2 27 residuals0 | s2 24 sub
+    asr rf41, rf54, 5 ; add rf54, rf41, rf8                         # s2 81 shr | s2 23 m6
+    asr rf45, rf54, 14 ; mov tmuau, rf45                            # s2 23 m6 | s2 81 load dst | uniform 0xfffffffd (u8)
+    add rf58, rf55, rf49 ; smul24 rf54, rf58, rf7 ; thrsw           # s2 27 e1 | s2 24 mul
+    mov tmuau, rf46 ; add rf41, rf52, rf41 ; ldtmu.rf46             # s2 81 load dst | s2 81 add | uniform 0xfffffffd (u8)
+    max rf41, rf41, 0 ; add rf54, rf54, rf8                         # s2 81 clip | s2 24 m5
+    asr rf52, rf54, 14 ; add rf54, rf58, rf45                       # s2 24 m5 | s2 27 residuals1
+    asr rf49, rf54, 5 ; sub rf54, rf55, rf49                        # s2 81 shr | s2 27 e2
+    mov tmuau, rf43 ; add rf49, rf59, rf49 ; thrsw ; ldtmu.rf59     # s2 81 load dst | s2 81 add | uniform 0xfffffffd (u8)
+    max rf49, rf49, 0 ; add rf55, rf54, rf52                        # s2 81 clip | s2 27 residuals2
+    asr rf42, rf55, 5 ; sub rf47, rf47, rf42                        # s2 81 shr | s2 27 e3
+    add rf53, rf56, rf53 ; mov rf55, rf2 ; thrsw ; ldtmu.rf56       # s2 27 o4 | for later in the trip | s2 81 load dst
+    add tmuau, rf43, rf37 ; add rf42, rf46, rf42 ; ldtmu.rf43       # s2 81 load dst | s2 81 add | uniform 0xfffffffd (u8)
+    max rf42, rf42, 0 ; add rf46, rf47, rf53                        # s2 81 clip | s2 27 residuals3
+    asr rf51, rf46, 5 ; add rf46, rf44, rf37                        # s2 81 shr | s2 81 store dst
+    sub rf51, rf47, rf53 ; add rf47, rf59, rf51 ; thrsw ; ldtmu.rf53 # s2 27 residuals4 | s2 81 add | s2 81 load dst
+    asr rf59, rf51, 5 ; add rf51, rf46, rf37                        # s2 81 shr | s2 81 store dst
+    max rf47, rf47, 0 ; sub rf52, rf54, rf52                        # s2 81 clip | s2 27 residuals5
+    asr rf52, rf52, 5 ; sub.pushc -, rf0, rf55                      # s2 81 shr | s2 81 store dst
+    min tmud, rf41, rf36 ; add rf41, rf56, rf59 ; ldtmu.rf56        # s2 81 store dst | s2 81 add | s2 81 load dst
+    max rf41, rf41, 0 ; mov.ifna tmuau, rf48                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf49, rf36 ; add rf49, rf51, rf37                     # s2 81 store dst
+    mov.ifna tmuau, rf44 ; sub rf44, rf58, rf45                     # s2 81 store dst | s2 27 residuals6 | uniform 0xfffffffd (u8)
+    min tmud, rf42, rf36 ; add rf42, rf43, rf52                     # s2 81 store dst | s2 81 add
+    asr rf44, rf44, 5 ; mov.ifna tmuau, rf46                        # s2 81 shr | s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf47, rf36 ; add rf47, rf49, rf37                     # s2 81 store dst
+    max rf42, rf42, 0 ; mov.ifna tmuau, rf51                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf41, rf36 ; sub rf41, rf57, rf50                     # s2 81 store dst | s2 27 residuals7
+    asr rf41, rf41, 5 ; mov.ifna tmuau, rf49                        # s2 81 shr | s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf42, rf36 ; add rf42, rf53, rf44                     # s2 81 store dst | s2 81 add
+    max rf42, rf42, 0 ; mov.ifna tmuau, rf47                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf42, rf36 ; add rf42, rf47, rf37                     # s2 81 store dst
+    add rf41, rf56, rf41 ; mov.ifna tmuau, rf42                     # s2 81 add | s2 81 store dst | uniform 0xfffffffd (u8)
+    max rf41, rf41, 0 ; mov rf56, rf38                              # s2 81 clip | for later in the trip
+    min tmud, rf41, rf36 ; mov rf3, rf40                            # s2 81 store dst | next trip
+    mov rf4, rf39 ; add.ifna tmuau, rf42, rf37                      # next trip | s2 81 store dst | uniform 0xfffffffd (u8)
+    mov rf2, rf38 ; sub.pushc -, rf0, rf56                          # next trip | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

@@ -6,12 +6,12 @@
 # vp9_lpf4_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 #   that it invokes for TX_4X4
-# input hash ba0d388877afa8c7
+# input hash 44e3a3b172c6977e
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 51 instructions a trip, 25.5 an item; 49 at least for all it does.
-# 32 of the 64 registers that 2 threads a QPU leave each.
+# 53 instructions a trip, 26.5 an item; 50 at least for all it does.
+# 34 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 4 store 4.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -24,131 +24,107 @@
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
-.uniform 0x00010000
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffa  # vec2
 .uniform 0xffffff80
 .uniform 0x0000007f
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x00000100
+.uniform 0x00010000
 .uniform 0x000000ff
+.uniform 0x00000100
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xffffffc8  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    and rf3, rf3, 7 ; add rf0, rf0, rf2
+    and rf2, rf3, 7 ; add rf0, rf0, rf2
     shl rf0, rf0, 3
     setnnmode_uu ; sub rf1, rf1, 1                                  # 27 thresh
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 62 q0 | uniform value:dst_stride
-    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf1 ; thrsw             # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf3                                              # 62 q0 | uniform value:dst
-    nop ; add rf1, rf3, rf1 ; ldunifrf.rf15                         # 62 q0 | 27 thresh | uniform 0x00010000
-    nop ; ldtmu.rf3                                                 # the item's record
-    nop ; add rf4, rf1, -4                                          # 62 q0
-    nop ; add rf20, rf4, rf3 ; ldtmu.rf27                           # 62 q0 | the item's record
-    sub rf5, rf20, -4 ; v8dot rf3, rf27, rf15                       # 62 q0 | 27 thresh
-    mov tmuau, rf5 ; sub rf7, rf20, -3                              # 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; sub rf8, rf20, -2                              # 62 p0 | 62 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; smul24 rf16, rf3, rf3 ; thrsw                  # 62 p1 | 43 gt | uniform 0xfffffffd (u8)
-    nop ; sub rf10, rf20, -5                                        # 62 q1
-    mov tmuau, rf10 ; mov rf18, 0                                   # 62 q1 | 49 select | uniform 0xfffffffd (u8)
-    nop ; mov rf3, rf18 ; thrsw ; ldtmu.rf6                         # 49 select | 62 q0
-    nop ; ldtmu.rf21                                                # 62 p0
-    sub rf19, rf6, rf21 ; sub rf1, rf21, rf6 ; ldunifrf.rf12        # 49 sub | 42 absdiff | 49 clip | uniform 0xffffff80
-    max rf1, rf1, rf19 ; ldtmu.rf9                                  # 42 absdiff | 62 p1
-    sub rf1, rf9, rf21 ; add rf22, rf1, rf1 ; ldtmu.rf11            # 43 gt | 42 mul | 62 q1
-    sub rf1, rf11, rf6 ; smul24 rf14, rf1, rf1 ; ldunifrf.rf13      # 43 gt | 49 clip | uniform 0x0000007f
-    sub rf23, rf9, rf11 ; smul24 rf17, rf1, rf1 ; ldunifrf.rf1      # 49 sub | 43 gt | uniform value:threads
-    max rf24, rf23, rf12 ; sub.pushc -, rf16, rf14                  # 49 clip | 49 select
-    shl rf1, rf1, 4 ; sub.norc -, rf16, rf17                        # 49 select
-    min.ifna rf3, rf24, rf13 ; sub tmuau, rf20, -1                  # 49 select | 62 p2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf20 ; sub rf24, rf11, rf9 ; thrsw                   # 62 p3 | 42 absdiff | uniform 0xfffffffd (u8)
-    max rf23, rf23, rf24 ; smul24 rf19, rf19, 3                     # 42 absdiff | 49 mul
-    asr rf23, rf23, 1 ; add rf3, rf19, rf3                          # 42 shr | 49 add
-    max rf19, rf3, rf12 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf25    # 49 f | the item's record | 62 p2
-    min rf19, rf19, rf13 ; sub tmuau, rf20, -6                      # 49 f | 62 q2 | uniform 0xfffffffd (u8)
-    add rf24, rf19, 3 ; sub rf26, rf25, rf9                         # 50 add | 42 le
-    min rf26, rf24, rf13 ; smul24 rf24, rf26, rf26 ; thrsw ; ldtmu.rf28 # 50 min | 42 le | 62 p3
-    asr rf25, rf26, 3 ; sub rf26, rf28, rf25                        # 50 f2 | 42 le
-    sub tmuau, rf20, -7 ; add rf20, rf21, rf25                      # 62 q3 | 67 add | uniform 0xfffffffd (u8)
-    add rf29, rf22, rf23 ; smul24 rf25, rf26, rf26 ; thrsw ; ldunifrf.rf22 # 42 add | 42 le | 26 limit | uniform 0x00000100
-    nop ; v8dot rf23, rf27, rf22 ; ldtmu.rf26                       # 26 limit | 62 q2
-    sub rf28, rf26, rf11 ; smul24 rf23, rf23, rf23 ; ldunifrf.rf21  # 42 le | 67 clip | uniform 0x000000ff
-    and rf30, rf27, rf21 ; smul24 rf27, rf28, rf28 ; ldtmu.rf28     # 25 blimit | 42 le | 62 q3
+    nop ; ldunifrf.rf3                                              # uniform value:records
+    add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf3            # 62 q0 | uniform value:dst_stride
+    umin tmuau, rf1, rf0 ; smul24 rf3, rf2, rf3 ; thrsw             # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | 62 q0 | uniform value:dst
+    nop ; add rf5, rf1, rf3 ; ldunifrf.rf1                          # 62 q0 | uniform value:threads
+    shl rf1, rf1, 4
+    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
+    umin tmuau, rf3, rf0 ; add rf6, rf5, -4                         # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; add rf7, rf6, rf4 ; ldtmu.rf5                             # 62 q0 | the item's record
+    nop ; sub rf8, rf7, -4                                          # 62 q0
+    nop ; ldunifrf.rf9                                              # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf11                                             # 27 thresh | uniform 0x00010000
+    nop ; mov rf12, 0                                               # 49 select
+    nop ; ldunifrf.rf13                                             # 67 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf14                                             # 26 limit | uniform 0x00000100
 loop:
-    max rf20, rf20, 0 ; sub.pushc -, rf0, rf2                       # 67 clip | 67 store dst
-    sub.norc -, rf23, rf14 ; sub rf26, rf28, rf26                   # 67 store dst | 42 le
-    sub.andnc -, rf23, rf24 ; smul24 rf26, rf26, rf26               # 67 store dst | 42 le
-    sub.andnc -, rf23, rf25 ; add rf19, rf19, 4                     # 67 store dst | 50 add
-    min rf19, rf19, rf13 ; sub.andnc -, rf23, rf17                  # 50 min | 67 store dst
-    asr rf19, rf19, 3 ; sub.andnc -, rf23, rf27                     # 50 f1 | 67 store dst
-    sub.andnc -, rf23, rf26 ; sub rf6, rf6, rf19                    # 67 store dst | 68 sub
-    max rf6, rf6, 0 ; sub.andnc -, rf30, rf29                       # 68 clip | 67 store dst
-    tmuwt - ; sub.pushc -, rf0, rf2                                 # the last trip's stores | 70 store dst
-    min tmud, rf20, rf21 ; sub.norc -, rf23, rf14                   # 67 store dst | 70 store dst
-    sub.andnc -, rf23, rf24 ; add rf19, rf19, 1                     # 70 store dst | 65 g
-    asr rf19, rf19, 1 ; sub.andnc -, rf23, rf25                     # 65 g | 70 store dst
-    sub.andnc -, rf23, rf17 ; mov.ifb tmuau, rf7                    # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf6, rf21 ; sub.andnc -, rf23, rf27                   # 68 store dst | 70 store dst
-    sub.andnc -, rf23, rf26 ; add rf9, rf9, rf19                    # 70 store dst | 70 add
-    max rf9, rf9, 0 ; sub.andnc -, rf30, rf29                       # 70 clip | 70 store dst
-    mov rf2, rf3 ; sub.andnc -, rf16, rf14                          # next trip | 70 store dst
-    sub.andnc -, rf16, rf17 ; mov.ifb tmuau, rf5                    # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    umin tmuau, rf2, rf0 ; sub rf11, rf11, rf19 ; thrsw             # the item's record | 71 sub | uniform 0xfffffffa (vec2)
-    max rf11, rf11, 0 ; mov rf19, rf18                              # 71 clip | 49 select
-    nop
-    min tmud, rf9, rf21 ; ldtmu.rf9                                 # 70 store dst | the item's record
-    mov.ifa tmuau, rf8 ; add rf29, rf4, rf9                         # 70 store dst | 62 q0 | uniform 0xfffffffd (u8)
-    min tmud, rf11, rf21 ; sub rf5, rf29, -4                        # 71 store dst | 62 q0
-    sub rf7, rf29, -3 ; mov.ifa tmuau, rf10                         # 62 p0 | 71 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf5 ; sub rf8, rf29, -2                              # 62 q0 | 62 p1 | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf7 ; thrsw ; ldtmu.rf11                       # 62 p0 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; sub rf10, rf29, -5                             # 62 p1 | 62 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf10 ; v8dot rf9, rf11, rf15                         # 62 q1 | 27 thresh | uniform 0xfffffffd (u8)
-    and rf30, rf11, rf21 ; smul24 rf16, rf9, rf9 ; thrsw ; ldtmu.rf6 # 25 blimit | 43 gt | 62 q0
-    nop ; v8dot rf23, rf11, rf22 ; ldtmu.rf27                       # 26 limit | 62 p0
-    sub tmuau, rf29, -1 ; sub rf26, rf6, rf27                       # 62 p2 | 49 sub | uniform 0xfffffffd (u8)
-    mov tmuau, rf29 ; sub rf11, rf27, rf6 ; thrsw ; ldtmu.rf9       # 62 p3 | 42 absdiff | 62 p1 | uniform 0xfffffffd (u8)
-    max rf25, rf11, rf26 ; sub rf17, rf9, rf27 ; ldtmu.rf11         # 42 absdiff | 43 gt | 62 q1
-    sub rf17, rf11, rf6 ; smul24 rf14, rf17, rf17                   # 43 gt
-    sub rf24, rf9, rf11 ; smul24 rf17, rf17, rf17 ; thrsw ; ldtmu.rf20 # 49 sub | 43 gt | 62 p2
-    max rf28, rf24, rf12 ; smul24 rf26, rf26, 3                     # 49 clip | 49 mul
-    sub tmuau, rf29, -6 ; sub rf31, rf11, rf9                       # 62 q2 | 42 absdiff | uniform 0xfffffffd (u8)
-    max rf24, rf24, rf31 ; sub.pushc -, rf16, rf14                  # 42 absdiff | 49 select
-    asr rf31, rf24, 1 ; sub.norc -, rf16, rf17                      # 42 shr | 49 select
-    min.ifna rf19, rf28, rf13 ; sub rf28, rf20, rf9 ; thrsw         # 49 select | 42 le
-    add rf19, rf26, rf19 ; add rf32, rf25, rf25 ; ldtmu.rf25        # 49 add | 42 mul | 62 p3
-    max rf19, rf19, rf12 ; sub tmuau, rf29, -7                      # 49 f | 62 q3 | uniform 0xfffffffd (u8)
-    min rf19, rf19, rf13 ; sub rf25, rf25, rf20 ; thrsw ; ldtmu.rf26 # 49 f | 42 le | 62 q2
-    add rf20, rf19, 3 ; sub rf33, rf26, rf11                        # 50 add | 42 le
-    min rf20, rf20, rf13 ; smul24 rf23, rf23, rf23                  # 50 min | 42 le
-    asr rf3, rf20, 3 ; sub.pushc -, rf0, rf3                        # 50 f2 | whether there is a batch more
+    mov tmuau, rf8 ; sub rf15, rf7, -3                              # 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf15 ; v8dot rf16, rf5, rf11 ; thrsw                 # 62 p0 | 27 thresh | uniform 0xfffffffd (u8)
+    sub rf16, rf7, -2 ; smul24 rf17, rf16, rf16                     # 62 p1 | 43 gt
+    mov tmuau, rf16 ; sub rf18, rf7, -5                             # 62 p1 | 62 q1 | uniform 0xfffffffd (u8)
+    tmuwt - ; mov rf20, rf12 ; ldtmu.rf19                           # 49 select | the item's record
+    mov tmuau, rf18 ; v8dot rf22, rf5, rf14 ; thrsw ; ldtmu.rf21    # 62 q1 | 26 limit | the item's record | uniform 0xfffffffd (u8)
+    and rf24, rf5, rf13 ; smul24 rf23, rf22, rf22 ; ldtmu.rf22      # 25 blimit | 42 le | 62 q0
+    mov rf4, rf19 ; mov rf5, rf21 ; ldtmu.rf19                      # next trip | 62 p0
+    sub rf21, rf22, rf19 ; sub rf26, rf19, rf22 ; ldtmu.rf25        # 49 sub | 42 absdiff | 62 p1
+    max rf28, rf26, rf21 ; sub rf27, rf25, rf19 ; ldtmu.rf26        # 42 absdiff | 43 gt | 62 q1
+    sub tmuau, rf7, -1 ; smul24 rf27, rf27, rf27                    # 62 p2 | 43 gt | uniform 0xfffffffd (u8)
+    sub rf30, rf26, rf22 ; sub rf29, rf25, rf26 ; thrsw             # 43 gt | 49 sub
+    max rf30, rf29, rf9 ; smul24 rf31, rf30, rf30                   # 49 clip | 43 gt
+    mov tmuau, rf7 ; smul24 rf21, rf21, 3                           # 62 p3 | 49 mul | uniform 0xfffffffd (u8)
+    sub.pushc -, rf17, rf27 ; sub tmuau, rf7, -6                    # 49 select | 62 q2 | uniform 0xfffffffd (u8)
+    sub.norc -, rf17, rf31 ; sub tmuau, rf7, -7                     # 49 select | 62 q3 | uniform 0xfffffffd (u8)
+    min.ifna rf20, rf30, rf10 ; sub rf30, rf26, rf25 ; thrsw        # 49 select | 42 absdiff
+    max rf29, rf29, rf30 ; add rf20, rf21, rf20 ; ldtmu.rf21        # 42 absdiff | 49 add | 62 p2
+    max rf20, rf20, rf9 ; sub rf30, rf21, rf25                      # 49 f | 42 le
+    min rf20, rf20, rf10 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf7 # 49 f | 42 le | 62 p3
+    asr rf21, rf29, 1 ; sub rf7, rf7, rf21                          # 42 shr | 42 le
+    add rf7, rf20, 3 ; smul24 rf29, rf7, rf7                        # 50 add | 42 le
+    min rf7, rf7, rf10 ; add rf32, rf28, rf28 ; thrsw ; ldtmu.rf28  # 50 min | 42 mul | 62 q2
+    asr rf7, rf7, 3 ; sub rf33, rf28, rf26                          # 50 f2 | 42 le
+    add rf7, rf19, rf7 ; smul24 rf19, rf33, rf33                    # 67 add | 42 le
+    max rf7, rf7, 0 ; sub.pushc -, rf0, rf2                         # 67 clip | 67 store dst
+    sub.norc -, rf23, rf27 ; add rf20, rf20, 4                      # 67 store dst | 50 add
+    min rf20, rf20, rf10 ; sub.andnc -, rf23, rf30                  # 50 min | 67 store dst
+    asr rf20, rf20, 3 ; sub.andnc -, rf23, rf29                     # 50 f1 | 67 store dst
+    add rf22, rf32, rf21 ; sub rf32, rf22, rf20 ; ldtmu.rf21        # 42 add | 68 sub | 62 q3
+    max rf28, rf32, 0 ; sub rf21, rf21, rf28                        # 68 clip | 42 le
+    sub.andnc -, rf23, rf31 ; smul24 rf21, rf21, rf21               # 67 store dst | 42 le
+    sub.andnc -, rf23, rf19 ; add rf20, rf20, 1                     # 67 store dst | 65 g
+    asr rf20, rf20, 1 ; sub.andnc -, rf23, rf21                     # 65 g | 67 store dst
+    tmuwt - ; sub.andnc -, rf24, rf22                               # the last trip's stores | 67 store dst
+    min tmud, rf7, rf13 ; sub.pushc -, rf0, rf2                     # 67 store dst | 70 store dst
+    sub.norc -, rf23, rf27 ; mov.ifb tmuau, rf15                    # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf28, rf13 ; sub.andnc -, rf23, rf30                  # 68 store dst | 70 store dst
+    sub.andnc -, rf23, rf29 ; add rf25, rf25, rf20                  # 70 store dst | 70 add
+    max rf25, rf25, 0 ; sub.andnc -, rf23, rf31                     # 70 clip | 70 store dst
+    sub.andnc -, rf23, rf19 ; mov.ifb tmuau, rf8                    # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf23, rf21 ; sub rf20, rf26, rf20                  # 70 store dst | 71 sub
+    max rf20, rf20, 0 ; sub.andnc -, rf24, rf22                     # 71 clip | 70 store dst
+    sub.andnc -, rf17, rf27 ; mov rf2, rf3                          # 70 store dst | next trip
+    min tmud, rf25, rf13 ; sub.andnc -, rf17, rf31                  # 70 store dst
+    mov.ifa tmuau, rf16 ; sub.pushc -, rf0, rf3                     # 70 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    min tmud, rf20, rf13 ; add rf3, rf2, rf1                        # 71 store dst | the item's record
+    mov.ifb tmuau, rf18 ; add rf7, rf6, rf4                         # 71 store dst | 62 q0 | uniform 0xfffffffd (u8)
+    umin tmuau, rf3, rf0 ; sub rf8, rf7, -4                         # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
-    add rf20, rf27, rf3 ; smul24 rf24, rf28, rf28 ; ldtmu.rf28      # 67 add | 42 le | 62 q3
-    add rf29, rf32, rf31 ; smul24 rf25, rf25, rf25                  # 42 add | 42 le
-    add rf3, rf2, rf1 ; smul24 rf27, rf33, rf33                     # the item's record | 42 le
+    nop
+    nop
+    nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

@@ -6,12 +6,12 @@
 # vp9_lpf4_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 #   that it invokes for TX_4X4
-# input hash 7d6997a9d6405e1b
+# input hash d619ced498a3b612
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 187 instructions a trip, 23.4 an item; 183 at least for all it does.
-# 58 of the 64 registers that 2 threads a QPU leave each.
+# 200 instructions a trip, 25 an item; 189 at least for all it does.
+# 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 16 store 16.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -19,18 +19,65 @@
 # the add ALU's operation, the mul ALU's and the signal.
 #
 # The uniform stream; what the runtime fills in is 0 here.
+.uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
-.uniform 0x00000000  # how many threads
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00010000
+.uniform 0xfffffffd  # u8
+.uniform 0xffffff80
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x0000007f
+.uniform 0xfffffffd  # u8
+.uniform 0xffffff80
+.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # how many records
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x0000007f
+.uniform 0xffffff80
+.uniform 0xfffffffd  # u8
+.uniform 0x00000100
+.uniform 0x00000000  # address of the first record
+.uniform 0x0000007f
+.uniform 0x000000ff
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xffffff80
 .uniform 0x0000007f
-.uniform 0x00010000
-.uniform 0x000000ff
-.uniform 0x00000100
-.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # how many threads
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -41,256 +88,213 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xffffff38  # back to the loop's first word
+.uniform 0xfffffeec  # back to the loop's first word
 
-    eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    shr rf2, rf3, 1
+    eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:records
+    shr rf3, rf3, 1
     shl rf0, rf0, 3
-    and rf0, rf3, 1 ; add rf2, rf0, rf2
-    shl rf2, rf2, 3
-    shl rf3, rf0, 2                                                 # 62 q0
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 27 thresh
-    shl rf1, rf1, 3
-    nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf6            # 62 q0 | uniform value:dst_stride
-    umin tmuau, rf1, rf0 ; smul24 rf3, rf3, rf6 ; thrsw             # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | 62 q0 | uniform value:dst
-    nop ; add rf5, rf1, rf3 ; ldunifrf.rf1                          # 62 q0 | uniform value:threads
-    shl rf1, rf1, 6
-    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
-    nop ; add rf7, rf5, -4                                          # 62 q0
-    nop ; add rf8, rf7, rf4 ; ldtmu.rf5                             # 62 q0 | the item's record
-    nop ; sub rf9, rf8, -4                                          # 62 q0
-    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf11                                             # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf12                                             # 27 thresh | uniform 0x00010000
-    nop ; mov rf13, 0                                               # 49 select
-    nop ; ldunifrf.rf14                                             # 67 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf15                                             # 26 limit | uniform 0x00000100
+    setnnmode_uu ; add rf0, rf0, rf3                                # 27 thresh
+    shl rf0, rf0, 3
+    nop ; add rf0, rf1, rf0
 loop:
-    tmuwt - ; sub rf16, rf8, -3                                     # 62 p0
-    umin tmuau, rf3, rf0 ; sub rf17, rf8, -2                        # the item's record | 62 p1 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf9 ; sub rf18, rf8, -5                              # 62 q0 | 62 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf16 ; add rf19, rf9, rf6 ; thrsw                    # 62 p0 | 62 q0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf17 ; sub rf20, rf8, -1                             # 62 p1 | 62 p2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf18 ; sub rf21, rf8, -6                             # 62 q1 | 62 q2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf20 ; add rf23, rf16, rf6 ; thrsw ; ldtmu.rf22      # 62 p2 | 62 p0 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; sub rf24, rf8, -7                              # 62 p3 | 62 q3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf21 ; add rf26, rf17, rf6 ; ldtmu.rf25              # 62 q2 | 62 p1 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf24 ; add rf28, rf18, rf6 ; thrsw ; ldtmu.rf27      # 62 q3 | 62 q1 | 62 q0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf19 ; add rf29, rf20, rf6 ; ldtmu.rf20              # 62 q0 | 62 p2 | 62 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf23 ; add rf30, rf8, rf6 ; ldtmu.rf8                # 62 p0 | 62 p3 | 62 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf26 ; add rf31, rf21, rf6 ; thrsw ; ldtmu.rf21      # 62 p1 | 62 q2 | 62 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf28 ; add rf32, rf24, rf6 ; ldtmu.rf24              # 62 q1 | 62 q3 | 62 p2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf29 ; add rf19, rf19, rf6                           # 62 p2 | 62 q0 | uniform 0xfffffffd (u8)
-    add rf26, rf23, rf6 ; add rf33, rf26, rf6 ; thrsw ; ldtmu.rf23  # 62 p0 | 62 p1 | 62 p3
-    mov tmuau, rf30 ; add rf28, rf28, rf6                           # 62 p3 | 62 q1 | uniform 0xfffffffd (u8)
-    sub rf34, rf8, rf20 ; v8dot rf35, rf5, rf12                     # 43 gt | 27 thresh
-    add rf36, rf29, rf6 ; smul24 rf29, rf34, rf34 ; thrsw ; ldtmu.rf34 # 62 p2 | 43 gt | 62 q2
-    mov tmuau, rf31 ; smul24 rf35, rf35, rf35                       # 62 q2 | 43 gt | uniform 0xfffffffd (u8)
-    sub rf30, rf21, rf27 ; add rf37, rf30, rf6                      # 43 gt | 62 p3
-    sub rf30, rf8, rf21 ; smul24 rf38, rf30, rf30 ; thrsw ; ldtmu.rf39 # 49 sub | 43 gt | 62 q3
-    max rf40, rf30, rf10 ; mov tmuau, rf32                          # 49 clip | 62 q3 | uniform 0xfffffffd (u8)
-    add rf41, rf31, rf6 ; sub rf31, rf27, rf20                      # 62 q2 | 49 sub
-    mov rf43, rf13 ; add rf42, rf32, rf6 ; thrsw ; ldtmu.rf32       # 49 select | 62 q3 | 62 q0
-    mov tmuau, rf19 ; smul24 rf44, rf31, 3                          # 62 q0 | 49 mul | uniform 0xfffffffd (u8)
-    sub rf46, rf24, rf8 ; v8dot rf45, rf5, rf15 ; ldtmu.rf47        # 42 le | 26 limit | 62 p0
-    mov tmuau, rf26 ; smul24 rf45, rf45, rf45 ; thrsw ; ldtmu.rf48  # 62 p0 | 42 le | 62 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf33 ; smul24 rf46, rf46, rf46 ; ldtmu.rf49          # 62 p1 | 42 le | 62 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf28 ; sub rf23, rf23, rf24                          # 62 q1 | 42 le | uniform 0xfffffffd (u8)
-    sub.pushc -, rf35, rf29 ; smul24 rf23, rf23, rf23               # 49 select | 42 le
-    sub rf50, rf20, rf27 ; sub rf24, rf34, rf21 ; thrsw ; ldtmu.rf51 # 42 absdiff | 42 le | 62 p2
-    max rf31, rf50, rf31 ; mov tmuau, rf36                          # 42 absdiff | 62 p2 | uniform 0xfffffffd (u8)
-    sub rf50, rf21, rf8 ; sub rf52, rf48, rf47                      # 42 absdiff | 43 gt
-    max rf30, rf30, rf50 ; sub.norc -, rf35, rf38                   # 42 absdiff | 49 select
-    min.ifna rf43, rf40, rf11 ; smul24 rf24, rf24, rf24 ; thrsw     # 49 select | 42 le
-    asr rf43, rf30, 1 ; add rf30, rf44, rf43                        # 42 shr | 49 add
-    max rf30, rf30, rf10 ; sub rf34, rf39, rf34 ; ldtmu.rf39        # 49 f | 42 le | 62 p3
-    min rf30, rf30, rf11 ; mov tmuau, rf37 ; thrsw ; ldtmu.rf44     # 49 f | 62 p3 | 62 q2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf41 ; add rf40, rf30, 3                             # 62 q2 | 50 add | uniform 0xfffffffd (u8)
-    min rf40, rf40, rf11 ; smul24 rf52, rf52, rf52                  # 50 min | 43 gt
-    asr rf40, rf40, 3 ; sub.pushc -, rf0, rf2                       # 50 f2 | 67 store dst
-    sub.norc -, rf45, rf29 ; sub rf50, rf49, rf32                   # 67 store dst | 43 gt
-    sub.andnc -, rf45, rf46 ; add rf31, rf31, rf31                  # 67 store dst | 42 mul
-    add rf20, rf20, rf40 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf40 # 67 add | 42 le | 62 q3
-    max rf20, rf20, 0 ; mov tmuau, rf42                             # 67 clip | 62 q3 | uniform 0xfffffffd (u8)
-    add rf30, rf30, 4 ; sub rf53, rf48, rf49                        # 50 add | 49 sub
-    min rf30, rf30, rf11 ; sub.andnc -, rf45, rf23                  # 50 min | 67 store dst
-    max rf54, rf53, rf10 ; sub.andnc -, rf45, rf38                  # 49 clip | 67 store dst
-    asr rf30, rf30, 3 ; sub.andnc -, rf45, rf24                     # 50 f1 | 67 store dst
-    add rf31, rf31, rf43 ; smul24 rf43, rf50, rf50 ; thrsw ; ldtmu.rf50 # 42 add | 43 gt | 62 q0
-    and rf19, rf5, rf14 ; add tmuau, rf19, rf6 ; ldtmu.rf55         # 25 blimit | 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
-    add tmuau, rf26, rf6 ; sub rf26, rf32, rf47                     # 62 p0 | 49 sub | uniform 0xfffffffd (u8)
-    sub.andnc -, rf45, rf34 ; mov rf56, rf13                        # 67 store dst | 49 select
-    sub rf27, rf27, rf30 ; sub rf57, rf51, rf48 ; thrsw             # 68 sub | 42 le
-    max rf27, rf27, 0 ; smul24 rf57, rf57, rf57                     # 68 clip | 42 le
-    add rf30, rf30, 1 ; sub rf39, rf39, rf51                        # 65 g | 42 le
-    asr rf30, rf30, 1 ; sub.andnc -, rf19, rf31                     # 65 g | 67 store dst
-    sub.pushc -, rf0, rf2 ; smul24 rf51, rf26, 3                    # 70 store dst | 49 mul
-    sub.norc -, rf45, rf29 ; add rf8, rf8, rf30                     # 70 store dst | 70 add
-    max rf8, rf8, 0 ; sub.andnc -, rf45, rf46                       # 70 clip | 70 store dst
-    sub.andnc -, rf45, rf23 ; smul24 rf23, rf39, rf39               # 70 store dst | 42 le
-    sub.andnc -, rf45, rf38 ; sub rf39, rf47, rf32                  # 70 store dst | 42 absdiff
-    max rf24, rf39, rf26 ; sub.andnc -, rf45, rf24                  # 42 absdiff | 70 store dst
-    sub rf26, rf44, rf49 ; sub rf39, rf49, rf48 ; thrsw ; ldtmu.rf46 # 42 le | 42 absdiff | 62 p1
-    max rf33, rf53, rf39 ; add tmuau, rf33, rf6 ; ldtmu.rf39        # 42 absdiff | 62 p1 | 62 q1 | uniform 0xfffffffd (u8)
-    asr rf28, rf33, 1 ; add tmuau, rf28, rf6                        # 42 shr | 62 q1 | uniform 0xfffffffd (u8)
-    sub.andnc -, rf45, rf34 ; sub rf34, rf46, rf55                  # 70 store dst | 43 gt
-    sub.andnc -, rf19, rf31 ; sub rf21, rf21, rf30                  # 70 store dst | 71 sub
-    max rf21, rf21, 0 ; sub.andnc -, rf35, rf29                     # 71 clip | 70 store dst
-    sub rf29, rf39, rf50 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf30 # 43 gt | 62 p2
-    add tmuau, rf36, rf6 ; smul24 rf26, rf26, rf26 ; ldtmu.rf36     # 62 p2 | 42 le | 62 p3 | uniform 0xfffffffd (u8)
-    add tmuau, rf37, rf6 ; sub rf37, rf40, rf44                     # 62 p3 | 42 le | uniform 0xfffffffd (u8)
-    sub.andnc -, rf35, rf38 ; sub rf38, rf46, rf39                  # 70 store dst | 49 sub
-    max rf29, rf38, rf10 ; smul24 rf40, rf29, rf29 ; thrsw ; ldtmu.rf44 # 49 clip | 43 gt | 62 q2
-    add tmuau, rf41, rf6 ; add rf24, rf24, rf24                     # 62 q2 | 42 mul | uniform 0xfffffffd (u8)
-    sub rf41, rf50, rf55 ; smul24 rf37, rf37, rf37                  # 49 sub | 42 le
-    mov rf31, rf13 ; add rf24, rf24, rf28 ; thrsw ; ldtmu.rf28      # 49 select | 42 add | 62 q3
-    add tmuau, rf42, rf6 ; smul24 rf42, rf41, 3                     # 62 q3 | 49 mul | uniform 0xfffffffd (u8)
-    tmuwt - ; add rf33, rf16, rf6                                   # the last trip's stores | 67 store dst
-    min tmud, rf20, rf14 ; sub rf20, rf30, rf46 ; ldtmu.rf53        # 67 store dst | 42 le | 62 q0
-    mov.ifb tmuau, rf16 ; add rf16, rf9, rf6 ; thrsw                # 67 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    sub rf30, rf36, rf30 ; smul24 rf20, rf20, rf20 ; ldtmu.rf36     # 42 le | 62 p0
-    sub rf30, rf28, rf44 ; smul24 rf28, rf30, rf30                  # 42 le
-    min tmud, rf27, rf14 ; sub rf27, rf44, rf39 ; ldtmu.rf44        # 68 store dst | 42 le | 62 p1
-    mov.ifb tmuau, rf9 ; sub.pushc -, rf35, rf52                    # 68 store dst | 49 select | uniform 0xfffffffd (u8)
-    min tmud, rf8, rf14 ; sub.norc -, rf35, rf43                    # 70 store dst | 49 select
-    min.ifna rf56, rf54, rf11 ; mov.ifb tmuau, rf17 ; thrsw         # 49 select | 70 store dst | uniform 0xfffffffd (u8)
-    add rf51, rf51, rf56 ; sub rf54, rf44, rf36 ; ldtmu.rf56        # 49 add | 43 gt | 62 q1
-    max rf17, rf51, rf10 ; add rf51, rf17, rf6                      # 49 f | 70 store dst
-    min rf17, rf17, rf11 ; sub rf8, rf55, rf50 ; thrsw ; ldtmu.rf9  # 49 f | 42 absdiff | 62 p2
-    max rf41, rf8, rf41 ; add rf8, rf17, 3                          # 42 absdiff | 50 add
-    min rf8, rf8, rf11 ; add rf17, rf17, 4                          # 50 min | 50 add
-    asr rf8, rf8, 3 ; smul24 rf54, rf54, rf54                       # 50 f2 | 43 gt
-    min rf17, rf17, rf11 ; add rf8, rf47, rf8 ; thrsw ; ldtmu.rf47  # 50 min | 67 add | 62 p3
-    max rf8, rf8, 0 ; smul24 rf27, rf27, rf27                       # 67 clip | 42 le
-    asr rf17, rf17, 3 ; add rf41, rf41, rf41                        # 50 f1 | 42 mul
-    min tmud, rf21, rf14 ; sub rf21, rf32, rf17 ; ldtmu.rf32        # 71 store dst | 68 sub | 62 q2
-    max rf21, rf21, 0 ; mov.ifb tmuau, rf18                         # 68 clip | 71 store dst | uniform 0xfffffffd (u8)
-    sub.pushc -, rf0, rf2 ; add rf17, rf17, 1                       # 67 store dst | 65 g
-    asr rf17, rf17, 1 ; sub.norc -, rf45, rf52                      # 65 g | 67 store dst
-    sub.andnc -, rf45, rf57 ; add rf48, rf48, rf17                  # 67 store dst | 70 add
-    max rf48, rf48, 0 ; sub.andnc -, rf45, rf23                     # 70 clip | 67 store dst
-    sub.andnc -, rf45, rf43 ; sub rf17, rf49, rf17                  # 67 store dst | 71 sub
-    max rf17, rf17, 0 ; sub.andnc -, rf45, rf26                     # 71 clip | 67 store dst
-    sub.andnc -, rf45, rf37 ; sub rf49, rf39, rf46                  # 67 store dst | 42 absdiff
-    max rf38, rf38, rf49 ; sub.andnc -, rf19, rf24                  # 42 absdiff | 67 store dst
-    min tmud, rf8, rf14 ; sub.pushc -, rf0, rf2                     # 67 store dst | 70 store dst
-    asr rf38, rf38, 1 ; sub.norc -, rf45, rf52                      # 42 shr | 70 store dst
-    sub.andnc -, rf45, rf57 ; mov.ifb tmuau, rf33                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf21, rf14 ; sub.andnc -, rf45, rf23                  # 68 store dst | 70 store dst
-    sub.andnc -, rf45, rf43 ; mov.ifb tmuau, rf16                   # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    sub.andnc -, rf45, rf26 ; sub rf26, rf56, rf53                  # 70 store dst | 43 gt
-    sub.andnc -, rf45, rf37 ; sub rf37, rf44, rf56                  # 70 store dst | 49 sub
-    max rf24, rf37, rf10 ; sub.andnc -, rf19, rf24                  # 49 clip | 70 store dst
-    sub.andnc -, rf35, rf52 ; smul24 rf26, rf26, rf26               # 70 store dst | 43 gt
-    min tmud, rf48, rf14 ; sub.andnc -, rf35, rf43                  # 70 store dst
-    sub.pushc -, rf35, rf34 ; mov.ifa tmuau, rf51                   # 49 select | 70 store dst | uniform 0xfffffffd (u8)
-    sub.norc -, rf35, rf40 ; add rf18, rf18, rf6                    # 49 select | 71 store dst
-    min.ifna rf31, rf29, rf11 ; smul24 rf29, rf30, rf30 ; thrsw     # 49 select | 42 le
-    add rf31, rf42, rf31 ; sub rf42, rf53, rf36                     # 49 add | 49 sub
-    max rf31, rf31, rf10 ; mov rf30, rf13                           # 49 f | 49 select
-    min rf31, rf31, rf11 ; add rf38, rf41, rf38 ; ldtmu.rf41        # 49 f | 42 add | 62 q3
-    min tmud, rf17, rf14 ; add rf17, rf31, 3                        # 71 store dst | 50 add
-    min rf17, rf17, rf11 ; add rf31, rf31, 4                        # 50 min | 50 add
-    asr rf17, rf17, 3 ; mov.ifb tmuau, rf18                         # 50 f2 | 71 store dst | uniform 0xfffffffd (u8)
-    min rf31, rf31, rf11 ; sub.pushc -, rf0, rf2                    # 50 min | 67 store dst
-    asr rf31, rf31, 3 ; sub.norc -, rf45, rf34                      # 50 f1 | 67 store dst
-    sub.andnc -, rf45, rf20 ; add rf17, rf55, rf17                  # 67 store dst | 67 add
-    max rf17, rf17, 0 ; sub.andnc -, rf45, rf28                     # 67 clip | 67 store dst
-    sub.andnc -, rf45, rf40 ; smul24 rf55, rf42, 3                  # 67 store dst | 49 mul
-    sub.andnc -, rf45, rf27 ; add rf33, rf33, rf6                   # 67 store dst
-    sub.andnc -, rf45, rf29 ; sub rf50, rf50, rf31                  # 67 store dst | 68 sub
-    max rf50, rf50, 0 ; sub.andnc -, rf19, rf38                     # 68 clip | 67 store dst
-    min tmud, rf17, rf14 ; sub.pushc -, rf0, rf2                    # 67 store dst | 70 store dst
-    sub.norc -, rf45, rf34 ; add rf31, rf31, 1                      # 70 store dst | 65 g
-    asr rf20, rf31, 1 ; sub.andnc -, rf45, rf20                     # 65 g | 70 store dst
-    sub.andnc -, rf45, rf28 ; sub rf28, rf9, rf44                   # 70 store dst | 42 le
-    tmuwt - ; sub.andnc -, rf45, rf40                               # 70 store dst
-    sub.andnc -, rf45, rf27 ; mov.ifb tmuau, rf33                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    sub.andnc -, rf45, rf29 ; add rf16, rf16, rf6                   # 70 store dst | 68 store dst
-    min tmud, rf50, rf14 ; sub.andnc -, rf19, rf38                  # 68 store dst | 70 store dst
-    sub rf28, rf47, rf9 ; smul24 rf9, rf28, rf28                    # 42 le
-    add rf34, rf46, rf20 ; sub.andnc -, rf35, rf34                  # 70 add | 70 store dst
-    max rf28, rf34, 0 ; smul24 rf34, rf28, rf28                     # 70 clip | 42 le
-    mov.ifb tmuau, rf16 ; add rf51, rf51, rf6                       # 68 store dst | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf28, rf14 ; sub.andnc -, rf35, rf40                  # 70 store dst
-    sub.pushc -, rf35, rf54 ; sub rf28, rf36, rf53                  # 49 select | 42 absdiff
-    max rf28, rf28, rf42 ; sub.norc -, rf35, rf26                   # 42 absdiff | 49 select
-    min.ifna rf30, rf24, rf11 ; sub rf24, rf32, rf56                # 49 select | 42 le
-    add rf30, rf55, rf30 ; sub rf55, rf56, rf44                     # 49 add | 42 absdiff
-    max rf30, rf30, rf10 ; sub rf20, rf39, rf20                     # 49 f | 71 sub
-    min rf24, rf30, rf11 ; smul24 rf30, rf24, rf24                  # 49 f | 42 le
-    max rf55, rf37, rf55 ; add rf37, rf24, 3                        # 42 absdiff | 50 add
-    min rf32, rf37, rf11 ; sub rf37, rf41, rf32                     # 50 min | 42 le
-    max rf20, rf20, 0 ; mov.ifb tmuau, rf51                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
-    asr rf32, rf32, 3 ; add rf18, rf18, rf6                         # 50 f2 | 71 store dst
-    asr rf55, rf55, 1 ; add rf28, rf28, rf28                        # 42 shr | 42 mul
-    min tmud, rf20, rf14 ; add rf20, rf24, 4                        # 71 store dst | 50 add
-    min rf37, rf20, rf11 ; smul24 rf20, rf37, rf37                  # 50 min | 42 le
-    asr rf36, rf37, 3 ; add rf32, rf36, rf32                        # 50 f1 | 67 add
-    max rf28, rf32, 0 ; add rf32, rf28, rf55                        # 67 clip | 42 add
-    mov.ifb tmuau, rf18 ; sub.pushc -, rf0, rf2                     # 71 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    sub.norc -, rf45, rf54 ; sub rf53, rf53, rf36                   # 67 store dst | 68 sub
-    max rf53, rf53, 0 ; sub.andnc -, rf45, rf9                      # 68 clip | 67 store dst
-    sub.andnc -, rf45, rf34 ; add rf36, rf36, 1                     # 67 store dst | 65 g
-    asr rf36, rf36, 1 ; sub.andnc -, rf45, rf26                     # 65 g | 67 store dst
-    sub.andnc -, rf45, rf30 ; add rf44, rf44, rf36                  # 67 store dst | 70 add
-    max rf44, rf44, 0 ; sub.andnc -, rf45, rf20                     # 70 clip | 67 store dst
-    min tmud, rf28, rf14 ; sub.andnc -, rf19, rf32                  # 67 store dst
-    sub.pushc -, rf0, rf2 ; add.ifa tmuau, rf33, rf6                # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf53, rf14 ; sub.norc -, rf45, rf54                   # 68 store dst | 70 store dst
-    sub.andnc -, rf45, rf9 ; add.ifb tmuau, rf16, rf6               # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    sub.andnc -, rf45, rf34 ; sub rf34, rf56, rf36                  # 70 store dst | 71 sub
-    max rf34, rf34, 0 ; sub.andnc -, rf45, rf26                     # 71 clip | 70 store dst
-    sub.andnc -, rf45, rf30 ; mov rf4, rf22                         # 70 store dst | next trip
-    add rf8, rf7, rf4 ; sub.andnc -, rf45, rf20                     # 62 q0 | 70 store dst
-    sub rf9, rf8, -4 ; sub.andnc -, rf19, rf32                      # 62 q0 | 70 store dst
-    sub.andnc -, rf35, rf54 ; mov rf2, rf3                          # 70 store dst | next trip
-    min tmud, rf44, rf14 ; sub.andnc -, rf35, rf26                  # 70 store dst
-    add.ifa tmuau, rf51, rf6 ; mov rf5, rf25                        # 70 store dst | next trip | uniform 0xfffffffd (u8)
-    min tmud, rf34, rf14 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a batch more
-    add rf3, rf2, rf1 ; add.ifb tmuau, rf18, rf6                    # the item's record | 71 store dst | uniform 0xfffffffd (u8)
+    eidx rf1 ; ldunifrf.rf2                                         # uniform value:items
+    and rf1, rf1, 1
+    shl rf1, rf1, 2                                                 # 62 q0
+    nop ; sub rf2, rf2, 1
+    shl rf2, rf2, 3
+    nop ; ldunifrf.rf3                                              # uniform value:records
+    nop ; add rf2, rf3, rf2 ; ldunifrf.rf3                          # 62 q0 | uniform value:dst_stride
+    tmuwt - ; smul24 rf1, rf1, rf3 ; ldunifrf.rf3                   # 62 q0 | uniform value:dst
+    umin tmuau, rf0, rf2 ; add rf1, rf3, rf1 ; thrsw                # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; add rf1, rf1, -4                                          # 62 q0
+    nop ; ldunifrf.rf2                                              # 62 q0 | uniform value:dst_stride
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; add rf3, rf1, rf3 ; ldtmu.rf1                             # 62 q0 | the item's record
+    sub rf4, rf3, -4 ; add rf5, rf3, rf2                            # 62 q0 | 62 p3
+    mov tmuau, rf4 ; sub rf6, rf3, -3                               # 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf6 ; sub rf7, rf3, -2                               # 62 p0 | 62 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf7 ; add rf8, rf4, rf2 ; thrsw                      # 62 p1 | 62 q0 | uniform 0xfffffffd (u8)
+    sub rf9, rf3, -5 ; add rf10, rf6, rf2                           # 62 q1 | 62 p0
+    mov tmuau, rf9 ; sub rf11, rf3, -1                              # 62 q1 | 62 p2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf11 ; add rf13, rf7, rf2 ; thrsw ; ldtmu.rf12       # 62 p2 | 62 p1 | 62 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf3 ; sub rf14, rf3, -6                              # 62 p3 | 62 q2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; sub rf3, rf3, -7                              # 62 q2 | 62 q3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf3 ; add rf16, rf9, rf2 ; thrsw ; ldtmu.rf15        # 62 q3 | 62 q1 | 62 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; add rf17, rf11, rf2 ; ldtmu.rf11               # 62 q0 | 62 p2 | 62 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf10 ; add rf18, rf14, rf2 ; ldtmu.rf14              # 62 p0 | 62 q2 | 62 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf13 ; add rf19, rf3, rf2 ; thrsw ; ldtmu.rf3        # 62 p1 | 62 q3 | 62 p2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; add rf8, rf8, rf2                             # 62 q1 | 62 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; add rf10, rf10, rf2                           # 62 p2 | 62 p0 | uniform 0xfffffffd (u8)
+    add rf16, rf13, rf2 ; add rf20, rf16, rf2 ; thrsw ; ldtmu.rf13  # 62 p1 | 62 q1 | 62 p3
+    mov tmuau, rf5 ; add rf17, rf17, rf2                            # 62 p3 | 62 p2 | uniform 0xfffffffd (u8)
+    add rf5, rf5, rf2 ; add rf21, rf18, rf2 ; ldunifrf.rf22         # 62 p3 | 62 q2 | 27 thresh | uniform 0x00010000
+    add rf25, rf19, rf2 ; sub rf23, rf11, rf15 ; thrsw ; ldtmu.rf24 # 62 q3 | 43 gt | 62 q2
+    mov tmuau, rf18 ; v8dot rf18, rf1, rf22                         # 62 q2 | 27 thresh | uniform 0xfffffffd (u8)
+    sub rf22, rf14, rf12 ; smul24 rf23, rf23, rf23 ; ldunifrf.rf26  # 43 gt | 49 clip | uniform 0xffffff80
+    sub rf18, rf11, rf14 ; smul24 rf27, rf18, rf18 ; thrsw ; ldtmu.rf28 # 49 sub | 43 gt | 62 q3
+    max rf19, rf18, rf26 ; mov tmuau, rf19                          # 49 clip | 62 q3 | uniform 0xfffffffd (u8)
+    mov rf29, 0 ; smul24 rf22, rf22, rf22                           # 49 select | 43 gt
+    sub rf3, rf3, rf11 ; sub rf13, rf13, rf3 ; thrsw ; ldtmu.rf30   # 42 le | 62 q0
+    mov tmuau, rf8 ; smul24 rf3, rf3, rf3 ; ldtmu.rf31              # 62 q0 | 42 le | 62 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf10 ; mov rf32, 0                                   # 62 p0 | 49 select | uniform 0xfffffffd (u8)
+    sub rf13, rf12, rf15 ; smul24 rf33, rf13, rf13 ; thrsw ; ldtmu.rf34 # 49 sub | 42 le | 62 p1
+    mov tmuau, rf16 ; sub rf36, rf34, rf31 ; ldtmu.rf35             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf20 ; smul24 rf36, rf36, rf36                       # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
+    sub rf38, rf35, rf30 ; sub rf37, rf34, rf35 ; thrsw ; ldtmu.rf39 # 43 gt | 49 sub | 62 p2
+    mov tmuau, rf17 ; smul24 rf38, rf38, rf38                       # 62 p2 | 43 gt | uniform 0xfffffffd (u8)
+    sub rf41, rf15, rf12 ; sub rf40, rf24, rf14 ; ldunifrf.rf42     # 42 absdiff | 42 le | 49 clip | uniform 0x0000007f
+    max rf41, rf41, rf13 ; sub rf43, rf14, rf11 ; thrsw ; ldtmu.rf44 # 42 absdiff | 62 p3
+    mov tmuau, rf5 ; mov rf45, 0                                    # 62 p3 | 49 select | uniform 0xfffffffd (u8)
+    max rf40, rf18, rf43 ; smul24 rf18, rf40, rf40 ; ldunifrf.rf43  # 42 absdiff | 42 le | 49 clip | uniform 0xffffff80
+    max rf28, rf37, rf43 ; sub rf24, rf28, rf24 ; thrsw ; ldtmu.rf46 # 49 clip | 42 le | 62 q2
+    asr rf40, rf40, 1 ; mov tmuau, rf21                             # 42 shr | 62 q2 | uniform 0xfffffffd (u8)
+    add rf41, rf41, rf41 ; smul24 rf24, rf24, rf24 ; ldunifrf.rf47  # 42 mul | 42 le | uniform value:items
+    add rf40, rf41, rf40 ; sub rf41, rf39, rf34 ; thrsw ; ldtmu.rf48 # 42 add | 42 le | 62 q3
+    mov tmuau, rf25 ; sub rf47, rf47, 1                             # 62 q3 | uniform 0xfffffffd (u8)
+    shl rf47, rf47, 3 ; smul24 rf41, rf41, rf41                     # 42 le
+    sub rf44, rf44, rf39 ; sub rf39, rf30, rf31 ; thrsw ; ldtmu.rf49 # 42 le | 49 sub | 62 q0
+    add tmuau, rf8, rf2 ; smul24 rf8, rf44, rf44 ; ldtmu.rf44       # 62 q0 | 42 le | 62 p0 | uniform 0xfffffffd (u8)
+    add tmuau, rf10, rf2 ; smul24 rf10, rf13, 3                     # 62 p0 | 49 mul | uniform 0xfffffffd (u8)
+    sub rf50, rf31, rf30 ; sub rf13, rf46, rf35 ; thrsw ; ldtmu.rf51 # 42 absdiff | 42 le | 62 p1
+    add tmuau, rf16, rf2 ; sub rf52, rf51, rf44 ; ldtmu.rf16        # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
+    add tmuau, rf20, rf2 ; smul24 rf20, rf52, rf52                  # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
+    sub rf53, rf16, rf49 ; sub rf52, rf51, rf16 ; thrsw ; ldtmu.rf54 # 43 gt | 49 sub | 62 p2
+    max rf50, rf50, rf39 ; smul24 rf53, rf53, rf53 ; ldunifrf.rf55  # 42 absdiff | 43 gt | 49 clip | uniform 0x0000007f
+    sub rf56, rf35, rf34 ; smul24 rf13, rf13, rf13 ; ldunifrf.rf57  # 42 absdiff | 42 le | 49 clip | uniform 0xffffff80
+    max rf17, rf52, rf57 ; add tmuau, rf17, rf2 ; thrsw ; ldtmu.rf58 # 49 clip | 62 p2 | 62 p3 | uniform 0xfffffffd (u8)
+    max rf46, rf37, rf56 ; sub rf37, rf48, rf46 ; ldunifrf.rf48     # 42 absdiff | 42 le | 26 limit | uniform 0x00000100
+    add rf50, rf50, rf50 ; v8dot rf48, rf1, rf48 ; ldunifrf.rf56    # 42 mul | 26 limit | uniform value:records
+    add rf56, rf56, rf47 ; smul24 rf47, rf48, rf48 ; thrsw ; ldtmu.rf48 # 42 le | 62 q2
+    add rf59, rf6, rf2 ; smul24 rf37, rf37, rf37 ; ldunifrf.rf60    # 67 store dst | 42 le | 49 clip | uniform 0x0000007f
+    add rf61, rf4, rf2 ; sub rf62, rf54, rf51 ; ldunifrf.rf63       # 68 store dst | 42 le | 67 clip | uniform 0x000000ff
+    and rf1, rf1, rf63 ; add tmuau, rf5, rf2 ; thrsw ; ldtmu.rf5    # 25 blimit | 62 p3 | 62 q3 | uniform 0xfffffffd (u8)
+    add tmuau, rf21, rf2 ; mov rf21, 0                              # 62 q2 | 49 select | uniform 0xfffffffd (u8)
+    asr rf25, rf46, 1 ; add tmuau, rf25, rf2                        # 42 shr | 62 q3 | uniform 0xfffffffd (u8)
+    sub.pushc -, rf27, rf23 ; smul24 rf39, rf39, 3                  # 49 select | 49 mul
+    sub.norc -, rf27, rf22 ; add rf25, rf50, rf25                   # 49 select | 42 add
+    min.ifna rf29, rf19, rf42 ; smul24 rf19, rf62, rf62 ; thrsw     # 49 select | 42 le
+    add rf10, rf10, rf29 ; sub rf29, rf58, rf54 ; ldtmu.rf54        # 49 add | 42 le | 62 q0
+    max rf10, rf10, rf26 ; smul24 rf26, rf29, rf29 ; ldtmu.rf29     # 49 f | 42 le | 62 p0
+    min rf10, rf10, rf42 ; sub.pushc -, rf27, rf36                  # 49 f | 49 select
+    sub.norc -, rf27, rf38 ; add rf58, rf10, 3                      # 49 select | 50 add
+    min.ifna rf32, rf28, rf55 ; sub.pushc -, rf27, rf20             # 49 select
+    min rf32, rf58, rf42 ; add rf39, rf39, rf32 ; ldtmu.rf58        # 50 min | 49 add | 62 p1
+    sub.norc -, rf27, rf53 ; sub rf28, rf58, rf29                   # 49 select | 43 gt
+    min.ifna rf45, rf17, rf60 ; smul24 rf17, rf28, rf28 ; thrsw     # 49 select | 43 gt
+    max rf39, rf39, rf43 ; sub rf43, rf49, rf44 ; ldtmu.rf28        # 49 f | 49 sub | 62 q1
+    sub rf50, rf28, rf54 ; sub rf62, rf58, rf28 ; ldunifrf.rf46     # 43 gt | 49 sub | 49 clip | uniform 0xffffff80
+    sub.pushc -, rf27, rf17 ; smul24 rf50, rf50, rf50               # 49 select | 43 gt
+    asr rf32, rf32, 3 ; sub.norc -, rf27, rf50                      # 50 f2 | 49 select
+    sub.pushc -, rf56, rf0 ; add rf15, rf15, rf32                   # 67 store dst | 67 add
+    max rf32, rf62, rf46 ; sub.norc -, rf47, rf23                   # 49 clip | 67 store dst
+    max rf15, rf15, 0 ; sub.andnc -, rf47, rf3                      # 67 clip | 67 store dst
+    sub.andnc -, rf47, rf33 ; add rf10, rf10, 4                     # 67 store dst | 50 add
+    min rf10, rf10, rf42 ; sub.andnc -, rf47, rf22                  # 50 min | 67 store dst
+    asr rf10, rf10, 3 ; sub.andnc -, rf47, rf18                     # 50 f1 | 67 store dst
+    sub.andnc -, rf47, rf24 ; sub rf12, rf12, rf10                  # 67 store dst | 68 sub
+    min rf5, rf39, rf55 ; sub rf39, rf5, rf48 ; ldunifrf.rf42       # 49 f | 42 le | 49 clip | uniform 0x0000007f
+    min.ifnb rf21, rf32, rf42 ; add rf10, rf10, 1                   # 49 select | 65 g
+    tmuwt - ; sub.andnc -, rf1, rf40                                # the last trip's stores | 67 store dst
+    min tmud, rf15, rf63 ; sub.pushc -, rf56, rf0                   # 67 store dst | 70 store dst
+    max rf12, rf12, 0 ; sub.norc -, rf47, rf23                      # 68 clip | 70 store dst
+    asr rf3, rf10, 1 ; sub.andnc -, rf47, rf3                       # 65 g | 70 store dst
+    sub.andnc -, rf47, rf33 ; mov.ifb tmuau, rf6                    # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf12, rf63 ; sub.andnc -, rf47, rf22                  # 68 store dst | 70 store dst
+    sub.andnc -, rf47, rf18 ; mov.ifb tmuau, rf4                    # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf47, rf24 ; add rf11, rf11, rf3                   # 70 store dst | 70 add
+    max rf11, rf11, 0 ; sub.andnc -, rf1, rf40                      # 70 clip | 70 store dst
+    sub.andnc -, rf27, rf23 ; sub rf3, rf14, rf3                    # 70 store dst | 71 sub
+    min tmud, rf11, rf63 ; sub.andnc -, rf27, rf22                  # 70 store dst
+    max rf3, rf3, 0 ; sub.pushc -, rf56, rf0                        # 71 clip | 67 store dst
+    sub.norc -, rf47, rf36 ; mov.ifb tmuau, rf7                     # 67 store dst | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf3, rf63 ; sub.andnc -, rf47, rf41                   # 71 store dst | 67 store dst
+    sub.andnc -, rf47, rf8 ; mov.ifb tmuau, rf9                     # 67 store dst | 71 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf47, rf38 ; add rf3, rf5, 3                       # 67 store dst | 50 add
+    min rf3, rf3, rf55 ; sub.andnc -, rf47, rf13                    # 50 min | 67 store dst
+    asr rf3, rf3, 3 ; sub.andnc -, rf47, rf37                       # 50 f2 | 67 store dst
+    sub.andnc -, rf1, rf25 ; add rf5, rf5, 4                        # 67 store dst | 50 add
+    min rf5, rf5, rf55 ; sub.pushc -, rf56, rf0                     # 50 min | 70 store dst
+    asr rf5, rf5, 3 ; sub.norc -, rf47, rf36                        # 50 f1 | 70 store dst
+    sub.andnc -, rf47, rf41 ; add rf3, rf31, rf3                    # 70 store dst | 67 add
+    max rf3, rf3, 0 ; sub.andnc -, rf47, rf8                        # 67 clip | 70 store dst
+    min tmud, rf3, rf63 ; sub.andnc -, rf47, rf38                   # 67 store dst | 70 store dst
+    sub.andnc -, rf47, rf13 ; sub rf13, rf30, rf5                   # 70 store dst | 68 sub
+    max rf13, rf13, 0 ; sub.andnc -, rf47, rf37                     # 68 clip | 70 store dst
+    tmuwt - ; sub.andnc -, rf1, rf25                                # 70 store dst
+    sub.andnc -, rf27, rf36 ; mov.ifb tmuau, rf59                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf13, rf63 ; sub.andnc -, rf27, rf38                  # 68 store dst | 70 store dst
+    mov.ifb tmuau, rf61 ; sub.pushc -, rf56, rf0                    # 68 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    add rf5, rf5, 1 ; sub.norc -, rf47, rf20                        # 65 g | 67 store dst
+    asr rf5, rf5, 1 ; sub.andnc -, rf47, rf19                       # 65 g | 67 store dst
+    add rf34, rf34, rf5 ; sub rf13, rf44, rf49 ; ldtmu.rf38         # 70 add | 42 absdiff | 62 p2
+    max rf34, rf34, 0 ; sub rf48, rf48, rf16                        # 70 clip | 42 le
+    max rf13, rf13, rf43 ; sub rf36, rf16, rf51 ; ldunifrf.rf25     # 42 absdiff | uniform value:threads
+    max rf36, rf52, rf36 ; sub.andnc -, rf47, rf26                  # 42 absdiff | 67 store dst
+    asr rf36, rf36, 1 ; add rf7, rf7, rf2                           # 42 shr | 70 store dst
+    min tmud, rf34, rf63 ; smul24 rf34, rf48, rf48                  # 70 store dst | 42 le
+    sub.andnc -, rf47, rf53 ; sub rf5, rf35, rf5                    # 67 store dst | 71 sub
+    max rf5, rf5, 0 ; add rf13, rf13, rf13                          # 71 clip | 42 mul
+    sub.andnc -, rf47, rf34 ; smul24 rf39, rf39, rf39               # 67 store dst | 42 le
+    mov.ifb tmuau, rf7 ; smul24 rf43, rf43, 3                       # 70 store dst | 49 mul | uniform 0xfffffffd (u8)
+    min tmud, rf5, rf63 ; add rf5, rf9, rf2                         # 71 store dst
+    add rf13, rf13, rf36 ; sub.andnc -, rf47, rf39                  # 42 add | 67 store dst
+    add rf43, rf43, rf45 ; sub.andnc -, rf1, rf13                   # 49 add | 67 store dst
+    max rf43, rf43, rf57 ; mov.ifb tmuau, rf5                       # 49 f | 71 store dst | uniform 0xfffffffd (u8)
+    min rf43, rf43, rf60 ; add rf59, rf59, rf2                      # 49 f | 67 store dst
+    add rf61, rf43, 3 ; add rf57, rf61, rf2                         # 50 add | 68 store dst
+    min rf61, rf61, rf60 ; sub.pushc -, rf56, rf0                   # 50 min | 70 store dst
+    asr rf61, rf61, 3 ; sub.norc -, rf47, rf20                      # 50 f2 | 70 store dst
+    sub.andnc -, rf47, rf19 ; add rf19, rf43, 4                     # 70 store dst | 50 add
+    min rf19, rf19, rf60 ; sub.andnc -, rf47, rf26                  # 50 min | 70 store dst
+    asr rf19, rf19, 3 ; sub.andnc -, rf47, rf53                     # 50 f1 | 70 store dst
+    add rf34, rf44, rf61 ; sub.andnc -, rf47, rf34                  # 67 add | 70 store dst
+    max rf34, rf34, 0 ; sub.andnc -, rf47, rf39                     # 67 clip | 70 store dst
+    min tmud, rf34, rf63 ; sub rf34, rf49, rf19                     # 67 store dst | 68 sub
+    max rf13, rf34, 0 ; sub.andnc -, rf1, rf13                      # 68 clip | 70 store dst
+    sub.andnc -, rf27, rf20 ; mov.ifb tmuau, rf59                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf13, rf63 ; sub.andnc -, rf27, rf53                  # 68 store dst | 70 store dst
+    tmuwt - ; sub rf13, rf38, rf58                                  # 42 le
+    mov.ifb tmuau, rf57 ; add rf19, rf19, 1                         # 68 store dst | 65 g | uniform 0xfffffffd (u8)
+    asr rf7, rf19, 1 ; add rf19, rf7, rf2                           # 65 g | 70 store dst
+    add rf13, rf51, rf7 ; smul24 rf51, rf13, rf13                   # 70 add | 42 le
+    max rf7, rf13, 0 ; sub rf13, rf16, rf7                          # 70 clip | 71 sub
+    min tmud, rf7, rf63 ; add rf5, rf5, rf2                         # 70 store dst | 71 store dst
+    max rf13, rf13, 0 ; mov.ifa tmuau, rf19                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf13, rf63 ; sub rf13, rf54, rf29                     # 71 store dst | 49 sub
+    mov.ifa tmuau, rf5 ; sub rf7, rf29, rf54 ; thrsw                # 71 store dst | 42 absdiff | uniform 0xfffffffd (u8)
+    max rf7, rf7, rf13 ; sub rf16, rf28, rf58                       # 42 absdiff
+    max rf16, rf62, rf16 ; smul24 rf13, rf13, 3                     # 42 absdiff | 49 mul
+    add rf21, rf7, rf7 ; add rf7, rf13, rf21 ; thrsw ; ldtmu.rf13   # 42 mul | 49 add | 62 p3
+    asr rf16, rf16, 1 ; sub rf13, rf13, rf38                        # 42 shr | 42 le
+    max rf7, rf7, rf46 ; smul24 rf13, rf13, rf13                    # 49 f | 42 le
+    min rf7, rf7, rf42 ; add rf21, rf21, rf16 ; thrsw ; ldtmu.rf16  # 49 f | 42 add | 62 q2
+    sub rf38, rf16, rf28 ; add rf46, rf7, 3                         # 42 le | 50 add
+    min rf38, rf46, rf42 ; smul24 rf46, rf38, rf38                  # 50 min | 42 le
+    asr rf38, rf38, 3 ; sub.pushc -, rf56, rf0                      # 50 f2 | 67 store dst
+    sub.norc -, rf47, rf17 ; add rf7, rf7, 4                        # 67 store dst | 50 add
+    min rf7, rf7, rf42 ; sub.andnc -, rf47, rf51                    # 50 min | 67 store dst
+    nop ; add rf29, rf29, rf38 ; ldtmu.rf38                         # 67 add | 62 q3
+    sub.andnc -, rf47, rf13 ; sub rf16, rf38, rf16                  # 67 store dst | 42 le
+    sub.andnc -, rf47, rf50 ; smul24 rf16, rf16, rf16               # 67 store dst | 42 le
+    max rf29, rf29, 0 ; sub.andnc -, rf47, rf46                     # 67 clip | 67 store dst
+    asr rf7, rf7, 3 ; sub.andnc -, rf47, rf16                       # 50 f1 | 67 store dst
+    min tmud, rf29, rf63 ; sub.andnc -, rf1, rf21                   # 67 store dst
+    sub.pushc -, rf56, rf0 ; sub rf54, rf54, rf7                    # 70 store dst | 68 sub
+    max rf54, rf54, 0 ; sub.norc -, rf47, rf17                      # 68 clip | 70 store dst
+    sub.andnc -, rf47, rf51 ; add rf7, rf7, 1                       # 70 store dst | 65 g
+    asr rf7, rf7, 1 ; sub.andnc -, rf47, rf13                       # 65 g | 70 store dst
+    shl rf25, rf25, 6 ; sub.andnc -, rf47, rf50                     # 70 store dst
+    sub.andnc -, rf47, rf46 ; add.ifb tmuau, rf59, rf2              # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf54, rf63 ; sub.andnc -, rf47, rf16                  # 68 store dst | 70 store dst
+    sub.andnc -, rf1, rf21 ; add rf1, rf58, rf7                     # 70 store dst | 70 add
+    max rf1, rf1, 0 ; sub.andnc -, rf27, rf17                       # 70 clip | 70 store dst
+    sub.andnc -, rf27, rf50 ; add.ifb tmuau, rf57, rf2              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf1, rf63 ; sub rf1, rf28, rf7                        # 70 store dst | 71 sub
+    max rf1, rf1, 0 ; add.ifa tmuau, rf19, rf2                      # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf1, rf63 ; add rf1, rf0, rf25                        # 71 store dst | the item's record
+    add.ifa tmuau, rf5, rf2 ; sub.pushc -, rf56, rf1                # 71 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    nop
+    nop ; mov rf0, rf1                                              # next trip
     nop
     nop
     thrsw

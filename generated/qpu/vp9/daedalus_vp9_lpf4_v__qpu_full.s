@@ -6,12 +6,12 @@
 # vp9_lpf4_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 #   that it invokes for TX_4X4
-# input hash 50a2308e994c69cf
+# input hash df9c4e987491381c
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 51 instructions a trip, 25.5 an item; 49 at least for all it does.
-# 34 of the 64 registers that 2 threads a QPU leave each.
+# 52 instructions a trip, 26 an item; 49 at least for all it does.
+# 37 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 4 store 4.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -39,8 +39,8 @@
 .uniform 0xfffffffd  # u8
 .uniform 0x00010000
 .uniform 0xfffffffd  # u8
-.uniform 0xffffff80
 .uniform 0xfffffffa  # vec2
+.uniform 0xffffff80
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -79,51 +79,52 @@ loop:
     add tmuau, rf11, rf9 ; add rf11, rf7, rf15                      # 62 q1 | 62 q2 | uniform 0xfffffffd (u8)
     and rf22, rf4, rf14 ; add tmuau, rf7, rf5 ; thrsw ; ldtmu.rf21  # 25 blimit | 62 p2 | 62 q0 | uniform 0xfffffffd (u8)
     mov tmuau, rf7 ; mov rf23, rf7 ; ldtmu.rf7                      # 62 p3 | for later in the trip | 62 p0 | uniform 0xfffffffd (u8)
-    sub rf24, rf21, rf7 ; sub rf16, rf7, rf21 ; ldunifrf.rf25       # 49 sub | 42 absdiff | 26 limit | uniform 0x00000100
-    max rf27, rf16, rf24 ; mov tmuau, rf11 ; thrsw ; ldtmu.rf26     # 42 absdiff | 62 q2 | 62 p1 | uniform 0xfffffffd (u8)
-    sub rf25, rf26, rf7 ; v8dot rf28, rf4, rf25 ; ldtmu.rf4         # 43 gt | 26 limit | 62 q1
-    sub rf29, rf4, rf21 ; smul24 rf25, rf25, rf25 ; ldunifrf.rf16   # 43 gt | 27 thresh | uniform 0x00010000
-    sub rf29, rf26, rf4 ; smul24 rf30, rf29, rf29 ; thrsw ; ldtmu.rf31 # 49 sub | 43 gt | 62 p2
-    max rf32, rf29, rf17 ; smul24 rf24, rf24, 3                     # 49 clip | 49 mul
-    sub rf33, rf31, rf26 ; smul24 rf28, rf28, rf28                  # 42 le
-    sub.pushc -, rf20, rf25 ; add tmuau, rf11, rf5                  # 49 select | 62 q3 | uniform 0xfffffffd (u8)
-    sub.norc -, rf20, rf30 ; smul24 rf33, rf33, rf33                # 49 select | 42 le
-    min.ifna rf19, rf32, rf12 ; sub rf32, rf4, rf26 ; thrsw         # 49 select | 42 absdiff
-    max rf29, rf29, rf32 ; add rf19, rf24, rf19 ; ldtmu.rf24        # 42 absdiff | 49 add | 62 p3
-    max rf19, rf19, rf17 ; sub rf24, rf24, rf31 ; ldunifrf.rf17     # 49 f | 42 le | 49 clip | uniform 0xffffff80
-    min rf19, rf19, rf12 ; sub.pushc -, rf0, rf18                   # 49 f | 67 store dst
-    asr rf29, rf29, 1 ; sub.norc -, rf28, rf25                      # 42 shr | 67 store dst
-    umin tmuau, rf2, rf0 ; smul24 rf24, rf24, rf24 ; thrsw ; ldtmu.rf31 # the item's record | 42 le | 62 q2 | uniform 0xfffffffa (vec2)
-    add rf32, rf19, 3 ; sub rf11, rf31, rf4                         # 50 add | 42 le
-    min rf11, rf32, rf12 ; smul24 rf32, rf11, rf11                  # 50 min | 42 le
-    asr rf11, rf11, 3 ; sub.andnc -, rf28, rf33                     # 50 f2 | 67 store dst
-    add rf27, rf27, rf27 ; add rf7, rf7, rf11 ; thrsw ; ldtmu.rf11  # 42 mul | 67 add | 62 q3
-    max rf7, rf7, 0 ; sub rf11, rf11, rf31                          # 67 clip | 42 le
-    add rf19, rf19, 4 ; smul24 rf11, rf11, rf11                     # 50 add | 42 le
-    min rf19, rf19, rf12 ; sub.andnc -, rf28, rf24                  # 50 min | 67 store dst
-    asr rf19, rf19, 3 ; sub.andnc -, rf28, rf30                     # 50 f1 | 67 store dst
-    sub.andnc -, rf28, rf32 ; add rf27, rf27, rf29                  # 67 store dst | 42 add
-    sub.andnc -, rf28, rf11 ; add rf29, rf23, rf9                   # 67 store dst
-    tmuwt - ; sub.andnc -, rf22, rf27                               # the last trip's stores | 67 store dst
-    min tmud, rf7, rf14 ; sub.pushc -, rf0, rf18                    # 67 store dst | 70 store dst
-    sub.norc -, rf28, rf25 ; sub rf21, rf21, rf19                   # 70 store dst | 68 sub
-    max rf21, rf21, 0 ; sub.andnc -, rf28, rf33                     # 68 clip | 70 store dst
-    sub.andnc -, rf28, rf24 ; add rf19, rf19, 1                     # 70 store dst | 65 g
-    asr rf19, rf19, 1 ; sub.andnc -, rf28, rf30                     # 65 g | 70 store dst
-    sub.andnc -, rf28, rf32 ; mov.ifb tmuau, rf29                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf21, rf14 ; sub.andnc -, rf28, rf11                  # 68 store dst | 70 store dst
-    sub.andnc -, rf22, rf27 ; add rf22, rf26, rf19                  # 70 store dst | 70 add
-    max rf22, rf22, 0 ; sub.andnc -, rf20, rf25                     # 70 clip | 70 store dst
-    add.ifb tmuau, rf29, rf5 ; add rf23, rf23, rf10                 # 68 store dst | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf22, rf14 ; sub.andnc -, rf20, rf30                  # 70 store dst
-    sub rf4, rf4, rf19 ; mov.ifa tmuau, rf23                        # 71 sub | 70 store dst | uniform 0xfffffffd (u8)
-    max rf3, rf4, 0 ; sub.pushc -, rf0, rf3                         # 71 clip | whether there is a batch more
-    min tmud, rf3, rf14 ; add rf3, rf2, rf1 ; ldtmu.rf4             # 71 store dst | the item's record
-    add rf7, rf6, rf4 ; add.ifb tmuau, rf23, rf9                    # 62 q0 | 71 store dst | uniform 0xfffffffd (u8)
-    mov rf19, rf13 ; add tmuau, rf7, rf8 ; ldtmu.rf4                # 49 select | 62 q0 | the item's record | uniform 0xfffffffd (u8)
+    sub rf24, rf21, rf7 ; sub rf25, rf7, rf21 ; ldunifrf.rf16       # 49 sub | 42 absdiff | 26 limit | uniform 0x00000100
+    mov tmuau, rf11 ; v8dot rf4, rf4, rf16 ; thrsw ; ldtmu.rf26     # 62 q2 | 26 limit | 62 p1 | uniform 0xfffffffd (u8)
+    sub rf4, rf26, rf7 ; smul24 rf28, rf4, rf4 ; ldtmu.rf27         # 43 gt | 42 le | 62 q1
+    sub rf4, rf27, rf21 ; smul24 rf29, rf4, rf4 ; ldunifrf.rf16     # 43 gt | 27 thresh | uniform 0x00010000
+    sub rf4, rf26, rf27 ; smul24 rf30, rf4, rf4 ; thrsw ; ldtmu.rf31 # 49 sub | 43 gt | 62 p2
+    max rf33, rf4, rf17 ; smul24 rf32, rf24, 3                      # 49 clip | 49 mul
+    max rf25, rf25, rf24 ; sub rf24, rf31, rf26                     # 42 absdiff | 42 le
+    sub.pushc -, rf20, rf29 ; add tmuau, rf11, rf5                  # 49 select | 62 q3 | uniform 0xfffffffd (u8)
+    umin tmuau, rf2, rf0 ; sub.norc -, rf20, rf30                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
+    min.ifna rf19, rf33, rf12 ; smul24 rf24, rf24, rf24 ; thrsw     # 49 select | 42 le
+    add rf32, rf32, rf19 ; mov rf19, rf13 ; ldtmu.rf33              # 49 add | 49 select | 62 p3
+    max rf31, rf32, rf17 ; sub rf32, rf33, rf31 ; ldunifrf.rf17     # 49 f | 42 le | 49 clip | uniform 0xffffff80
+    min rf31, rf31, rf12 ; smul24 rf32, rf32, rf32 ; thrsw ; ldtmu.rf33 # 49 f | 42 le | 62 q2
+    add rf11, rf31, 3 ; sub rf34, rf33, rf27                        # 50 add | 42 le
+    min rf11, rf11, rf12 ; sub rf35, rf27, rf26                     # 50 min | 42 absdiff
+    max rf35, rf4, rf35 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf4 # 42 absdiff | 42 le | 62 q3
+    asr rf4, rf11, 3 ; sub rf11, rf4, rf33                          # 50 f2 | 42 le
+    asr rf11, rf35, 1 ; smul24 rf35, rf11, rf11                     # 42 shr | 42 le
+    add rf7, rf25, rf25 ; add rf25, rf7, rf4 ; ldtmu.rf4            # 42 mul | 67 add | the item's record
+    add rf7, rf6, rf4 ; add rf33, rf7, rf11 ; ldtmu.rf4             # 62 q0 | 42 add | the item's record
+    add tmuau, rf7, rf8 ; add rf11, rf7, rf10                       # 62 q0 | 62 p1 | uniform 0xfffffffd (u8)
+    max rf25, rf25, 0 ; sub.pushc -, rf0, rf18                      # 67 clip | 67 store dst
+    sub.norc -, rf28, rf29 ; add rf31, rf31, 4                      # 67 store dst | 50 add
+    min rf31, rf31, rf12 ; sub.andnc -, rf28, rf24                  # 50 min | 67 store dst
+    asr rf31, rf31, 3 ; sub.andnc -, rf28, rf32                     # 50 f1 | 67 store dst
+    sub.andnc -, rf28, rf30 ; add rf36, rf23, rf9                   # 67 store dst
+    sub.andnc -, rf28, rf34 ; sub rf21, rf21, rf31                  # 67 store dst | 68 sub
+    max rf21, rf21, 0 ; sub.andnc -, rf28, rf35                     # 68 clip | 67 store dst
+    tmuwt - ; sub.andnc -, rf22, rf33                               # the last trip's stores | 67 store dst
+    sub.pushc -, rf0, rf18 ; mov rf18, rf2                          # 70 store dst | for later in the trip
+    min tmud, rf25, rf14 ; sub.norc -, rf28, rf29                   # 67 store dst | 70 store dst
+    sub.andnc -, rf28, rf24 ; add rf24, rf31, 1                     # 70 store dst | 65 g
+    asr rf24, rf24, 1 ; sub.andnc -, rf28, rf32                     # 65 g | 70 store dst
+    sub.andnc -, rf28, rf30 ; mov.ifb tmuau, rf36                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf21, rf14 ; sub.andnc -, rf28, rf34                  # 68 store dst | 70 store dst
+    sub.andnc -, rf28, rf35 ; add rf26, rf26, rf24                  # 70 store dst | 70 add
+    max rf22, rf26, 0 ; sub.andnc -, rf22, rf33                     # 70 clip | 70 store dst
+    sub.andnc -, rf20, rf29 ; add.ifb tmuau, rf36, rf5              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    add rf20, rf23, rf10 ; sub.andnc -, rf20, rf30                  # 70 store dst
+    min tmud, rf22, rf14 ; sub rf22, rf27, rf24                     # 70 store dst | 71 sub
+    max rf22, rf22, 0 ; mov.ifa tmuau, rf20                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf22, rf14 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a batch more
+    add rf3, rf2, rf1 ; add.ifb tmuau, rf20, rf9                    # the item's record | 71 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    add rf11, rf7, rf10 ; mov rf18, rf2                             # 62 p1 | for later in the trip
     nop ; mov rf2, rf3                                              # next trip
+    nop
     nop
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw

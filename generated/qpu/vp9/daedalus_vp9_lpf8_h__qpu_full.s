@@ -6,12 +6,12 @@
 # vp9_lpf8_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash 38377c60a72d051c
+# input hash 3845a0db65c991b6
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 76 instructions a trip, 38 an item; 73 at least for all it does.
-# 40 of the 64 registers that 2 threads a QPU leave each.
+# 77 instructions a trip, 38.5 an item; 74 at least for all it does.
+# 46 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 6 store 6.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -25,22 +25,11 @@
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # how many threads
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000100
-.uniform 0x00010000
 .uniform 0x000000ff
 .uniform 0xffffff80
-.uniform 0xfffffffd  # u8
 .uniform 0x0000007f
-.uniform 0x00000100
 .uniform 0x00010000
-.uniform 0xffffff80
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -56,128 +45,108 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xffffffb4  # back to the loop's first word
+.uniform 0xffffffc0  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    add rf0, rf0, rf2 ; sub rf1, rf1, 1
-    setnnmode_uu ; ldunifrf.rf4                                     # 26 limit | uniform value:records
+    and rf2, rf3, 7 ; add rf0, rf0, rf2
     shl rf0, rf0, 3
-    shl rf0, rf1, 3 ; add rf2, rf4, rf0
-    and rf3, rf3, 7 ; add rf0, rf4, rf0
-    nop ; ldunifrf.rf4                                              # 83 row2 | uniform value:dst_stride
-    umin tmuau, rf2, rf0 ; smul24 rf3, rf3, rf4 ; thrsw             # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf4                                              # 83 row2 | uniform value:dst
-    nop ; add rf4, rf4, rf3 ; ldunifrf.rf3                          # 83 row2 | uniform value:threads
-    nop ; ldtmu.rf1                                                 # the item's record
-    nop ; add rf4, rf4, -4                                          # 83 row2
-    nop ; add rf23, rf4, rf1 ; ldtmu.rf29                           # 83 row2 | the item's record
-    nop ; mov tmuau, rf23 ; thrsw                                   # 83 row2 | uniform 0xfffffffd (u8)
-    nop ; sub rf6, rf23, -1                                         # 83 row3
-    mov tmuau, rf6 ; sub rf9, rf23, -2                              # 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf9 ; thrsw ; ldtmu.rf5                        # 83 row4 | 83 row2 | uniform 0xfffffffd (u8)
-    nop ; smul24 rf8, rf5, 3                                        # 94 mul
-    nop ; sub rf11, rf23, -3                                        # 83 row5
-    nop ; mov tmuau, rf11 ; thrsw ; ldtmu.rf7                       # 83 row5 | 83 row3 | uniform 0xfffffffd (u8)
-    sub rf13, rf23, -4 ; add rf27, rf7, rf7                         # 83 row6 | 94 mul
-    mov tmuau, rf13 ; sub rf18, rf23, -5                            # 83 row6 | 83 row7 | uniform 0xfffffffd (u8)
-    mov tmuau, rf18 ; sub rf1, rf5, rf7 ; thrsw ; ldtmu.rf10        # 83 row7 | 42 le | 83 row4 | uniform 0xfffffffd (u8)
-    sub rf21, rf23, -6 ; smul24 rf26, rf1, rf1                      # 83 row8 | 42 le
-    shl rf1, rf3, 4 ; mov tmuau, rf21                               # 83 row8 | uniform 0xfffffffd (u8)
-    sub rf14, rf7, rf10 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf12    # 42 le | the item's record | 83 row5
-    sub rf15, rf10, rf12 ; smul24 rf25, rf14, rf14 ; ldunifrf.rf14  # 85 le | 42 le | 26 limit | uniform 0x00000100
-    sub rf16, rf7, rf12 ; v8dot rf20, rf29, rf14 ; ldunifrf.rf14    # 85 le | 26 limit | 27 thresh | uniform 0x00010000
-    sub rf17, rf5, rf12 ; v8dot rf31, rf29, rf14 ; thrsw ; ldtmu.rf14 # 85 le | 27 thresh | 83 row6
-    add rf8, rf8, 4 ; smul24 rf15, rf15, rf15                       # 94 add | 85 le
-    sub rf33, rf12, rf14 ; smul24 rf16, rf16, rf16 ; ldunifrf.rf30  # 42 absdiff | 85 le | 25 blimit | uniform 0x000000ff
-    sub rf34, rf14, rf12 ; smul24 rf17, rf17, rf17 ; thrsw ; ldtmu.rf19 # 42 absdiff | 85 le | 83 row7
-    mov rf36, 0 ; smul24 rf24, rf20, rf20                           # 49 select | 42 le
-    sub rf20, rf19, rf14 ; smul24 rf32, rf34, 3                     # 85 le | 49 mul
-    sub rf28, rf10, rf19 ; smul24 rf20, rf20, rf20 ; ldtmu.rf22     # 42 absdiff | 85 le | 83 row8
-    add rf8, rf8, rf27 ; smul24 rf35, rf31, rf31 ; ldunifrf.rf37    # 94 add | 43 gt | 49 clip | uniform 0xffffff80
-    sub tmuau, rf23, -7 ; sub rf23, rf22, rf14                      # 83 row11 | 85 le | uniform 0xfffffffd (u8)
-    max rf27, rf33, rf34 ; mov rf38, rf7 ; thrsw ; ldunifrf.rf34    # 42 absdiff | 97 select | 49 clip | uniform 0x0000007f
-    and rf31, rf29, rf30 ; sub rf29, rf19, rf10                     # 25 blimit | 42 absdiff
-    max rf33, rf28, rf37 ; mov rf39, rf36                           # 49 clip | 49 select
+    setnnmode_uu ; sub rf1, rf1, 1                                  # 26 limit
+    shl rf1, rf1, 3
+    nop ; ldunifrf.rf3                                              # uniform value:records
+    add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf3            # 83 row2 | uniform value:dst_stride
+    umin tmuau, rf1, rf0 ; smul24 rf3, rf2, rf3 ; thrsw             # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | 83 row2 | uniform value:dst
+    nop ; add rf5, rf1, rf3 ; ldunifrf.rf1                          # 83 row2 | uniform value:threads
+    shl rf1, rf1, 4
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; add rf5, rf5, -4                                          # 83 row2
+    nop ; ldunifrf.rf6                                              # 26 limit | uniform 0x00000100
+    nop ; ldunifrf.rf7                                              # 25 blimit | uniform 0x000000ff
+    nop ; ldunifrf.rf8                                              # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf9                                              # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf10                                             # 27 thresh | uniform 0x00010000
+    nop ; mov rf11, 0                                               # 49 select
 loop:
-    max rf28, rf28, rf29 ; sub.pushc -, rf35, rf15                  # 42 absdiff | 49 select
-    asr rf28, rf28, 1 ; sub.norc -, rf35, rf20                      # 42 shr | 49 select
-    min.ifna rf39, rf33, rf34 ; sub.pushc -, 1, rf15                # 49 select | 97 select
-    add rf16, rf32, rf39 ; sub.norc -, 1, rf16                      # 49 add | 97 select
-    max rf32, rf16, rf37 ; sub rf37, rf22, rf19 ; ldtmu.rf16        # 49 f | 42 le | 83 row11
-    min rf17, rf32, rf34 ; sub.andnc -, 1, rf17                     # 49 f | 97 select
-    add rf32, rf17, 4 ; add rf8, rf8, rf10                          # 50 add | 94 add
-    min rf32, rf32, rf34 ; smul24 rf23, rf23, rf23 ; ldunifrf.rf39  # 50 min | 85 le | 26 limit | uniform 0x00000100
-    asr rf33, rf32, 3 ; sub rf32, rf16, rf14                        # 50 f1 | 85 le
-    sub.andnc -, 1, rf20 ; smul24 rf37, rf37, rf37                  # 97 select | 42 le
-    add rf29, rf33, 1 ; sub rf35, rf16, rf22                        # 87 rshr | 42 le
-    asr rf29, rf29, 1 ; add rf8, rf8, rf12                          # 87 rshr | 94 add
-    sub.andnc -, 1, rf23 ; smul24 rf23, rf32, rf32                  # 97 select | 85 le
-    add rf35, rf27, rf27 ; smul24 rf27, rf35, rf35 ; ldunifrf.rf32  # 42 mul | 42 le | 27 thresh | uniform 0x00010000
-    add rf8, rf8, rf14 ; sub.andnc -, 1, rf23                       # 94 add | 97 select
-    asr.ifa rf38, rf8, 3 ; add rf23, rf10, rf19                     # 97 select | 99 add
-    mov.ifnb rf29, 0 ; sub.pushc -, rf0, rf2                        # 87 g | 97 store dst
-    sub.norc -, rf24, rf15 ; add rf15, rf17, 3                      # 97 store dst | 50 add
-    min rf15, rf15, rf34 ; sub.andnc -, rf24, rf25                  # 50 min | 97 store dst
-    asr rf15, rf15, 3 ; sub.andnc -, rf24, rf26                     # 50 f2 | 97 store dst
-    sub.andnc -, rf24, rf20 ; add rf20, rf35, rf28                  # 97 store dst | 42 add
-    sub.andnc -, rf24, rf37 ; add rf37, rf10, rf29                  # 97 store dst | 89 add
-    max rf24, rf37, 0 ; sub.andnc -, rf24, rf27                     # 89 narrow1 | 97 store dst
-    min rf23, rf24, rf30 ; sub rf24, rf23, rf5 ; ldunifrf.rf37      # 89 narrow1 | 99 sub | 49 clip | uniform 0xffffff80
-    tmuwt - ; sub.andnc -, rf31, rf20                               # the last trip's stores | 97 store dst
-    sub rf24, rf24, rf7 ; add rf20, rf12, rf22                      # 99 sub | 99 add
-    mov rf2, rf3 ; add rf8, rf8, rf24                               # next trip | 99 add
-    umin tmuau, rf2, rf0 ; add rf15, rf12, rf15 ; thrsw             # the item's record | 89 add | uniform 0xfffffffa (vec2)
-    asr.ifb rf23, rf8, 3 ; sub rf20, rf20, rf5                      # 97 select | 99 sub
-    max rf15, rf15, 0 ; sub rf20, rf20, rf10                        # 89 narrow2 | 99 sub
-    min rf38, rf15, rf30 ; mov tmud, rf38 ; ldtmu.rf15              # 89 narrow2 | 97 store dst | the item's record
-    add rf6, rf14, rf16 ; mov.ifa tmuau, rf6                        # 99 add | 97 store dst | uniform 0xfffffffd (u8)
-    add rf8, rf8, rf20 ; sub rf20, rf14, rf33 ; ldtmu.rf31          # 99 add | 90 sub | the item's record
-    asr.ifb rf38, rf8, 3 ; sub rf5, rf6, rf5                        # 97 select | 99 sub
-    max rf20, rf20, 0 ; mov tmud, rf23                              # 90 narrow3 | 97 store dst
-    min rf15, rf20, rf30 ; add rf24, rf4, rf15                      # 90 narrow3 | 83 row2
-    sub rf5, rf5, rf12 ; add rf12, rf19, rf16                       # 99 sub | 99 add
-    mov.ifa tmuau, rf9 ; add rf8, rf8, rf5                          # 97 store dst | 99 add | uniform 0xfffffffd (u8)
-    asr.ifb rf15, rf8, 3 ; mov tmuau, rf24                          # 97 select | 83 row2 | uniform 0xfffffffd (u8)
-    sub rf7, rf19, rf29 ; sub rf12, rf12, rf7 ; thrsw               # 90 sub | 99 sub
-    max rf7, rf7, 0 ; sub rf12, rf12, rf14                          # 90 narrow4 | 99 sub
-    min rf14, rf7, rf30 ; sub rf6, rf24, -1                         # 90 narrow4 | 83 row3
-    mov tmud, rf38 ; add rf16, rf22, rf16 ; ldtmu.rf5               # 97 store dst | 99 add | 83 row2
-    mov.ifa tmuau, rf11 ; sub rf9, rf24, -2                         # 97 store dst | 83 row4 | uniform 0xfffffffd (u8)
-    mov tmuau, rf6 ; add rf8, rf8, rf12 ; thrsw                     # 83 row3 | 99 add | uniform 0xfffffffd (u8)
-    asr.ifb rf14, rf8, 3 ; sub rf10, rf16, rf10                     # 97 select | 99 sub
-    mov tmuau, rf9 ; sub rf10, rf10, rf19                           # 83 row4 | 99 sub | uniform 0xfffffffd (u8)
-    mov tmud, rf15 ; sub rf11, rf24, -3                             # 97 store dst | 83 row5
-    mov.ifa tmuau, rf13 ; add rf8, rf8, rf10 ; thrsw                # 97 store dst | 99 wide | uniform 0xfffffffd (u8)
-    asr.ifb rf22, rf8, 3 ; mov tmuau, rf11                          # 97 select | 83 row5 | uniform 0xfffffffd (u8)
-    sub rf13, rf24, -4 ; v8dot rf29, rf31, rf39                     # 83 row6 | 26 limit
-    mov tmuau, rf13 ; v8dot rf35, rf31, rf32 ; thrsw ; ldtmu.rf7    # 83 row6 | 27 thresh | 83 row3 | uniform 0xfffffffd (u8)
-    add rf32, rf7, rf7 ; sub rf26, rf5, rf7 ; ldtmu.rf10            # 94 mul | 42 le | 83 row4
-    sub rf25, rf7, rf10 ; smul24 rf8, rf5, 3                        # 42 le | 94 mul
-    mov tmud, rf14 ; mov rf39, rf36 ; ldtmu.rf12                    # 97 store dst | 49 select | 83 row5
-    mov.ifa tmuau, rf18 ; sub rf15, rf10, rf12 ; thrsw              # 97 store dst | 85 le | uniform 0xfffffffd (u8)
-    sub rf18, rf24, -5 ; sub rf16, rf7, rf12                        # 83 row7 | 85 le
-    mov tmuau, rf18 ; add rf8, rf8, 4                               # 83 row7 | 94 add | uniform 0xfffffffd (u8)
-    mov tmud, rf22 ; sub rf22, rf5, rf12 ; ldtmu.rf14               # 97 store dst | 85 le | 83 row6
-    mov.ifa tmuau, rf21 ; sub rf19, rf12, rf14 ; thrsw              # 97 store dst | 42 absdiff | uniform 0xfffffffd (u8)
-    sub rf21, rf24, -6 ; sub rf40, rf14, rf12                       # 83 row8 | 42 absdiff
-    max rf27, rf19, rf40 ; mov tmuau, rf21                          # 42 absdiff | 83 row8 | uniform 0xfffffffd (u8)
-    add rf8, rf8, rf32 ; smul24 rf15, rf15, rf15 ; thrsw ; ldtmu.rf19 # 94 add | 85 le | 83 row7
-    sub rf32, rf19, rf14 ; sub rf28, rf10, rf19                     # 85 le | 42 absdiff
-    max rf33, rf28, rf37 ; smul24 rf16, rf16, rf16                  # 49 clip | 85 le
-    sub.pushc -, rf0, rf3 ; add rf3, rf2, rf1                       # whether there is a batch more | the item's record
-    mov rf38, rf7 ; smul24 rf17, rf22, rf22 ; ldtmu.rf22            # 97 select | 85 le | 83 row8
-    sub rf23, rf22, rf14 ; smul24 rf20, rf32, rf32                  # 85 le
-    sub tmuau, rf24, -7 ; smul24 rf24, rf29, rf29                   # 83 row11 | 42 le | uniform 0xfffffffd (u8)
-    sub rf29, rf19, rf10 ; smul24 rf25, rf25, rf25 ; thrsw          # 42 absdiff | 42 le
-    and rf31, rf31, rf30 ; smul24 rf26, rf26, rf26                  # 25 blimit | 42 le
-    nop ; smul24 rf32, rf40, 3                                      # 49 mul
+    add rf12, rf2, rf1 ; add rf13, rf5, rf3                         # the item's record | 83 row2
+    umin tmuau, rf12, rf0 ; sub rf14, rf13, -1                      # the item's record | 83 row3 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf13 ; v8dot rf15, rf4, rf10 ; thrsw                 # 83 row2 | 27 thresh | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf16, rf13, -2                                    # 83 row4
+    mov tmuau, rf14 ; sub rf17, rf13, -3                            # 83 row3 | 83 row5 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; smul24 rf18, rf15, rf15 ; thrsw ; ldtmu.rf15  # 83 row4 | 43 gt | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; mov rf20, rf11 ; ldtmu.rf19                   # 83 row5 | 49 select | the item's record | uniform 0xfffffffd (u8)
+    sub rf21, rf13, -4 ; v8dot rf22, rf4, rf6                       # 83 row6 | 26 limit
+    mov tmuau, rf21 ; smul24 rf23, rf22, rf22 ; thrsw ; ldtmu.rf22  # 83 row6 | 42 le | 83 row2 | uniform 0xfffffffd (u8)
+    and rf25, rf4, rf7 ; ldtmu.rf24                                 # 25 blimit | 83 row3
+    sub rf26, rf13, -5 ; sub rf27, rf22, rf24                       # 83 row7 | 42 le
+    mov tmuau, rf26 ; add rf28, rf24, rf24 ; thrsw ; ldtmu.rf29     # 83 row7 | 94 mul | 83 row4 | uniform 0xfffffffd (u8)
+    sub rf30, rf13, -6 ; sub rf31, rf24, rf29                       # 83 row8 | 42 le
+    mov tmuau, rf30 ; smul24 rf32, rf22, 3                          # 83 row8 | 94 mul | uniform 0xfffffffd (u8)
+    mov rf34, rf24 ; smul24 rf33, rf31, rf31 ; thrsw ; ldtmu.rf31   # 97 select | 42 le | 83 row5
+    sub rf35, rf29, rf31 ; sub rf36, rf24, rf31                     # 85 le
+    sub tmuau, rf13, -7 ; smul24 rf13, rf35, rf35                   # 83 row11 | 85 le | uniform 0xfffffffd (u8)
+    sub rf37, rf22, rf31 ; smul24 rf35, rf36, rf36 ; thrsw ; ldtmu.rf36 # 85 le | 83 row6
+    add rf32, rf32, 4 ; smul24 rf37, rf37, rf37                     # 94 add | 85 le
+    add rf27, rf32, rf28 ; smul24 rf28, rf27, rf27                  # 94 add | 42 le
+    sub rf38, rf31, rf36 ; add rf27, rf27, rf29 ; thrsw ; ldtmu.rf32 # 42 absdiff | 94 add | 83 row7
+    sub rf39, rf32, rf36 ; sub rf40, rf36, rf31                     # 85 le | 42 absdiff
+    add rf27, rf27, rf31 ; smul24 rf39, rf39, rf39                  # 94 add | 85 le
+    max rf41, rf38, rf40 ; sub rf42, rf29, rf32 ; thrsw ; ldtmu.rf38 # 42 absdiff | 83 row8
+    sub rf43, rf38, rf36 ; sub rf44, rf38, rf32                     # 85 le | 42 le
+    add rf27, rf27, rf36 ; smul24 rf43, rf43, rf43                  # 94 add | 85 le
+    max rf45, rf42, rf8 ; sub.pushc -, rf18, rf13                   # 49 clip | 49 select
+    sub.norc -, rf18, rf39 ; smul24 rf18, rf40, 3                   # 49 select | 49 mul
+    min.ifna rf20, rf45, rf9 ; sub.pushc -, 1, rf13                 # 49 select | 97 select
+    add rf18, rf18, rf20 ; sub.norc -, 1, rf35                      # 49 add | 97 select
+    max rf35, rf18, rf8 ; sub rf20, rf32, rf29 ; ldtmu.rf18         # 49 f | 42 absdiff | 83 row11
+    min rf35, rf35, rf9 ; sub.andnc -, 1, rf37                      # 49 f | 97 select
+    max rf20, rf42, rf20 ; add rf42, rf35, 4                        # 42 absdiff | 50 add
+    min rf37, rf42, rf9 ; sub rf42, rf18, rf36                      # 50 min | 85 le
+    asr rf44, rf20, 1 ; smul24 rf20, rf44, rf44                     # 42 shr | 42 le
+    sub.andnc -, 1, rf39 ; sub rf45, rf18, rf38                     # 97 select | 42 le
+    asr rf42, rf37, 3 ; smul24 rf37, rf42, rf42                     # 50 f1 | 85 le
+    add rf40, rf42, 1 ; smul24 rf45, rf45, rf45                     # 87 rshr | 42 le
+    sub.andnc -, 1, rf43 ; add rf41, rf41, rf41                     # 97 select | 42 mul
+    asr rf41, rf40, 1 ; add rf40, rf41, rf44                        # 87 rshr | 42 add
+    sub.andnc -, 1, rf37 ; add rf37, rf29, rf32                     # 97 select | 99 add
+    asr.ifa rf34, rf27, 3 ; sub rf37, rf37, rf22                    # 97 select | 99 sub
+    mov.ifnb rf41, 0 ; sub.pushc -, rf0, rf2                        # 87 g | 97 store dst
+    add rf44, rf35, 3 ; add rf35, rf29, rf41                        # 50 add | 89 add
+    min rf44, rf44, rf9 ; sub rf37, rf37, rf24                      # 50 min | 99 sub
+    max rf35, rf35, 0 ; add rf43, rf31, rf38                        # 89 narrow1 | 99 add
+    asr rf37, rf44, 3 ; add rf27, rf27, rf37                        # 50 f2 | 99 add
+    min rf13, rf35, rf7 ; sub.norc -, rf23, rf13                    # 89 narrow1 | 97 store dst
+    asr.ifb rf13, rf27, 3 ; add rf37, rf31, rf37                    # 97 select | 89 add
+    max rf33, rf37, 0 ; sub.andnc -, rf23, rf33                     # 89 narrow2 | 97 store dst
+    min rf28, rf33, rf7 ; sub.andnc -, rf23, rf28                   # 89 narrow2 | 97 store dst
+    sub.andnc -, rf23, rf39 ; sub rf39, rf43, rf22                  # 97 store dst | 99 sub
+    sub.andnc -, rf23, rf20 ; sub rf20, rf39, rf29                  # 97 store dst | 99 sub
+    sub.andnc -, rf23, rf45 ; add rf23, rf36, rf18                  # 97 store dst | 99 add
+    tmuwt - ; sub.andnc -, rf25, rf40                               # the last trip's stores | 97 store dst
+    mov tmud, rf34 ; add rf20, rf27, rf20                           # 97 store dst | 99 add
+    asr.ifb rf28, rf20, 3 ; mov.ifa tmuau, rf14                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf22, rf36, rf42 ; sub rf23, rf23, rf22                     # 90 sub | 99 sub
+    max rf13, rf22, 0 ; mov tmud, rf13                              # 90 narrow3 | 97 store dst
+    min rf13, rf13, rf7 ; sub rf23, rf23, rf31                      # 90 narrow3 | 99 sub
+    add rf16, rf32, rf18 ; mov.ifa tmuau, rf16                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
+    add rf20, rf20, rf23 ; sub rf23, rf32, rf41                     # 99 add | 90 sub
+    asr.ifb rf13, rf20, 3 ; sub rf16, rf16, rf24                    # 97 select | 99 sub
+    max rf23, rf23, 0 ; mov tmud, rf28                              # 90 narrow4 | 97 store dst
+    min rf16, rf23, rf7 ; sub rf23, rf16, rf36                      # 90 narrow4 | 99 sub
+    add rf17, rf38, rf18 ; mov.ifa tmuau, rf17                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
+    add rf17, rf20, rf23 ; sub rf20, rf17, rf29                     # 99 add | 99 sub
+    asr.ifb rf16, rf17, 3 ; mov tmud, rf13                          # 97 select | 97 store dst
+    sub rf20, rf20, rf32 ; mov.ifa tmuau, rf21                      # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
+    add rf16, rf17, rf20 ; mov tmud, rf16                           # 99 wide | 97 store dst
+    asr.ifb rf38, rf16, 3 ; mov.ifa tmuau, rf26                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf38 ; sub.pushc -, rf0, rf12                         # 97 store dst | whether there is a batch more
+    mov.ifb tmuau, rf30 ; mov rf2, rf12                             # 97 store dst | next trip | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    nop ; smul24 rf35, rf35, rf35                                   # 43 gt
+    mov rf3, rf15 ; mov rf4, rf19                                   # next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

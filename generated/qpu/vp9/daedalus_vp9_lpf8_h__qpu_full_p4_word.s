@@ -6,7 +6,7 @@
 # vp9_lpf8_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash 4df3f6839c9e7b5a
+# input hash 83e3a2046a1c5ebe
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -108,247 +108,247 @@ loop:
     min rf34, rf37, rf10 ; add rf37, rf12, 1                        # 50 min | 87 rshr
     asr rf37, rf37, 1 ; mov tmua, rf23                              # 87 rshr | 83 row2
     asr rf30, rf34, 3 ; add rf27, rf27, rf30                        # 50 f2 | 99 add
-    sub rf28, rf28, rf24 ; sub rf36, rf36, rf17 ; thrsw             # 99 sub
-    add rf34, rf32, rf31 ; mov.ifna rf37, 0                         # 99 add | 87 g
+    sub rf28, rf28, rf24 ; mov.ifna rf37, 0                         # 99 sub | 87 g
+    mov rf34, rf26 ; sub rf36, rf36, rf17                           # 97 select | 99 sub
+    mov.ifb rf34, rf35 ; add rf35, rf32, rf31 ; thrsw               # 97 select | 99 add
     add rf28, rf27, rf28 ; sub rf36, rf36, rf25                     # 99 add | 99 sub
-    sub rf34, rf34, rf26 ; add rf40, rf33, rf31 ; ldtmu.rf41        # 99 sub | 99 add | 83 row2
-    add rf26, rf19, rf3 ; mov rf42, rf26                            # 83 row6 | 97 select
-    add rf43, rf25, rf30 ; add rf30, rf24, rf37                     # 89 add
-    max rf12, rf43, 0 ; sub rf43, rf29, rf12                        # 89 narrow2 | 90 sub
-    max rf30, rf30, 0 ; sub rf37, rf32, rf37                        # 89 narrow1 | 90 sub
-    max rf36, rf43, 0 ; add rf43, rf28, rf36                        # 90 narrow3 | 99 add
-    max rf34, rf37, 0 ; sub rf37, rf34, rf29                        # 90 narrow4 | 99 sub
-    min rf30, rf30, rf5 ; sub rf40, rf40, rf24                      # 89 narrow1 | 99 sub
-    min rf12, rf12, rf5 ; mov tmua, rf26 ; thrsw                    # 89 narrow2 | 83 row6
-    min rf36, rf36, rf5 ; v8dot rf44, rf41, rf7                     # 90 narrow3 | 83 row4
-    min rf34, rf34, rf5 ; v8dot rf45, rf41, rf8                     # 90 narrow4 | 83 row5
-    mov.ifb rf42, rf35 ; add rf35, rf43, rf37                       # 97 select | 99 add
-    sub rf39, rf40, rf32 ; mov.pushz -, rf39                        # 99 sub | 97 select
-    asr.ifna rf30, rf27, 3 ; v8dot rf27, rf41, rf6                  # 97 select | 83 row3
-    asr.ifna rf12, rf28, 3 ; sub rf28, rf44, rf45                   # 97 select | 85 le
-    asr.ifna rf36, rf43, 3 ; add rf39, rf35, rf39                   # 97 select | 99 wide
-    asr.ifna rf34, rf35, 3 ; mov rf35, rf33                         # 97 select
-    asr.ifna rf35, rf39, 3 ; mov.pushz -, rf38                      # 97 select
-    and rf28, rf41, rf5 ; smul24 rf38, rf28, rf28 ; ldtmu.rf41      # 83 row2 | 85 le | 83 row6
-    and rf39, rf41, rf5 ; sub rf43, rf27, rf45                      # 83 row6 | 85 le
-    sub.pushc -, 1, rf38 ; smul24 rf43, rf43, rf43                  # 97 select | 85 le
-    sub rf40, rf28, rf45 ; v8dot rf37, rf41, rf6                    # 85 le | 83 row7
-    sub.norc -, 1, rf43 ; smul24 rf40, rf40, rf40                   # 97 select | 85 le
-    sub rf43, rf37, rf39 ; v8dot rf46, rf41, rf7                    # 85 le | 83 row8
-    sub.andnc -, 1, rf40 ; smul24 rf40, rf43, rf43                  # 97 select | 85 le
-    shr rf43, rf41, -8 ; sub rf41, rf46, rf39                       # 83 row11 | 85 le
-    sub.andnc -, 1, rf40 ; smul24 rf41, rf41, rf41                  # 97 select | 85 le
-    sub rf41, rf43, rf39 ; sub.andnc -, 1, rf41                     # 85 le | 97 select
-    mov rf41, rf24 ; smul24 rf24, rf41, rf41                        # 97 select | 85 le
+    sub rf26, rf35, rf26 ; add rf35, rf33, rf31                     # 99 sub | 99 add
+    add rf41, rf19, rf3 ; add rf30, rf25, rf30 ; ldtmu.rf40         # 83 row6 | 89 add | 83 row2
+    max rf42, rf30, 0 ; add rf30, rf24, rf37                        # 89 narrow2 | 89 add
+    max rf12, rf30, 0 ; sub rf30, rf29, rf12                        # 89 narrow1 | 90 sub
+    max rf30, rf30, 0 ; sub rf37, rf32, rf37                        # 90 narrow3 | 90 sub
+    max rf37, rf37, 0 ; add rf36, rf28, rf36                        # 90 narrow4 | 99 add
+    min rf12, rf12, rf5 ; sub rf26, rf26, rf29                      # 89 narrow1 | 99 sub
+    min rf35, rf42, rf5 ; sub rf42, rf35, rf24                      # 89 narrow2 | 99 sub
+    min rf30, rf30, rf5 ; mov tmua, rf41 ; thrsw                    # 90 narrow3 | 83 row6
+    min rf37, rf37, rf5 ; v8dot rf43, rf40, rf7                     # 90 narrow4 | 83 row4
+    shr rf44, rf40, -8 ; add rf26, rf36, rf26                       # 83 row5 | 99 add
+    sub rf39, rf42, rf32 ; mov.pushz -, rf39                        # 99 sub | 97 select
+    asr.ifna rf12, rf27, 3 ; v8dot rf27, rf40, rf6                  # 97 select | 83 row3
+    asr.ifna rf35, rf28, 3 ; sub rf28, rf43, rf44                   # 97 select | 85 le
+    asr.ifna rf30, rf36, 3 ; add rf36, rf26, rf39                   # 97 select | 99 wide
+    asr.ifna rf37, rf26, 3 ; mov rf26, rf33                         # 97 select
+    asr.ifna rf26, rf36, 3 ; mov.pushz -, rf38                      # 97 select
+    and rf28, rf40, rf5 ; smul24 rf36, rf28, rf28 ; ldtmu.rf40      # 83 row2 | 85 le | 83 row6
+    and rf38, rf40, rf5 ; sub rf39, rf27, rf44                      # 83 row6 | 85 le
+    sub.pushc -, 1, rf36 ; smul24 rf39, rf39, rf39                  # 97 select | 85 le
+    sub rf42, rf28, rf44 ; v8dot rf45, rf40, rf6                    # 85 le | 83 row7
+    sub.norc -, 1, rf39 ; smul24 rf39, rf42, rf42                   # 97 select | 85 le
+    sub rf42, rf45, rf38 ; v8dot rf46, rf40, rf7                    # 85 le | 83 row8
+    sub.andnc -, 1, rf39 ; smul24 rf39, rf42, rf42                  # 97 select | 85 le
+    shr rf42, rf40, -8 ; sub rf40, rf46, rf38                       # 83 row11 | 85 le
+    sub.andnc -, 1, rf39 ; smul24 rf40, rf40, rf40                  # 97 select | 85 le
+    sub rf40, rf42, rf38 ; sub.andnc -, 1, rf40                     # 85 le | 97 select
+    mov rf40, rf24 ; smul24 rf24, rf40, rf40                        # 97 select | 85 le
     mov rf25, rf25 ; mov rf29, rf29                                 # 97 select
     mov rf24, rf32 ; sub.andnc -, 1, rf24                           # 97 select
-    sub rf30, rf27, rf44 ; mov.ifnb rf41, rf30                      # 42 le | 97 select
-    mov.ifnb rf25, rf12 ; mov.ifnb rf29, rf36                       # 97 select
-    mov.ifnb rf24, rf34 ; mov.ifnb rf33, rf35                       # 97 select
-    sub.pushc -, rf20, rf38 ; smul24 rf30, rf30, rf30               # 97 select | 42 le
-    sub rf35, rf28, rf27 ; smul24 rf34, rf28, 3                     # 42 le | 94 mul
-    sub.norc -, rf20, rf30 ; smul24 rf30, rf35, rf35                # 97 select | 42 le
-    add rf34, rf34, 4 ; add rf35, rf27, rf27                        # 94 add | 94 mul
-    sub.andnc -, rf20, rf30 ; sub rf30, rf46, rf37                  # 97 select | 42 le
-    sub rf12, rf45, rf39 ; sub rf36, rf39, rf45                     # 42 absdiff
-    max rf12, rf12, rf36 ; sub rf32, rf44, rf37                     # 42 absdiff
-    sub rf35, rf37, rf44 ; add rf34, rf34, rf35                     # 42 absdiff | 94 add
-    max rf35, rf32, rf35 ; sub.andnc -, rf20, rf40                  # 42 absdiff | 97 select
-    asr rf35, rf35, 1 ; smul24 rf30, rf30, rf30                     # 42 shr | 42 le
-    vflb rf47 ; sub rf48, rf43, rf46                                # 97 select | 42 le
-    add rf30, rf34, rf44 ; sub.andnc -, rf20, rf30                  # 94 add | 97 select
-    add rf48, rf12, rf12 ; smul24 rf12, rf48, rf48                  # 42 mul | 42 le
-    max rf32, rf32, rf9 ; add rf30, rf30, rf45                      # 49 clip | 94 add
-    sub.andnc -, rf20, rf12 ; add rf12, rf48, rf35                  # 97 select | 42 add
-    add rf30, rf30, rf39 ; mov rf35, rf27                           # 94 add | 97 select
-    asr.ifb rf35, rf30, 3 ; add rf48, rf44, rf37                    # 97 select | 99 add
-    sub.andnc -, rf21, rf12 ; smul24 rf12, rf36, 3                  # 97 select | 49 mul
-    sub.pushc -, rf22, rf38 ; sub rf38, rf48, rf28                  # 49 select | 99 sub
-    sub.norc -, rf22, rf40 ; add rf40, rf45, rf46                   # 49 select | 99 add
+    sub rf12, rf27, rf43 ; mov.ifnb rf40, rf12                      # 42 le | 97 select
+    mov.ifnb rf25, rf35 ; mov.ifnb rf29, rf30                       # 97 select
+    mov.ifnb rf24, rf37 ; mov.ifnb rf33, rf26                       # 97 select
+    sub.pushc -, rf20, rf36 ; smul24 rf12, rf12, rf12               # 97 select | 42 le
+    sub rf37, rf28, rf27 ; smul24 rf26, rf28, 3                     # 42 le | 94 mul
+    sub.norc -, rf20, rf12 ; smul24 rf12, rf37, rf37                # 97 select | 42 le
+    add rf26, rf26, 4 ; add rf37, rf27, rf27                        # 94 add | 94 mul
+    sub.andnc -, rf20, rf12 ; sub rf12, rf46, rf45                  # 97 select | 42 le
+    sub rf30, rf44, rf38 ; sub rf35, rf38, rf44                     # 42 absdiff
+    max rf30, rf30, rf35 ; sub rf32, rf43, rf45                     # 42 absdiff
+    sub rf37, rf45, rf43 ; add rf26, rf26, rf37                     # 42 absdiff | 94 add
+    max rf37, rf32, rf37 ; sub.andnc -, rf20, rf39                  # 42 absdiff | 97 select
+    asr rf37, rf37, 1 ; smul24 rf12, rf12, rf12                     # 42 shr | 42 le
+    vflb rf47 ; sub rf48, rf42, rf46                                # 97 select | 42 le
+    add rf12, rf26, rf43 ; sub.andnc -, rf20, rf12                  # 94 add | 97 select
+    add rf48, rf30, rf30 ; smul24 rf30, rf48, rf48                  # 42 mul | 42 le
+    max rf32, rf32, rf9 ; add rf12, rf12, rf44                      # 49 clip | 94 add
+    sub.andnc -, rf20, rf30 ; add rf30, rf48, rf37                  # 97 select | 42 add
+    add rf12, rf12, rf38 ; mov rf37, rf27                           # 94 add | 97 select
+    asr.ifb rf37, rf12, 3 ; add rf48, rf43, rf45                    # 97 select | 99 add
+    sub.andnc -, rf21, rf30 ; smul24 rf30, rf35, 3                  # 97 select | 49 mul
+    sub.pushc -, rf22, rf36 ; sub rf36, rf48, rf28                  # 49 select | 99 sub
+    sub.norc -, rf22, rf39 ; add rf39, rf44, rf46                   # 49 select | 99 add
     min.ifna rf13, rf32, rf10 ; add rf23, rf23, rf3                 # 49 select | 83 row2
-    vflb rf12 ; add rf13, rf12, rf13                                # 97 select | 49 add
-    max rf13, rf13, rf9 ; sub rf38, rf38, rf27                      # 49 f | 99 sub
-    min rf13, rf13, rf10 ; sub rf40, rf40, rf28                     # 49 f | 99 sub
-    add rf32, rf13, 4 ; add rf48, rf39, rf43                        # 50 add | 99 add
-    min rf13, rf32, rf10 ; add rf32, rf13, 3                        # 50 min | 50 add
-    asr rf13, rf13, 3 ; mov tmua, rf23                              # 50 f1 | 83 row2
-    min rf36, rf32, rf10 ; add rf32, rf13, 1                        # 50 min | 87 rshr
-    asr rf30, rf32, 1 ; add rf32, rf30, rf38                        # 87 rshr | 99 add
-    asr rf36, rf36, 3 ; sub rf40, rf40, rf44                        # 50 f2 | 99 sub
-    sub rf48, rf48, rf28 ; add rf38, rf37, rf43 ; thrsw             # 99 sub | 99 add
-    mov.ifna rf30, 0 ; add rf40, rf32, rf40                         # 87 g | 99 add
-    sub rf38, rf48, rf45 ; sub rf48, rf38, rf27                     # 99 sub
-    add rf26, rf46, rf43 ; add rf49, rf26, rf3 ; ldtmu.rf34         # 99 add | 83 row6 | 83 row2
-    mov rf36, rf27 ; add rf27, rf45, rf36                           # 97 select | 89 add
-    max rf50, rf27, 0 ; add rf27, rf44, rf30                        # 89 narrow2 | 89 add
-    max rf13, rf27, 0 ; sub rf27, rf39, rf13                        # 89 narrow1 | 90 sub
-    max rf27, rf27, 0 ; sub rf30, rf37, rf30                        # 90 narrow3 | 90 sub
-    max rf38, rf30, 0 ; add rf30, rf40, rf38                        # 90 narrow4 | 99 add
-    min rf13, rf13, rf5 ; sub rf48, rf48, rf39                      # 89 narrow1 | 99 sub
-    min rf26, rf50, rf5 ; sub rf50, rf26, rf44                      # 89 narrow2 | 99 sub
-    min rf27, rf27, rf5 ; mov tmua, rf49 ; thrsw                    # 90 narrow3 | 83 row6
-    min rf38, rf38, rf5 ; v8dot rf51, rf34, rf7                     # 90 narrow4 | 83 row4
-    shr rf35, rf34, -8 ; mov.ifb rf36, rf35                         # 83 row5 | 97 select
-    add rf48, rf30, rf48 ; sub rf50, rf50, rf37 ; ldtmu.rf52        # 99 add | 99 sub | 83 row6
-    mov.pushz -, rf47 ; v8dot rf47, rf34, rf6                       # 97 select | 83 row3
-    asr.ifna rf13, rf32, 3 ; sub rf32, rf51, rf35                   # 97 select | 85 le
-    asr.ifna rf26, rf40, 3 ; add rf40, rf48, rf50                   # 97 select | 99 wide
-    asr.ifna rf27, rf30, 3 ; mov rf30, rf46                         # 97 select
-    asr.ifna rf38, rf48, 3 ; mov.pushz -, rf12                      # 97 select
-    asr.ifnb rf30, rf40, 3 ; smul24 rf32, rf32, rf32                # 97 select | 85 le
-    and rf34, rf34, rf5 ; sub rf40, rf47, rf35                      # 83 row2 | 85 le
-    and rf12, rf52, rf5 ; sub.pushc -, 1, rf32                      # 83 row6 | 97 select
-    sub rf48, rf34, rf35 ; smul24 rf40, rf40, rf40                  # 85 le
-    sub.norc -, 1, rf40 ; v8dot rf40, rf52, rf6                     # 97 select | 83 row7
-    sub rf50, rf40, rf12 ; smul24 rf48, rf48, rf48                  # 85 le
-    sub.andnc -, 1, rf48 ; v8dot rf48, rf52, rf7                    # 97 select | 83 row8
-    shr rf52, rf52, -8 ; smul24 rf50, rf50, rf50                    # 83 row11 | 85 le
-    sub rf53, rf48, rf12 ; sub.andnc -, 1, rf50                     # 85 le | 97 select
-    sub rf54, rf52, rf12 ; smul24 rf53, rf53, rf53                  # 85 le
+    vflb rf13 ; add rf30, rf30, rf13                                # 97 select | 49 add
+    max rf30, rf30, rf9 ; sub rf36, rf36, rf27                      # 49 f | 99 sub
+    min rf30, rf30, rf10 ; sub rf39, rf39, rf28                     # 49 f | 99 sub
+    add rf32, rf30, 4 ; add rf48, rf38, rf42                        # 50 add | 99 add
+    min rf30, rf32, rf10 ; add rf32, rf30, 3                        # 50 min | 50 add
+    asr rf30, rf30, 3 ; mov tmua, rf23                              # 50 f1 | 83 row2
+    min rf35, rf32, rf10 ; add rf32, rf30, 1                        # 50 min | 87 rshr
+    asr rf12, rf32, 1 ; add rf32, rf12, rf36                        # 87 rshr | 99 add
+    asr rf35, rf35, 3 ; sub rf39, rf39, rf43                        # 50 f2 | 99 sub
+    sub rf48, rf48, rf28 ; mov.ifna rf12, 0                         # 99 sub | 87 g
+    mov rf26, rf27 ; add rf36, rf45, rf42                           # 97 select | 99 add
+    mov.ifb rf26, rf37 ; add rf37, rf32, rf39 ; thrsw               # 97 select | 99 add
+    sub rf27, rf48, rf44 ; sub rf36, rf36, rf27                     # 99 sub
+    add rf41, rf46, rf42 ; add rf48, rf41, rf3                      # 99 add | 83 row6
+    add rf39, rf44, rf35 ; add rf35, rf43, rf12 ; ldtmu.rf49        # 89 add | 83 row2
+    max rf30, rf39, 0 ; sub rf39, rf38, rf30                        # 89 narrow2 | 90 sub
+    max rf12, rf35, 0 ; sub rf35, rf45, rf12                        # 89 narrow1 | 90 sub
+    max rf27, rf39, 0 ; add rf39, rf37, rf27                        # 90 narrow3 | 99 add
+    max rf35, rf35, 0 ; sub rf36, rf36, rf38                        # 90 narrow4 | 99 sub
+    min rf12, rf12, rf5 ; sub rf41, rf41, rf43                      # 89 narrow1 | 99 sub
+    min rf30, rf30, rf5 ; mov tmua, rf48 ; thrsw                    # 89 narrow2 | 83 row6
+    min rf27, rf27, rf5 ; v8dot rf50, rf49, rf7                     # 90 narrow3 | 83 row4
+    min rf35, rf35, rf5 ; v8dot rf51, rf49, rf8                     # 90 narrow4 | 83 row5
+    add rf36, rf39, rf36 ; sub rf41, rf41, rf45 ; ldtmu.rf52        # 99 add | 99 sub | 83 row6
+    mov.pushz -, rf47 ; v8dot rf47, rf49, rf6                       # 97 select | 83 row3
+    asr.ifna rf12, rf32, 3 ; sub rf32, rf50, rf51                   # 97 select | 85 le
+    asr.ifna rf30, rf37, 3 ; add rf37, rf36, rf41                   # 97 select | 99 wide
+    asr.ifna rf27, rf39, 3 ; mov rf39, rf46                         # 97 select
+    asr.ifna rf35, rf36, 3 ; mov.pushz -, rf13                      # 97 select
+    asr.ifnb rf39, rf37, 3 ; smul24 rf32, rf32, rf32                # 97 select | 85 le
+    and rf49, rf49, rf5 ; sub rf37, rf47, rf51                      # 83 row2 | 85 le
+    and rf13, rf52, rf5 ; sub.pushc -, 1, rf32                      # 83 row6 | 97 select
+    sub rf36, rf49, rf51 ; smul24 rf37, rf37, rf37                  # 85 le
+    sub.norc -, 1, rf37 ; v8dot rf37, rf52, rf6                     # 97 select | 83 row7
+    sub rf41, rf37, rf13 ; smul24 rf36, rf36, rf36                  # 85 le
+    sub.andnc -, 1, rf36 ; v8dot rf36, rf52, rf7                    # 97 select | 83 row8
+    shr rf52, rf52, -8 ; smul24 rf41, rf41, rf41                    # 83 row11 | 85 le
+    sub rf53, rf36, rf13 ; sub.andnc -, 1, rf41                     # 85 le | 97 select
+    sub rf54, rf52, rf13 ; smul24 rf53, rf53, rf53                  # 85 le
     sub.andnc -, 1, rf53 ; smul24 rf53, rf54, rf54                  # 97 select | 85 le
-    mov rf44, rf44 ; mov rf45, rf45                                 # 97 select
-    mov rf37, rf39 ; mov rf39, rf37                                 # 97 select
-    sub.andnc -, 1, rf53 ; sub rf53, rf47, rf51                     # 97 select | 42 le
-    mov.ifnb rf44, rf13 ; mov.ifnb rf45, rf26                       # 97 select
-    mov.ifnb rf37, rf27 ; mov.ifnb rf39, rf38                       # 97 select
-    mov.ifnb rf46, rf30 ; smul24 rf30, rf53, rf53                   # 97 select | 42 le
-    sub.pushc -, rf20, rf32 ; sub rf53, rf34, rf47                  # 97 select | 42 le
-    sub.norc -, rf20, rf30 ; smul24 rf30, rf34, 3                   # 97 select | 94 mul
-    add rf30, rf30, 4 ; smul24 rf53, rf53, rf53                     # 94 add | 42 le
+    mov rf43, rf43 ; mov rf44, rf44                                 # 97 select
+    mov rf38, rf38 ; mov rf45, rf45                                 # 97 select
+    sub.andnc -, 1, rf53 ; sub rf53, rf47, rf50                     # 97 select | 42 le
+    mov.ifnb rf43, rf12 ; mov.ifnb rf44, rf30                       # 97 select
+    mov.ifnb rf38, rf27 ; mov.ifnb rf45, rf35                       # 97 select
+    mov.ifnb rf46, rf39 ; smul24 rf39, rf53, rf53                   # 97 select | 42 le
+    sub.pushc -, rf20, rf32 ; sub rf53, rf49, rf47                  # 97 select | 42 le
+    sub.norc -, rf20, rf39 ; smul24 rf39, rf49, 3                   # 97 select | 94 mul
+    add rf39, rf39, 4 ; smul24 rf53, rf53, rf53                     # 94 add | 42 le
     add rf53, rf47, rf47 ; sub.andnc -, rf20, rf53                  # 94 mul | 97 select
-    sub rf27, rf48, rf40 ; sub rf38, rf35, rf12                     # 42 le | 42 absdiff
-    sub rf13, rf12, rf35 ; sub rf26, rf51, rf40                     # 42 absdiff
-    max rf38, rf38, rf13 ; sub rf54, rf40, rf51                     # 42 absdiff
-    max rf53, rf26, rf54 ; add rf30, rf30, rf53                     # 42 absdiff | 94 add
-    asr rf53, rf53, 1 ; sub.andnc -, rf20, rf50                     # 42 shr | 97 select
+    sub rf27, rf36, rf37 ; sub rf35, rf51, rf13                     # 42 le | 42 absdiff
+    sub rf12, rf13, rf51 ; sub rf30, rf50, rf37                     # 42 absdiff
+    max rf35, rf35, rf12 ; sub rf54, rf37, rf50                     # 42 absdiff
+    max rf53, rf30, rf54 ; add rf39, rf39, rf53                     # 42 absdiff | 94 add
+    asr rf53, rf53, 1 ; sub.andnc -, rf20, rf41                     # 42 shr | 97 select
     vflb rf27 ; smul24 rf54, rf27, rf27                             # 97 select | 42 le
-    sub rf55, rf52, rf48 ; add rf30, rf30, rf51                     # 42 le | 94 add
+    sub rf55, rf52, rf36 ; add rf39, rf39, rf50                     # 42 le | 94 add
     sub.andnc -, rf20, rf54 ; smul24 rf54, rf55, rf55               # 97 select | 42 le
-    max rf38, rf26, rf9 ; add rf26, rf38, rf38                      # 49 clip | 42 mul
-    add rf30, rf30, rf35 ; sub.andnc -, rf20, rf54                  # 94 add | 97 select
-    add rf30, rf26, rf53 ; add rf26, rf30, rf12                     # 42 add | 94 add
-    mov rf30, rf47 ; sub.andnc -, rf21, rf30                        # 97 select
-    asr.ifb rf30, rf26, 3 ; sub.pushc -, rf22, rf32                 # 97 select | 49 select
-    sub.norc -, rf22, rf50 ; smul24 rf13, rf13, 3                   # 49 select | 49 mul
-    min.ifna rf14, rf38, rf10 ; add rf38, rf51, rf40                # 49 select | 99 add
-    add rf13, rf13, rf14 ; sub rf14, rf38, rf34                     # 49 add | 99 sub
-    max rf13, rf13, rf9 ; add rf38, rf35, rf48                      # 49 f | 99 add
-    min rf13, rf13, rf10 ; sub rf14, rf14, rf47                     # 49 f | 99 sub
-    vflb rf50 ; add rf32, rf13, 4                                   # 97 select | 50 add
-    min rf13, rf32, rf10 ; add rf32, rf13, 3                        # 50 min | 50 add
-    asr rf13, rf13, 3 ; sub rf38, rf38, rf34                        # 50 f1 | 99 sub
-    min rf53, rf32, rf10 ; add rf32, rf13, 1                        # 50 min | 87 rshr
-    asr rf32, rf32, 1 ; add rf54, rf12, rf52                        # 87 rshr | 99 add
+    max rf35, rf30, rf9 ; add rf30, rf35, rf35                      # 49 clip | 42 mul
+    add rf39, rf39, rf51 ; sub.andnc -, rf20, rf54                  # 94 add | 97 select
+    add rf39, rf30, rf53 ; add rf30, rf39, rf13                     # 42 add | 94 add
+    mov rf39, rf47 ; sub.andnc -, rf21, rf39                        # 97 select
+    asr.ifb rf39, rf30, 3 ; sub.pushc -, rf22, rf32                 # 97 select | 49 select
+    sub.norc -, rf22, rf41 ; smul24 rf12, rf12, 3                   # 49 select | 49 mul
+    min.ifna rf14, rf35, rf10 ; add rf35, rf50, rf37                # 49 select | 99 add
+    add rf12, rf12, rf14 ; sub rf14, rf35, rf49                     # 49 add | 99 sub
+    max rf12, rf12, rf9 ; add rf35, rf51, rf36                      # 49 f | 99 add
+    min rf12, rf12, rf10 ; sub rf14, rf14, rf47                     # 49 f | 99 sub
+    vflb rf41 ; add rf32, rf12, 4                                   # 97 select | 50 add
+    min rf12, rf32, rf10 ; add rf32, rf12, 3                        # 50 min | 50 add
+    asr rf12, rf12, 3 ; sub rf35, rf35, rf49                        # 50 f1 | 99 sub
+    min rf53, rf32, rf10 ; add rf32, rf12, 1                        # 50 min | 87 rshr
+    asr rf32, rf32, 1 ; add rf54, rf13, rf52                        # 87 rshr | 99 add
     asr rf23, rf53, 3 ; add tmua, rf23, rf3                         # 50 f2 | 83 row2
-    add rf14, rf26, rf14 ; sub rf26, rf38, rf51 ; thrsw             # 99 add | 99 sub
-    sub rf54, rf54, rf34 ; add rf38, rf40, rf52                     # 99 sub | 99 add
-    mov.ifna rf32, 0 ; add rf26, rf14, rf26                         # 87 g | 99 add
-    sub rf38, rf54, rf35 ; sub rf54, rf38, rf47 ; ldtmu.rf53        # 99 sub | 83 row2
-    add rf47, rf48, rf52 ; mov rf55, rf47                           # 99 add | 97 select
-    add rf56, rf35, rf23 ; add rf23, rf51, rf32                     # 89 add
-    max rf13, rf56, 0 ; sub rf56, rf12, rf13                        # 89 narrow2 | 90 sub
-    max rf23, rf23, 0 ; sub rf32, rf40, rf32                        # 89 narrow1 | 90 sub
-    max rf38, rf56, 0 ; add rf56, rf26, rf38                        # 90 narrow3 | 99 add
-    max rf32, rf32, 0 ; sub rf54, rf54, rf12                        # 90 narrow4 | 99 sub
-    min rf23, rf23, rf5 ; sub rf47, rf47, rf51                      # 89 narrow1 | 99 sub
-    min rf13, rf13, rf5 ; add tmua, rf49, rf3 ; thrsw               # 89 narrow2 | 83 row6
-    min rf38, rf38, rf5 ; v8dot rf49, rf53, rf7                     # 90 narrow3 | 83 row4
-    min rf32, rf32, rf5 ; v8dot rf57, rf53, rf8                     # 90 narrow4 | 83 row5
-    mov.ifb rf55, rf30 ; add rf30, rf56, rf54                       # 97 select | 99 add
-    sub rf27, rf47, rf40 ; mov.pushz -, rf27                        # 99 sub | 97 select
-    asr.ifna rf23, rf14, 3 ; v8dot rf14, rf53, rf6                  # 97 select | 83 row3
-    asr.ifna rf13, rf26, 3 ; sub rf26, rf49, rf57                   # 97 select | 85 le
-    asr.ifna rf38, rf56, 3 ; add rf27, rf30, rf27                   # 97 select | 99 wide
-    asr.ifna rf32, rf30, 3 ; mov rf30, rf48                         # 97 select
-    asr.ifna rf30, rf27, 3 ; mov.pushz -, rf50                      # 97 select
-    and rf26, rf53, rf5 ; smul24 rf27, rf26, rf26 ; ldtmu.rf53      # 83 row2 | 85 le | 83 row6
-    and rf50, rf53, rf5 ; sub rf56, rf14, rf57                      # 83 row6 | 85 le
-    sub.pushc -, 1, rf27 ; smul24 rf56, rf56, rf56                  # 97 select | 85 le
-    sub rf47, rf26, rf57 ; v8dot rf54, rf53, rf6                    # 85 le | 83 row7
-    sub.norc -, 1, rf56 ; smul24 rf47, rf47, rf47                   # 97 select | 85 le
-    sub rf56, rf54, rf50 ; v8dot rf58, rf53, rf7                    # 85 le | 83 row8
-    sub.andnc -, 1, rf47 ; smul24 rf47, rf56, rf56                  # 97 select | 85 le
-    shr rf56, rf53, -8 ; sub rf53, rf58, rf50                       # 83 row11 | 85 le
-    sub.andnc -, 1, rf47 ; smul24 rf53, rf53, rf53                  # 97 select | 85 le
-    sub rf53, rf56, rf50 ; sub.andnc -, 1, rf53                     # 85 le | 97 select
-    mov rf53, rf51 ; smul24 rf51, rf53, rf53                        # 97 select | 85 le
-    mov rf12, rf35 ; mov rf35, rf12                                 # 97 select
-    mov rf40, rf40 ; sub.andnc -, 1, rf51                           # 97 select
-    sub rf23, rf14, rf49 ; mov.ifnb rf53, rf23                      # 42 le | 97 select
-    mov.ifnb rf12, rf13 ; mov.ifnb rf35, rf38                       # 97 select
-    mov.ifnb rf40, rf32 ; mov.ifnb rf48, rf30                       # 97 select
-    sub.pushc -, rf20, rf27 ; smul24 rf23, rf23, rf23               # 97 select | 42 le
-    sub rf32, rf26, rf14 ; smul24 rf30, rf26, 3                     # 42 le | 94 mul
-    sub.norc -, rf20, rf23 ; smul24 rf23, rf32, rf32                # 97 select | 42 le
-    add rf30, rf30, 4 ; add rf32, rf14, rf14                        # 94 add | 94 mul
-    sub.andnc -, rf20, rf23 ; sub rf23, rf58, rf54                  # 97 select | 42 le
-    sub rf13, rf57, rf50 ; sub rf38, rf50, rf57                     # 42 absdiff
-    max rf13, rf13, rf38 ; sub rf51, rf49, rf54                     # 42 absdiff
-    sub rf32, rf54, rf49 ; add rf30, rf30, rf32                     # 42 absdiff | 94 add
-    max rf32, rf51, rf32 ; sub.andnc -, rf20, rf47                  # 42 absdiff | 97 select
-    asr rf32, rf32, 1 ; smul24 rf23, rf23, rf23                     # 42 shr | 42 le
-    vflb rf59 ; sub rf60, rf56, rf58                                # 97 select | 42 le
-    add rf23, rf30, rf49 ; sub.andnc -, rf20, rf23                  # 94 add | 97 select
-    add rf60, rf13, rf13 ; smul24 rf13, rf60, rf60                  # 42 mul | 42 le
-    max rf51, rf51, rf9 ; add rf23, rf23, rf57                      # 49 clip | 94 add
-    sub.andnc -, rf20, rf13 ; add rf13, rf60, rf32                  # 97 select | 42 add
-    add rf23, rf23, rf50 ; mov rf20, rf14                           # 94 add | 97 select
-    asr.ifb rf20, rf23, 3 ; add rf32, rf49, rf54                    # 97 select | 99 add
-    sub.andnc -, rf21, rf13 ; smul24 rf13, rf38, 3                  # 97 select | 49 mul
-    sub.pushc -, rf22, rf27 ; sub rf27, rf32, rf26                  # 49 select | 99 sub
-    sub.norc -, rf22, rf47 ; add rf22, rf57, rf58                   # 49 select | 99 add
-    min.ifna rf15, rf51, rf10 ; sub rf27, rf27, rf14                # 49 select | 99 sub
-    vflb rf13 ; add rf15, rf13, rf15                                # 97 select | 49 add
-    max rf15, rf15, rf9 ; sub rf22, rf22, rf26                      # 49 f | 99 sub
-    min rf15, rf15, rf10 ; add rf51, rf50, rf56                     # 49 f | 99 add
-    add rf23, rf15, 4 ; add rf27, rf23, rf27                        # 50 add | 99 add
-    min rf15, rf23, rf10 ; add rf23, rf15, 3                        # 50 min | 50 add
-    asr rf15, rf15, 3 ; sub rf22, rf22, rf49                        # 50 f1 | 99 sub
-    min rf47, rf23, rf10 ; add rf23, rf15, 1                        # 50 min | 87 rshr
-    asr rf23, rf23, 1 ; sub rf51, rf51, rf26                        # 87 rshr | 99 sub
-    asr rf47, rf47, 3 ; add rf32, rf54, rf56                        # 50 f2 | 99 add
-    vpack rf17, rf17, rf42 ; mov.ifna rf23, 0                       # 97 store dst | 87 g
-    vpack rf22, rf41, rf25 ; add rf25, rf27, rf22                   # 97 store dst | 99 add
-    sub rf32, rf51, rf57 ; sub rf51, rf32, rf14                     # 99 sub
-    add rf14, rf58, rf56 ; mov rf41, rf14                           # 99 add | 97 select
-    add rf42, rf57, rf47 ; add rf47, rf49, rf23                     # 89 add
-    max rf15, rf42, 0 ; sub rf42, rf50, rf15                        # 89 narrow2 | 90 sub
-    max rf23, rf47, 0 ; sub rf47, rf54, rf23                        # 89 narrow1 | 90 sub
-    max rf32, rf42, 0 ; add rf42, rf25, rf32                        # 90 narrow3 | 99 add
-    max rf47, rf47, 0 ; sub rf51, rf51, rf50                        # 90 narrow4 | 99 sub
-    min rf14, rf23, rf5 ; sub rf23, rf14, rf49                      # 89 narrow1 | 99 sub
-    min rf15, rf15, rf5 ; mov.ifb rf41, rf20                        # 89 narrow2 | 97 select
-    min rf32, rf32, rf5 ; add rf51, rf42, rf51                      # 90 narrow3 | 99 add
-    min rf23, rf47, rf5 ; sub rf47, rf23, rf54                      # 90 narrow4 | 99 sub
+    add rf14, rf30, rf14 ; mov.ifna rf32, 0                         # 99 add | 87 g
+    mov rf30, rf47 ; sub rf35, rf35, rf50                           # 97 select | 99 sub
+    mov.ifb rf30, rf39 ; sub rf39, rf54, rf49 ; thrsw               # 97 select | 99 sub
+    add rf54, rf37, rf52 ; add rf35, rf14, rf35                     # 99 add
+    sub rf39, rf39, rf51 ; sub rf47, rf54, rf47                     # 99 sub
+    add rf54, rf36, rf52 ; add rf23, rf51, rf23 ; ldtmu.rf53        # 99 add | 89 add | 83 row2
+    max rf55, rf23, 0 ; add rf23, rf50, rf32                        # 89 narrow2 | 89 add
+    max rf12, rf23, 0 ; sub rf23, rf13, rf12                        # 89 narrow1 | 90 sub
+    max rf23, rf23, 0 ; sub rf32, rf37, rf32                        # 90 narrow3 | 90 sub
+    max rf39, rf32, 0 ; add rf32, rf35, rf39                        # 90 narrow4 | 99 add
+    min rf12, rf12, rf5 ; sub rf47, rf47, rf13                      # 89 narrow1 | 99 sub
+    min rf54, rf55, rf5 ; sub rf55, rf54, rf50                      # 89 narrow2 | 99 sub
+    min rf23, rf23, rf5 ; add tmua, rf48, rf3 ; thrsw               # 90 narrow3 | 83 row6
+    min rf39, rf39, rf5 ; v8dot rf48, rf53, rf7                     # 90 narrow4 | 83 row4
+    shr rf56, rf53, -8 ; add rf47, rf32, rf47                       # 83 row5 | 99 add
+    sub rf27, rf55, rf37 ; mov.pushz -, rf27                        # 99 sub | 97 select
+    asr.ifna rf12, rf14, 3 ; v8dot rf14, rf53, rf6                  # 97 select | 83 row3
+    asr.ifna rf54, rf35, 3 ; sub rf35, rf48, rf56                   # 97 select | 85 le
+    asr.ifna rf23, rf32, 3 ; add rf27, rf47, rf27                   # 97 select | 99 wide
+    asr.ifna rf39, rf47, 3 ; mov rf47, rf36                         # 97 select
+    asr.ifna rf47, rf27, 3 ; mov.pushz -, rf41                      # 97 select
+    and rf35, rf53, rf5 ; smul24 rf27, rf35, rf35 ; ldtmu.rf53      # 83 row2 | 85 le | 83 row6
+    and rf41, rf53, rf5 ; sub rf32, rf14, rf56                      # 83 row6 | 85 le
+    sub.pushc -, 1, rf27 ; smul24 rf32, rf32, rf32                  # 97 select | 85 le
+    sub rf55, rf35, rf56 ; v8dot rf57, rf53, rf6                    # 85 le | 83 row7
+    sub.norc -, 1, rf32 ; smul24 rf32, rf55, rf55                   # 97 select | 85 le
+    sub rf55, rf57, rf41 ; v8dot rf58, rf53, rf7                    # 85 le | 83 row8
+    sub.andnc -, 1, rf32 ; smul24 rf32, rf55, rf55                  # 97 select | 85 le
+    shr rf55, rf53, -8 ; sub rf53, rf58, rf41                       # 83 row11 | 85 le
+    sub.andnc -, 1, rf32 ; smul24 rf53, rf53, rf53                  # 97 select | 85 le
+    sub rf53, rf55, rf41 ; sub.andnc -, 1, rf53                     # 85 le | 97 select
+    mov rf53, rf50 ; smul24 rf50, rf53, rf53                        # 97 select | 85 le
+    mov rf13, rf51 ; mov rf51, rf13                                 # 97 select
+    mov rf37, rf37 ; sub.andnc -, 1, rf50                           # 97 select
+    sub rf12, rf14, rf48 ; mov.ifnb rf53, rf12                      # 42 le | 97 select
+    mov.ifnb rf13, rf54 ; mov.ifnb rf51, rf23                       # 97 select
+    mov.ifnb rf37, rf39 ; mov.ifnb rf36, rf47                       # 97 select
+    sub.pushc -, rf20, rf27 ; smul24 rf12, rf12, rf12               # 97 select | 42 le
+    sub rf47, rf35, rf14 ; smul24 rf39, rf35, 3                     # 42 le | 94 mul
+    sub.norc -, rf20, rf12 ; smul24 rf12, rf47, rf47                # 97 select | 42 le
+    add rf39, rf39, 4 ; add rf47, rf14, rf14                        # 94 add | 94 mul
+    sub.andnc -, rf20, rf12 ; sub rf12, rf58, rf57                  # 97 select | 42 le
+    sub rf23, rf56, rf41 ; sub rf54, rf41, rf56                     # 42 absdiff
+    max rf23, rf23, rf54 ; sub rf50, rf48, rf57                     # 42 absdiff
+    sub rf47, rf57, rf48 ; add rf39, rf39, rf47                     # 42 absdiff | 94 add
+    max rf47, rf50, rf47 ; sub.andnc -, rf20, rf32                  # 42 absdiff | 97 select
+    asr rf47, rf47, 1 ; smul24 rf12, rf12, rf12                     # 42 shr | 42 le
+    vflb rf59 ; sub rf60, rf55, rf58                                # 97 select | 42 le
+    add rf12, rf39, rf48 ; sub.andnc -, rf20, rf12                  # 94 add | 97 select
+    add rf60, rf23, rf23 ; smul24 rf23, rf60, rf60                  # 42 mul | 42 le
+    max rf50, rf50, rf9 ; add rf12, rf12, rf56                      # 49 clip | 94 add
+    sub.andnc -, rf20, rf23 ; add rf20, rf60, rf47                  # 97 select | 42 add
+    add rf12, rf12, rf41 ; mov rf23, rf14                           # 94 add | 97 select
+    asr.ifb rf23, rf12, 3 ; add rf47, rf48, rf57                    # 97 select | 99 add
+    sub.andnc -, rf21, rf20 ; smul24 rf20, rf54, 3                  # 97 select | 49 mul
+    sub.pushc -, rf22, rf27 ; sub rf27, rf47, rf35                  # 49 select | 99 sub
+    sub.norc -, rf22, rf32 ; add rf22, rf56, rf58                   # 49 select | 99 add
+    min.ifna rf15, rf50, rf10 ; sub rf27, rf27, rf14                # 49 select | 99 sub
+    vflb rf15 ; add rf20, rf20, rf15                                # 97 select | 49 add
+    max rf20, rf20, rf9 ; sub rf22, rf22, rf35                      # 49 f | 99 sub
+    min rf20, rf20, rf10 ; add rf50, rf41, rf55                     # 49 f | 99 add
+    add rf12, rf20, 4 ; add rf27, rf12, rf27                        # 50 add | 99 add
+    min rf12, rf12, rf10 ; add rf20, rf20, 3                        # 50 min | 50 add
+    asr rf12, rf12, 3 ; sub rf22, rf22, rf48                        # 50 f1 | 99 sub
+    min rf32, rf20, rf10 ; add rf20, rf12, 1                        # 50 min | 87 rshr
+    asr rf20, rf20, 1 ; sub rf50, rf50, rf35                        # 87 rshr | 99 sub
+    asr rf32, rf32, 3 ; add rf47, rf57, rf55                        # 50 f2 | 99 add
+    vpack rf17, rf17, rf34 ; mov.ifna rf20, 0                       # 97 store dst | 87 g
+    vpack rf22, rf40, rf25 ; add rf25, rf27, rf22                   # 97 store dst | 99 add
+    sub rf47, rf50, rf56 ; sub rf50, rf47, rf14                     # 99 sub
+    add rf14, rf58, rf55 ; mov rf40, rf14                           # 99 add | 97 select
+    add rf34, rf56, rf32 ; add rf32, rf48, rf20                     # 89 add
+    max rf12, rf34, 0 ; sub rf34, rf41, rf12                        # 89 narrow2 | 90 sub
+    max rf20, rf32, 0 ; sub rf32, rf57, rf20                        # 89 narrow1 | 90 sub
+    max rf34, rf34, 0 ; add rf47, rf25, rf47                        # 90 narrow3 | 99 add
+    max rf32, rf32, 0 ; sub rf50, rf50, rf41                        # 90 narrow4 | 99 sub
+    min rf14, rf20, rf5 ; sub rf20, rf14, rf48                      # 89 narrow1 | 99 sub
+    min rf12, rf12, rf5 ; mov.ifb rf40, rf23                        # 89 narrow2 | 97 select
+    min rf34, rf34, rf5 ; add rf50, rf47, rf50                      # 90 narrow3 | 99 add
+    min rf20, rf32, rf5 ; sub rf32, rf20, rf57                      # 90 narrow4 | 99 sub
     vpack rf24, rf29, rf24 ; mov.pushz -, rf59                      # 97 store dst | 97 select
-    asr.ifna rf14, rf27, 3 ; add rf27, rf51, rf47                   # 97 select | 99 wide
-    asr.ifna rf15, rf25, 3 ; mov rf25, rf58                         # 97 select
-    asr.ifna rf32, rf42, 3 ; mov.pushz -, rf13                      # 97 select
-    asr.ifnb rf23, rf51, 3 ; add rf51, rf18, rf3                    # 97 select | 97 store dst
+    asr.ifna rf14, rf27, 3 ; add rf27, rf50, rf32                   # 97 select | 99 wide
+    asr.ifna rf12, rf25, 3 ; mov rf25, rf58                         # 97 select
+    asr.ifna rf34, rf47, 3 ; mov.pushz -, rf15                      # 97 select
+    asr.ifnb rf20, rf50, 3 ; add rf50, rf18, rf3                    # 97 select | 97 store dst
     asr.ifnb rf25, rf27, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 97 store dst
     tmuwt - ; add rf27, rf19, rf3                                   # the last trip's stores | 97 store dst
-    v8pack tmud, rf17, rf22 ; add rf17, rf51, rf3                   # 97 store dst
+    v8pack tmud, rf17, rf22 ; add rf17, rf50, rf3                   # 97 store dst
     vpack rf18, rf33, rf31 ; mov.ifna tmua, rf18                    # 97 store dst
-    v8pack tmud, rf24, rf18 ; mov rf18, rf49                        # 97 store dst | 97 select
-    vpack rf19, rf28, rf36 ; mov.ifna tmua, rf19                    # 97 store dst
-    vpack rf44, rf44, rf45 ; mov rf45, rf57                         # 97 store dst | 97 select
-    v8pack tmud, rf19, rf44 ; add rf19, rf27, rf3                   # 97 store dst
-    vpack rf37, rf37, rf39 ; mov.ifna tmua, rf51                    # 97 store dst
-    vpack rf14, rf46, rf43 ; mov.ifnb rf18, rf14                    # 97 store dst | 97 select
-    v8pack tmud, rf37, rf14 ; mov.ifnb rf45, rf15                   # 97 store dst | 97 select
-    vpack rf27, rf34, rf55 ; mov.ifna tmua, rf27                    # 97 store dst
-    vpack rf12, rf53, rf12 ; mov rf50, rf50                         # 97 store dst | 97 select
-    v8pack tmud, rf27, rf12 ; mov rf12, rf54                        # 97 store dst | 97 select
-    vpack rf35, rf35, rf40 ; mov.ifna tmua, rf17                    # 97 store dst
-    vpack rf32, rf48, rf52 ; mov.ifnb rf50, rf32                    # 97 store dst | 97 select
-    v8pack tmud, rf35, rf32 ; mov.ifnb rf12, rf23                   # 97 store dst | 97 select
-    vpack rf26, rf26, rf41 ; mov.ifna tmua, rf19                    # 97 store dst
-    vpack rf18, rf18, rf45 ; mov.ifnb rf58, rf25                    # 97 store dst | 97 select
-    v8pack tmud, rf26, rf18 ; sub.pushc -, rf0, rf16                # 97 store dst | whether there is a batch more
-    vpack rf12, rf50, rf12 ; add.ifnb tmua, rf17, rf3               # 97 store dst
+    v8pack tmud, rf24, rf18 ; mov rf18, rf48                        # 97 store dst | 97 select
+    vpack rf19, rf28, rf26 ; mov.ifna tmua, rf19                    # 97 store dst
+    vpack rf43, rf43, rf44 ; mov rf44, rf56                         # 97 store dst | 97 select
+    v8pack tmud, rf19, rf43 ; add rf19, rf27, rf3                   # 97 store dst
+    vpack rf38, rf38, rf45 ; mov.ifna tmua, rf50                    # 97 store dst
+    vpack rf14, rf46, rf42 ; mov.ifnb rf18, rf14                    # 97 store dst | 97 select
+    v8pack tmud, rf38, rf14 ; mov.ifnb rf44, rf12                   # 97 store dst | 97 select
+    vpack rf27, rf49, rf30 ; mov.ifna tmua, rf27                    # 97 store dst
+    vpack rf13, rf53, rf13 ; mov rf41, rf41                         # 97 store dst | 97 select
+    v8pack tmud, rf27, rf13 ; mov rf13, rf57                        # 97 store dst | 97 select
+    vpack rf37, rf51, rf37 ; mov.ifna tmua, rf17                    # 97 store dst
+    vpack rf34, rf36, rf52 ; mov.ifnb rf41, rf34                    # 97 store dst | 97 select
+    v8pack tmud, rf37, rf34 ; mov.ifnb rf13, rf20                   # 97 store dst | 97 select
+    vpack rf35, rf35, rf40 ; mov.ifna tmua, rf19                    # 97 store dst
+    vpack rf18, rf18, rf44 ; mov.ifnb rf58, rf25                    # 97 store dst | 97 select
+    v8pack tmud, rf35, rf18 ; sub.pushc -, rf0, rf16                # 97 store dst | whether there is a batch more
+    vpack rf13, rf41, rf13 ; add.ifnb tmua, rf17, rf3               # 97 store dst
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf16, rf58, rf56 ; mov rf2, rf16                          # 97 store dst | next trip
-    v8pack tmud, rf12, rf16                                         # 97 store dst
+    vpack rf16, rf58, rf55 ; mov rf2, rf16                          # 97 store dst | next trip
+    v8pack tmud, rf13, rf16                                         # 97 store dst
     nop ; add.ifnb tmua, rf19, rf3                                  # 97 store dst
     thrsw
     thrsw

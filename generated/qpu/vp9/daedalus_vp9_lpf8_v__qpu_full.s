@@ -6,12 +6,12 @@
 # vp9_lpf8_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash a6d5be776e6e6472
+# input hash d35ac271baa6ee08
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 77 instructions a trip, 38.5 an item; 76 at least for all it does.
-# 38 of the 64 registers that 2 threads a QPU leave each.
+# 79 instructions a trip, 39.5 an item; 77 at least for all it does.
+# 41 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 6 store 6.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -24,23 +24,19 @@
 .uniform 0x00000000  # address of dst
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # how many threads
+.uniform 0x000000ff
+.uniform 0x0000007f
+.uniform 0x00010000
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xffffff80
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0x00000100
-.uniform 0x00010000
-.uniform 0xfffffffd  # u8
-.uniform 0x000000ff
-.uniform 0xffffff80
-.uniform 0x0000007f
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -49,125 +45,107 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xffffffc0  # back to the loop's first word
+.uniform 0xffffffb4  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    and rf3, rf3, 7 ; add rf0, rf0, rf2
+    and rf2, rf3, 7 ; add rf0, rf0, rf2
     shl rf0, rf0, 3
     setnnmode_uu ; sub rf1, rf1, 1                                  # 26 limit
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 83 row2 | uniform value:dst
-    umin tmuau, rf2, rf0 ; add rf1, rf1, rf3 ; thrsw                # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf5                                              # 83 row2 | uniform value:dst_stride
-    nop ; smul24 rf3, rf5, -4                                       # 83 row2
-    nop ; add rf6, rf1, rf3 ; ldtmu.rf1                             # 83 row2 | the item's record
-    nop ; add rf7, rf6, rf1 ; ldtmu.rf4                             # 83 row2 | the item's record
-    mov tmuau, rf7 ; add rf1, rf7, rf5 ; thrsw                      # 83 row2 | 83 row3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf1 ; add rf1, rf1, rf5                              # 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
-    mov tmuau, rf1 ; add rf1, rf1, rf5                              # 83 row4 | 83 row5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf1 ; add rf1, rf1, rf5 ; thrsw ; ldtmu.rf8          # 83 row5 | 83 row6 | 83 row2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf1 ; add rf1, rf1, rf5                              # 83 row6 | 83 row7 | uniform 0xfffffffd (u8)
-    nop ; add rf9, rf1, rf5 ; ldunifrf.rf3                          # 83 row8 | uniform value:threads
-    shl rf1, rf3, 4 ; mov tmuau, rf1                                # 83 row7 | uniform 0xfffffffd (u8)
-    mov tmuau, rf9 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf10         # 83 row8 | the item's record | 83 row3 | uniform 0xfffffffd (u8)
-    nop ; sub rf15, rf8, rf10 ; ldunifrf.rf12                       # 42 le | 26 limit | uniform 0x00000100
-    nop ; v8dot rf13, rf4, rf12 ; ldunifrf.rf19                     # 26 limit | 27 thresh | uniform 0x00010000
-    add tmuau, rf9, rf5 ; v8dot rf16, rf4, rf19 ; thrsw ; ldtmu.rf11 # 83 row11 | 27 thresh | 83 row4 | uniform 0xfffffffd (u8)
-    mov rf21, 0 ; smul24 rf13, rf13, rf13                           # 49 select | 42 le
-    sub rf14, rf10, rf11 ; smul24 rf9, rf8, 3                       # 42 le | 94 mul
-    mov rf22, rf21 ; smul24 rf20, rf16, rf16 ; ldunifrf.rf16        # 49 select | 43 gt | 25 blimit | uniform 0x000000ff
-    nop ; ldunifrf.rf17                                             # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf18                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf3                                              # uniform value:records
+    add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf3            # 83 row2 | uniform value:dst
+    umin tmuau, rf1, rf0 ; add rf4, rf3, rf2 ; thrsw                # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf5                               # first trip | 83 row2 | uniform value:dst_stride
+    nop ; ldunifrf.rf1                                              # uniform value:threads
+    shl rf1, rf1, 4
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; smul24 rf6, rf5, -4                                       # 83 row2
+    nop ; add rf6, rf4, rf6 ; ldtmu.rf4                             # 83 row2 | the item's record
+    nop ; ldunifrf.rf7                                              # 25 blimit | uniform 0x000000ff
+    nop ; ldunifrf.rf8                                              # 49 clip | uniform 0x0000007f
+    nop ; mov rf9, 0                                                # 49 select
 loop:
-    add rf14, rf10, rf10 ; smul24 rf24, rf14, rf14 ; thrsw ; ldtmu.rf23 # 94 mul | 42 le | 83 row5
-    sub rf25, rf11, rf23 ; sub rf26, rf10, rf23                     # 85 le
-    sub rf27, rf8, rf23 ; smul24 rf25, rf25, rf25                   # 85 le
-    mov rf29, rf10 ; smul24 rf28, rf26, rf26 ; thrsw ; ldtmu.rf26   # 97 select | 85 le | 83 row6
-    sub rf30, rf26, rf23 ; add rf9, rf9, 4                          # 42 absdiff | 94 add
-    add rf9, rf9, rf14 ; smul24 rf14, rf30, 3                       # 94 add | 49 mul
-    sub rf32, rf23, rf26 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf31 # 42 absdiff | 85 le | 83 row7
-    max rf32, rf32, rf30 ; sub rf30, rf31, rf26                     # 42 absdiff | 85 le
-    sub rf33, rf11, rf31 ; smul24 rf30, rf30, rf30                  # 42 absdiff | 85 le
-    max rf34, rf33, rf17 ; sub.pushc -, rf20, rf25                  # 49 clip | 49 select
-    sub.norc -, rf20, rf30 ; smul24 rf15, rf15, rf15                # 49 select | 42 le
-    min.ifna rf22, rf34, rf18 ; sub rf34, rf31, rf11 ; thrsw        # 49 select | 42 absdiff
-    max rf22, rf33, rf34 ; add rf33, rf14, rf22 ; ldtmu.rf14        # 42 absdiff | 49 add | 83 row8
-    max rf34, rf33, rf17 ; sub rf33, rf14, rf26                     # 49 f | 85 le
-    min rf34, rf34, rf18 ; sub.pushc -, 1, rf25                     # 49 f | 97 select
-    asr rf20, rf22, 1 ; sub rf22, rf14, rf31                        # 42 shr | 42 le
-    add rf35, rf34, 4 ; add rf9, rf9, rf11                          # 50 add | 94 add
-    min rf28, rf35, rf18 ; sub.norc -, 1, rf28                      # 50 min | 97 select
-    asr rf33, rf28, 3 ; smul24 rf28, rf33, rf33                     # 50 f1 | 85 le
-    add rf9, rf9, rf23 ; smul24 rf35, rf22, rf22 ; ldtmu.rf22       # 94 add | 42 le | 83 row11
-    sub.andnc -, 1, rf27 ; sub rf27, rf22, rf26                     # 97 select | 85 le
-    sub.andnc -, 1, rf30 ; sub rf36, rf22, rf14                     # 97 select | 42 le
-    add rf37, rf33, 1 ; smul24 rf27, rf27, rf27                     # 87 rshr | 85 le
-    asr rf37, rf37, 1 ; smul24 rf36, rf36, rf36                     # 87 rshr | 42 le
-    sub.andnc -, 1, rf28 ; add rf28, rf32, rf32                     # 97 select | 42 mul
-    add rf9, rf9, rf26 ; sub.andnc -, 1, rf27                       # 94 add | 97 select
-    asr.ifa rf29, rf9, 3 ; add rf27, rf11, rf31                     # 97 select | 99 add
-    mov.ifnb rf37, 0 ; sub.pushc -, rf0, rf2                        # 87 g | 97 store dst
-    sub.norc -, rf13, rf25 ; add rf25, rf34, 3                      # 97 store dst | 50 add
-    min rf24, rf25, rf18 ; sub.andnc -, rf13, rf24                  # 50 min | 97 store dst
-    asr rf15, rf24, 3 ; sub.andnc -, rf13, rf15                     # 50 f2 | 97 store dst
-    sub.andnc -, rf13, rf30 ; add rf20, rf28, rf20                  # 97 store dst | 42 add
-    and rf4, rf4, rf16 ; sub.andnc -, rf13, rf35                    # 25 blimit | 97 store dst
-    sub.andnc -, rf13, rf36 ; add rf13, rf11, rf37                  # 97 store dst | 89 add
-    max rf13, rf13, 0 ; sub rf27, rf27, rf8                         # 89 narrow1 | 99 sub
-    min rf13, rf13, rf16 ; add rf7, rf7, rf5                        # 89 narrow1 | 97 store dst
-    tmuwt - ; sub.andnc -, rf4, rf20                                # the last trip's stores | 97 store dst
-    sub rf27, rf27, rf10 ; add rf4, rf23, rf14                      # 99 sub | 99 add
-    add rf9, rf9, rf27 ; add rf15, rf23, rf15                       # 99 add | 89 add
-    asr.ifb rf13, rf9, 3 ; sub rf4, rf4, rf8                        # 97 select | 99 sub
-    max rf15, rf15, 0 ; mov tmud, rf29                              # 89 narrow2 | 97 store dst
-    min rf4, rf15, rf16 ; sub rf15, rf4, rf11                       # 89 narrow2 | 99 sub
-    add rf29, rf26, rf22 ; mov.ifa tmuau, rf7                       # 99 add | 97 store dst | uniform 0xfffffffd (u8)
-    add rf7, rf7, rf5 ; add rf9, rf9, rf15                          # 97 store dst | 99 add
-    asr.ifb rf4, rf9, 3 ; sub rf33, rf26, rf33                      # 97 select | 90 sub
-    max rf8, rf33, 0 ; sub rf29, rf29, rf8                          # 90 narrow3 | 99 sub
-    min rf8, rf8, rf16 ; mov tmud, rf13                             # 90 narrow3 | 97 store dst
-    sub rf23, rf29, rf23 ; add rf29, rf31, rf22                     # 99 sub | 99 add
-    mov.ifa tmuau, rf7 ; mov rf2, rf3                               # 97 store dst | next trip | uniform 0xfffffffd (u8)
-    umin tmuau, rf2, rf0 ; add rf7, rf7, rf5 ; thrsw                # the item's record | 97 store dst | uniform 0xfffffffa (vec2)
-    add rf9, rf9, rf23 ; sub rf23, rf31, rf37                       # 99 add | 90 sub
-    asr.ifb rf8, rf9, 3 ; sub rf10, rf29, rf10                      # 97 select | 99 sub
-    max rf4, rf23, 0 ; mov tmud, rf4                                # 90 narrow4 | 97 store dst
-    min rf26, rf4, rf16 ; sub rf4, rf10, rf26 ; ldtmu.rf10          # 90 narrow4 | 99 sub | the item's record
-    add rf22, rf14, rf22 ; mov.ifa tmuau, rf7                       # 99 add | 97 store dst | uniform 0xfffffffd (u8)
-    add rf9, rf7, rf5 ; add rf23, rf9, rf4 ; ldtmu.rf4              # 97 store dst | 99 add | the item's record
-    asr.ifb rf26, rf23, 3 ; sub rf11, rf22, rf11                    # 97 select | 99 sub
-    mov tmud, rf8 ; add rf7, rf6, rf10                              # 97 store dst | 83 row2
-    sub rf11, rf11, rf31 ; mov.ifa tmuau, rf9                       # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; add rf9, rf9, rf5 ; thrsw                      # 83 row2 | 97 store dst | uniform 0xfffffffd (u8)
-    add rf11, rf7, rf5 ; add rf23, rf23, rf11                       # 83 row3 | 99 wide
-    asr.ifb rf14, rf23, 3 ; mov tmuau, rf11                         # 97 select | 83 row3 | uniform 0xfffffffd (u8)
-    mov tmud, rf26 ; add rf11, rf11, rf5 ; ldtmu.rf8                # 97 store dst | 83 row4 | 83 row2
-    mov.ifa tmuau, rf9 ; add rf26, rf11, rf5 ; thrsw                # 97 store dst | 83 row5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf11 ; add rf11, rf26, rf5                           # 83 row4 | 83 row6 | uniform 0xfffffffd (u8)
-    mov tmuau, rf26 ; add rf26, rf11, rf5                           # 83 row5 | 83 row7 | uniform 0xfffffffd (u8)
-    tmuwt - ; mov tmuau, rf11 ; thrsw ; ldtmu.rf10                  # 83 row6 | 83 row3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf26 ; add rf26, rf26, rf5                           # 83 row7 | 83 row8 | uniform 0xfffffffd (u8)
-    mov tmuau, rf26 ; v8dot rf23, rf4, rf12                         # 83 row8 | 26 limit | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; sub.pushc -, rf0, rf3                          # 97 store dst | whether there is a batch more
-    add.ifb tmuau, rf9, rf5 ; v8dot rf31, rf4, rf19 ; thrsw         # 97 store dst | 27 thresh | uniform 0xfffffffd (u8)
-    mov rf22, rf21 ; add rf3, rf2, rf1 ; ldtmu.rf11                 # 49 select | the item's record | 83 row4
-    add tmuau, rf26, rf5 ; smul24 rf9, rf8, 3                       # 83 row11 | 94 mul | uniform 0xfffffffd (u8)
+    add rf10, rf2, rf1 ; add rf11, rf6, rf3 ; ldunifrf.rf12         # the item's record | 83 row2 | 27 thresh | uniform 0x00010000
+    umin tmuau, rf10, rf0 ; add rf13, rf11, rf5                     # the item's record | 83 row3 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf11 ; add rf14, rf13, rf5 ; thrsw                   # 83 row2 | 83 row4 | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf15, rf14, rf5 ; ldunifrf.rf16                   # 83 row5 | 49 clip | uniform 0xffffff80
+    mov tmuau, rf13 ; add rf13, rf15, rf5                           # 83 row3 | 83 row6 | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; add rf17, rf13, rf5 ; thrsw ; ldtmu.rf14      # 83 row4 | 83 row7 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf15 ; v8dot rf15, rf4, rf12 ; ldtmu.rf12            # 83 row5 | 27 thresh | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf13 ; smul24 rf15, rf15, rf15 ; ldtmu.rf13          # 83 row6 | 43 gt | 83 row2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; mov rf19, rf9 ; thrsw ; ldtmu.rf18            # 83 row7 | 49 select | 83 row3 | uniform 0xfffffffd (u8)
+    add rf17, rf17, rf5 ; sub rf20, rf13, rf18 ; ldunifrf.rf21      # 83 row8 | 42 le | 26 limit | uniform 0x00000100
+    mov tmuau, rf17 ; v8dot rf21, rf4, rf21                         # 83 row8 | 26 limit | uniform 0xfffffffd (u8)
+    add tmuau, rf17, rf5 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf17 # 83 row11 | 42 le | 83 row4 | uniform 0xfffffffd (u8)
+    sub rf23, rf18, rf17 ; smul24 rf22, rf13, 3                     # 42 le | 94 mul
+    add rf22, rf22, 4 ; smul24 rf23, rf23, rf23                     # 94 add | 42 le
+    add rf20, rf18, rf18 ; smul24 rf25, rf20, rf20 ; thrsw ; ldtmu.rf24 # 94 mul | 42 le | 83 row5
+    sub rf26, rf17, rf24 ; sub rf27, rf18, rf24                     # 85 le
+    sub rf28, rf13, rf24 ; smul24 rf26, rf26, rf26                  # 85 le
+    add rf20, rf22, rf20 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf22 # 94 add | 85 le | 83 row6
+    sub rf29, rf22, rf24 ; smul24 rf28, rf28, rf28                  # 42 absdiff | 85 le
+    sub rf30, rf24, rf22 ; smul24 rf31, rf29, 3                     # 42 absdiff | 49 mul
+    max rf30, rf30, rf29 ; add rf20, rf20, rf17 ; thrsw ; ldtmu.rf29 # 42 absdiff | 94 add | 83 row7
+    sub rf32, rf29, rf22 ; sub rf33, rf17, rf29                     # 85 le | 42 absdiff
+    max rf34, rf33, rf16 ; smul24 rf32, rf32, rf32                  # 49 clip | 85 le
+    sub.pushc -, rf15, rf26 ; sub rf35, rf29, rf17                  # 49 select | 42 absdiff
+    max rf15, rf33, rf35 ; sub.norc -, rf15, rf32                   # 42 absdiff | 49 select
+    min.ifna rf19, rf34, rf8 ; add rf20, rf20, rf24                 # 49 select | 94 add
+    asr rf15, rf15, 1 ; add rf19, rf31, rf19                        # 42 shr | 49 add
+    max rf30, rf19, rf16 ; add rf19, rf30, rf30 ; ldtmu.rf16        # 49 f | 42 mul | 83 row8
+    min rf31, rf30, rf8 ; sub rf30, rf16, rf22                      # 49 f | 85 le
+    add rf33, rf31, 4 ; sub rf34, rf16, rf29                        # 50 add | 42 le
+    min rf33, rf33, rf8 ; smul24 rf30, rf30, rf30                   # 50 min | 85 le
+    asr rf34, rf33, 3 ; smul24 rf33, rf34, rf34                     # 50 f1 | 42 le
+    add rf35, rf34, 1 ; add rf20, rf20, rf22                        # 87 rshr | 94 add
+    asr rf35, rf35, 1 ; mov rf36, rf18                              # 87 rshr | 97 select
+    mov.ifna rf35, 0 ; add rf37, rf17, rf29                         # 87 g | 99 add
+    and rf19, rf4, rf7 ; add rf15, rf19, rf15 ; thrsw               # 25 blimit | 42 add
+    add rf38, rf31, 3 ; add rf31, rf17, rf35                        # 50 add | 89 add
+    min rf38, rf38, rf8 ; sub rf37, rf37, rf13                      # 50 min | 99 sub
+    max rf31, rf31, 0 ; add rf11, rf11, rf5                         # 89 narrow1 | 97 store dst
+    asr rf38, rf38, 3 ; sub rf37, rf37, rf18                        # 50 f2 | 99 sub
+    min rf31, rf31, rf7 ; sub.pushc -, 1, rf26                      # 89 narrow1 | 97 select
+    sub.norc -, 1, rf27 ; add rf27, rf24, rf16                      # 97 select | 99 add
+    add rf38, rf20, rf37 ; add rf39, rf24, rf38 ; ldtmu.rf37        # 99 add | 89 add | 83 row11
+    max rf40, rf39, 0 ; sub rf39, rf37, rf22                        # 89 narrow2 | 85 le
+    min rf28, rf40, rf7 ; sub.andnc -, 1, rf28                      # 89 narrow2 | 97 select
+    sub.andnc -, 1, rf32 ; sub rf40, rf37, rf16                     # 97 select | 42 le
+    sub.andnc -, 1, rf30 ; smul24 rf30, rf39, rf39                  # 97 select | 85 le
+    sub.andnc -, 1, rf30 ; smul24 rf30, rf40, rf40                  # 97 select | 42 le
+    asr.ifa rf36, rf20, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
+    asr.ifb rf31, rf38, 3 ; sub rf27, rf27, rf13                    # 97 select | 99 sub
+    sub.norc -, rf21, rf26 ; sub rf26, rf27, rf17                   # 97 store dst | 99 sub
+    sub.andnc -, rf21, rf23 ; add rf23, rf22, rf37                  # 97 store dst | 99 add
+    sub.andnc -, rf21, rf25 ; add rf25, rf11, rf5                   # 97 store dst
+    sub.andnc -, rf21, rf32 ; add rf26, rf38, rf26                  # 97 store dst | 99 add
+    asr.ifb rf28, rf26, 3 ; sub rf34, rf22, rf34                    # 97 select | 90 sub
+    max rf33, rf34, 0 ; sub.andnc -, rf21, rf33                     # 90 narrow3 | 97 store dst
+    min rf21, rf33, rf7 ; sub.andnc -, rf21, rf30                   # 90 narrow3 | 97 store dst
+    tmuwt - ; sub.andnc -, rf19, rf15                               # the last trip's stores | 97 store dst
+    mov tmud, rf36 ; sub rf13, rf23, rf13                           # 97 store dst | 99 sub
+    mov.ifa tmuau, rf11 ; sub rf11, rf13, rf24                      # 97 store dst | 99 sub | uniform 0xfffffffd (u8)
+    mov tmud, rf31 ; add rf31, rf29, rf37                           # 97 store dst | 99 add
+    mov.ifa tmuau, rf25 ; add rf25, rf25, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
+    add rf11, rf26, rf11 ; sub rf26, rf29, rf35                     # 99 add | 90 sub
+    asr.ifb rf21, rf11, 3 ; sub rf18, rf31, rf18                    # 97 select | 99 sub
+    max rf26, rf26, 0 ; mov tmud, rf28                              # 90 narrow4 | 97 store dst
+    min rf18, rf26, rf7 ; sub rf22, rf18, rf22                      # 90 narrow4 | 99 sub
+    add rf37, rf16, rf37 ; mov.ifa tmuau, rf25                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
+    add rf11, rf25, rf5 ; add rf22, rf11, rf22                      # 97 store dst | 99 add
+    asr.ifb rf18, rf22, 3 ; sub rf17, rf37, rf17                    # 97 select | 99 sub
+    mov tmud, rf21 ; sub rf17, rf17, rf29                           # 97 store dst | 99 sub
+    mov.ifa tmuau, rf11 ; add rf11, rf11, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
+    add rf17, rf22, rf17 ; mov tmud, rf18                           # 99 wide | 97 store dst
+    asr.ifb rf16, rf17, 3 ; mov.ifa tmuau, rf11                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf16 ; sub.pushc -, rf0, rf10                         # 97 store dst | whether there is a batch more
+    add.ifb tmuau, rf11, rf5 ; mov rf2, rf10                        # 97 store dst | next trip | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    sub rf14, rf10, rf11 ; smul24 rf13, rf23, rf23                  # 42 le
-    sub rf15, rf8, rf10 ; smul24 rf20, rf31, rf31                   # 42 le | 43 gt
+    mov rf3, rf14 ; mov rf4, rf12                                   # next trip
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    nop
     thrsw
     thrsw
     nop

@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
-# input hash 1a3c1f5dc203951a
+# input hash 48ee82a492d34cb5
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -154,51 +154,51 @@ loop:
     add rf20, rf20, rf19 ; smul24 rf43, rf11, rf22                  # 26 rshr | 26 mul
     add rf38, rf38, rf19 ; smul24 rf40, rf16, rf24                  # 26 rshr | 26 mul
     add rf32, rf32, rf19 ; smul24 rf47, rf16, rf22                  # 26 rshr | 26 mul
-    add rf46, rf29, rf19 ; smul24 rf29, rf11, rf7                   # 26 rshr | 26 mul
-    add rf42, rf41, rf19 ; smul24 rf41, rf16, rf7                   # 26 rshr | 26 mul
-    add rf27, rf27, rf19 ; add rf48, rf48, rf19                     # 26 rshr
-    sub tmua, rf39, -8 ; v8dot rf30, rf30, rf9                      # 25 pixels7 | 25 pixels2
-    and rf21, rf28, rf6 ; smul24 rf18, rf30, rf24 ; thrsw           # 25 pixels3 | 26 mul
-    asr rf31, rf17, 7 ; smul24 rf49, rf30, rf22                     # 26 rshr | 26 mul
-    asr rf20, rf20, 7 ; smul24 rf50, rf21, rf24                     # 26 rshr | 26 mul
-    asr rf38, rf38, 7 ; smul24 rf51, rf21, rf22                     # 26 rshr | 26 mul
-    asr rf32, rf32, 7 ; smul24 rf30, rf30, rf26                     # 26 rshr | 26 mul
-    asr rf52, rf46, 7 ; smul24 rf46, rf21, rf26                     # 26 rshr | 26 mul
-    asr rf53, rf42, 7 ; smul24 rf42, rf21, rf7                      # 26 rshr | 26 mul
+    sub tmua, rf39, -8 ; smul24 rf46, rf11, rf7                     # 25 pixels7 | 26 mul
+    add rf42, rf29, rf19 ; smul24 rf29, rf16, rf7 ; thrsw           # 26 rshr | 26 mul
+    add rf27, rf41, rf19 ; add rf41, rf27, rf19                     # 26 rshr
+    asr rf48, rf17, 7 ; add rf21, rf48, rf19                        # 26 rshr
+    asr rf30, rf20, 7 ; v8dot rf20, rf30, rf9                       # 26 rshr | 25 pixels2
+    asr rf18, rf38, 7 ; smul24 rf38, rf20, rf24                     # 26 rshr | 26 mul
+    asr rf31, rf32, 7 ; smul24 rf32, rf20, rf22                     # 26 rshr | 26 mul
+    asr rf42, rf42, 7 ; smul24 rf20, rf20, rf26                     # 26 rshr | 26 mul
     asr rf27, rf27, 7 ; v8dot rf17, rf28, rf9                       # 26 rshr | 25 pixels6
-    asr rf28, rf48, 7 ; smul24 rf48, rf17, rf24                     # 26 rshr | 26 mul
-    max rf31, rf31, 0 ; smul24 rf54, rf17, rf22                     # 26 out | 26 mul
-    max rf20, rf20, 0 ; smul24 rf55, rf17, rf7                      # 26 out | 26 mul
-    max rf38, rf38, 0 ; smul24 rf56, rf17, rf26                     # 26 out | 26 mul
-    max rf32, rf32, 0 ; add rf25, rf23, rf25                        # 26 out | 26 add
-    min rf31, rf31, rf6 ; sub tmua, rf39, -12                       # 26 out | 25 pixels7
-    min rf20, rf20, rf6 ; add rf10, rf10, rf18 ; thrsw ; ldtmu.rf39 # 26 out | 26 add | 25 pixels7
-    max rf52, rf52, 0 ; v8dot rf21, rf39, rf5                       # 26 out | 25 pixels7
-    max rf53, rf53, 0 ; v8dot rf23, rf39, rf8                       # 26 out | 25 pixels7
-    max rf27, rf27, 0 ; smul24 rf57, rf21, rf24                     # 26 out | 26 mul
-    max rf59, rf28, 0 ; smul24 rf58, rf21, rf26                     # 26 out | 26 mul
-    min rf38, rf38, rf6 ; smul24 rf60, rf23, rf26 ; ldtmu.rf28      # 26 out | 26 mul | 25 pixels7
-    min rf32, rf32, rf6 ; v8dot rf18, rf39, 1                       # 26 out | 25 pixels7
-    min rf24, rf52, rf6 ; smul24 rf52, rf18, rf24                   # 26 out | 26 mul
-    min rf22, rf53, rf6 ; smul24 rf53, rf18, rf22                   # 26 out | 26 mul
-    min rf62, rf27, rf6 ; smul24 rf61, rf18, rf26                   # 26 out | 26 mul
-    add rf49, rf49, rf50 ; smul24 rf27, rf18, rf7                   # 26 add | 26 mul
-    min rf51, rf59, rf6 ; add rf45, rf51, rf45                      # 26 out | 26 add
-    vpack rf59, rf31, rf20 ; add rf20, rf25, rf30                   # 27 store dst | 26 add
-    vpack rf38, rf38, rf32 ; add rf32, rf10, rf46                   # 27 store dst | 26 add
-    add rf33, rf49, rf33 ; add rf44, rf45, rf44                     # 26 add
-    add rf40, rf43, rf40 ; add rf43, rf47, rf48                     # 26 add
-    add rf52, rf54, rf52 ; add rf53, rf53, rf57                     # 26 add
-    vpack rf42, rf24, rf22 ; add rf10, rf20, rf42                   # 27 store dst | 26 add
-    add rf20, rf32, rf29 ; add rf22, rf33, rf41                     # 26 add
-    add rf24, rf44, rf55 ; add rf26, rf40, rf56                     # 26 add
-    shr rf25, rf39, -8 ; add rf30, rf43, rf61                       # 25 pixels7 | 26 add
-    and rf29, rf28, rf6 ; add rf31, rf52, rf58                      # 25 pixels7 | 26 add
-    shr rf33, rf28, -8 ; add rf32, rf53, rf60                       # 25 pixels7 | 26 add
-    vpack rf51, rf62, rf51 ; sub.pushc -, rf0, rf35                 # 27 store dst
+    asr rf49, rf41, 7 ; smul24 rf41, rf17, rf24                     # 26 rshr | 26 mul
+    asr rf51, rf21, 7 ; smul24 rf50, rf17, rf22                     # 26 rshr | 26 mul
+    max rf48, rf48, 0 ; smul24 rf52, rf17, rf7                      # 26 out | 26 mul
+    max rf30, rf30, 0 ; smul24 rf53, rf17, rf26                     # 26 out | 26 mul
+    max rf18, rf18, 0 ; add rf25, rf23, rf25                        # 26 out | 26 add
+    max rf31, rf31, 0 ; add rf10, rf10, rf38                        # 26 out | 26 add
+    and rf39, rf28, rf6 ; sub tmua, rf39, -12                       # 25 pixels3 | 25 pixels7
+    min rf38, rf48, rf6 ; smul24 rf54, rf39, rf24 ; thrsw ; ldtmu.rf48 # 26 out | 26 mul | 25 pixels7
+    max rf55, rf42, 0 ; smul24 rf42, rf39, rf22                     # 26 out | 26 mul
+    max rf27, rf27, 0 ; v8dot rf21, rf48, rf5                       # 26 out | 25 pixels7
+    max rf56, rf49, 0 ; smul24 rf49, rf39, rf26                     # 26 out | 26 mul
+    max rf51, rf51, 0 ; v8dot rf23, rf48, rf8                       # 26 out | 25 pixels7
+    min rf30, rf30, rf6 ; smul24 rf57, rf21, rf24 ; ldtmu.rf28      # 26 out | 26 mul | 25 pixels7
+    min rf58, rf18, rf6 ; smul24 rf39, rf39, rf7                    # 26 out | 26 mul
+    min rf31, rf31, rf6 ; smul24 rf59, rf21, rf26                   # 26 out | 26 mul
+    and rf18, rf48, rf6 ; smul24 rf60, rf23, rf26                   # 25 pixels7 | 26 mul
+    min rf24, rf55, rf6 ; smul24 rf55, rf18, rf24                   # 26 out | 26 mul
+    min rf22, rf27, rf6 ; smul24 rf61, rf18, rf22                   # 26 out | 26 mul
+    min rf62, rf56, rf6 ; smul24 rf56, rf18, rf26                   # 26 out | 26 mul
+    add rf32, rf32, rf54 ; smul24 rf27, rf18, rf7                   # 26 add | 26 mul
+    min rf45, rf51, rf6 ; add rf42, rf42, rf45                      # 26 out | 26 add
+    vpack rf38, rf38, rf30 ; add rf20, rf25, rf20                   # 27 store dst | 26 add
+    vpack rf49, rf58, rf31 ; add rf31, rf10, rf49                   # 27 store dst | 26 add
+    add rf32, rf32, rf33 ; add rf33, rf42, rf44                     # 26 add
+    add rf40, rf43, rf40 ; add rf41, rf47, rf41                     # 26 add
+    add rf50, rf50, rf55 ; add rf55, rf61, rf57                     # 26 add
+    vpack rf39, rf24, rf22 ; add rf10, rf20, rf39                   # 27 store dst | 26 add
+    add rf20, rf31, rf46 ; add rf22, rf32, rf29                     # 26 add
+    add rf24, rf33, rf52 ; add rf26, rf40, rf53                     # 26 add
+    shr rf25, rf48, -8 ; add rf30, rf41, rf56                       # 25 pixels7 | 26 add
+    and rf29, rf28, rf6 ; add rf31, rf50, rf59                      # 25 pixels7 | 26 add
+    shr rf33, rf28, -8 ; add rf32, rf55, rf60                       # 25 pixels7 | 26 add
+    vpack rf45, rf62, rf45 ; sub.pushc -, rf0, rf35                 # 27 store dst
     tmuwt - ; mov rf35, rf2                                         # the last trip's stores | for later in the trip
-    v8pack tmud, rf59, rf38 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a batch more
-    v8pack tmud, rf42, rf51 ; add rf3, rf2, rf1                     # 27 store dst | the item's record
+    v8pack tmud, rf38, rf49 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a batch more
+    v8pack tmud, rf39, rf45 ; add rf3, rf2, rf1                     # 27 store dst | the item's record
     mov rf2, rf3 ; add.ifnb tmuau, rf34, rf36                       # next trip | 27 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop ; mov rf36, rf37                                            # for later in the trip

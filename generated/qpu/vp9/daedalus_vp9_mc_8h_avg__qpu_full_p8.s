@@ -5,12 +5,12 @@
 #
 # vp9_mc_8h_avg, machine code of V3D 7.1, class full
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
-# input hash c0102f58acdfa09b
+# input hash d80809fbc40bbbf6
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 129 instructions a trip, 64.5 an item; 121 at least for all it does.
-# 58 of the 64 registers that 2 threads a QPU leave each.
+# 134 instructions a trip, 67 an item; 122 at least for all it does.
+# 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 26 load 34 words, 8 store 8.
 # Record: dst_off, src_off, filter and mx and rows, filter and mx and rows.
 #
@@ -22,40 +22,15 @@
 .uniform 0x00000000  # address of the first record
 .uniform 0x00010000
 .uniform 0xfffffffb  # vec3
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x000000ff
-.uniform 0x00000000  # address of src
-.uniform 0x00000100
-.uniform 0x00000000  # address of the table taps
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffd  # u8
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of dst
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # how many threads
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x000000ff
+.uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0x00000100
+.uniform 0x00000000  # address of src
+.uniform 0x00000000  # address of the table taps
 .uniform 0x00000040
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffc  # vec4
@@ -64,6 +39,14 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffc  # vec4
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -84,202 +67,166 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff74  # back to the loop's first word
 
-    eidx rf0 ; mov rf3, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    shr rf2, rf0, 3
-    shl rf3, rf3, 1
-    add rf1, rf3, rf2 ; sub rf2, rf1, 1
-    setnnmode_uu ; ldunifrf.rf4                                     # 20 rows | uniform value:records
+    eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
+    shr rf2, rf3, 3
+    shl rf0, rf0, 1
+    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 20 rows | uniform value:records
+    shl rf0, rf0, 4
+    and rf0, rf3, 7 ; add rf4, rf2, rf0
+    sub rf1, rf1, 1 ; mov rf3, rf4                                  # first trip
     shl rf1, rf1, 4
-    shl rf1, rf2, 4 ; add rf3, rf4, rf1
-    nop ; add rf1, rf4, rf1 ; ldunifrf.rf5                          # 20 rows | uniform 0x00010000
-    umin tmuau, rf3, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
-    and rf0, rf0, 7
-    nop ; ldunifrf.rf8                                              # 25 pixels0 | uniform value:src_stride
-    nop ; ldtmu.rf4                                                 # the item's record
-    nop ; ldtmu.rf2                                                 # the item's record
-    nop ; ldtmu.rf9                                                 # the item's record
-    nop ; v8dot rf6, rf9, rf5 ; ldunifrf.rf10                       # 20 rows | 18 filter | uniform 0x000000ff
-    and rf13, rf9, rf10 ; sub rf7, rf6, 1                           # 18 filter | 24 stage
-    umin rf17, rf0, rf7 ; ldunifrf.rf7                              # 24 stage | 25 pixels0 | uniform value:src
-    nop ; smul24 rf12, rf17, rf8 ; ldunifrf.rf11                    # 25 pixels0 | 19 mx | uniform 0x00000100
-    add rf9, rf7, rf12 ; v8dot rf14, rf9, rf11 ; ldunifrf.rf12      # 25 pixels0 | 19 mx | 26 table | uniform table:taps
-    shl rf13, rf13, 4                                               # 26 mul
-    add rf9, rf9, -3 ; add rf13, rf13, rf14                         # 25 pixels0 | 26 add
-    shl rf2, rf13, 5 ; add rf9, rf9, rf2                            # 26 table | 25 pixels0
-    mov tmuau, rf9 ; add rf2, rf12, rf2                             # 25 pixels0 | 26 table | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf2 ; thrsw                                    # 26 table | uniform 0xfffffffc (vec4)
-    nop ; sub tmuau, rf9, -1                                        # 25 pixels1 | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf9, -2                                        # 25 pixels2 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf14                                        # 25 pixels0
-    nop ; ldtmu.rf13                                                # 26 table
-    nop ; smul24 rf18, rf14, rf13 ; ldtmu.rf14                      # 26 mul | 26 table
-    nop ; thrsw ; ldtmu.rf15                                        # 26 table
-    nop ; sub tmuau, rf9, -3                                        # 25 pixels3 | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf9, -4                                        # 25 pixels4 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf16                                        # 26 table
-    nop ; sub tmuau, rf2, -16                                       # 26 table | uniform 0xfffffffc (vec4)
-    nop ; ldtmu.rf2                                                 # 25 pixels1
-    nop ; smul24 rf19, rf2, rf14 ; thrsw ; ldtmu.rf20               # 26 mul | 25 pixels2
-    sub tmuau, rf9, -5 ; smul24 rf21, rf20, rf15                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
-    add rf2, rf18, rf19 ; smul24 rf22, rf2, rf13 ; ldunifrf.rf29    # 26 add | 26 mul | 27 load dst | uniform value:dst_stride
-    add rf2, rf2, rf21 ; smul24 rf17, rf17, rf29 ; thrsw ; ldtmu.rf21 # 26 add | 27 load dst | 25 pixels3
-    nop ; smul24 rf18, rf21, rf16 ; ldunifrf.rf28                   # 26 mul | 27 load dst | uniform value:dst
-    add rf17, rf28, rf17 ; smul24 rf24, rf20, rf14 ; ldtmu.rf23     # 27 load dst | 26 mul | 25 pixels4
-    sub tmuau, rf9, -6 ; smul24 rf27, rf21, rf15                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
-    add rf30, rf17, rf4 ; smul24 rf33, rf23, rf16 ; thrsw ; ldtmu.rf17 # 27 load dst | 26 mul | 26 table
-    add rf2, rf2, rf18 ; smul24 rf4, rf23, rf17 ; ldtmu.rf18        # 26 add | 26 mul | 26 table
-    sub tmuau, rf9, -7 ; smul24 rf38, rf20, rf13                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    mov tmuau, rf30 ; smul24 rf39, rf21, rf14 ; thrsw ; ldtmu.rf19  # 27 load dst | 26 mul | 26 table | uniform 0xfffffffd (u8)
-    add rf2, rf2, rf4 ; smul24 rf40, rf23, rf15 ; ldtmu.rf20        # 26 add | 26 mul | 26 table
-    sub tmuau, rf9, -8 ; smul24 rf43, rf21, rf13                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    sub rf37, rf30, -1 ; smul24 rf44, rf23, rf14                    # 27 load dst | 26 mul
-    mov tmuau, rf37 ; smul24 rf46, rf23, rf13 ; thrsw ; ldtmu.rf21  # 27 load dst | 26 mul | 25 pixels5 | uniform 0xfffffffd (u8)
-    add rf4, rf22, rf24 ; smul24 rf22, rf21, rf18 ; ldtmu.rf23      # 26 add | 26 mul | 25 pixels6
-    sub tmuau, rf9, -9 ; smul24 rf24, rf23, rf19                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    sub rf42, rf30, -2 ; smul24 rf34, rf21, rf17                    # 27 load dst | 26 mul
-    add rf22, rf2, rf22 ; smul24 rf35, rf23, rf18 ; thrsw ; ldunifrf.rf2 # 26 add | 26 mul | uniform value:threads
-    mov tmuau, rf42 ; smul24 rf41, rf21, rf16 ; ldtmu.rf25          # 27 load dst | 26 mul | 25 pixels7 | uniform 0xfffffffd (u8)
-    shl rf2, rf2, 5 ; smul24 rf26, rf25, rf20                       # 26 mul
-    add rf4, rf3, rf2 ; add rf32, rf4, rf27 ; thrsw ; ldtmu.rf31    # the item's record | 26 add | 27 load dst
-    nop ; sub tmuau, rf9, -10                                       # 25 pixels7 | uniform 0xfffffffd (u8)
-    nop ; sub rf45, rf30, -3                                        # 27 load dst
-    nop ; ldunifrf.rf27                                             # 26 rshr | uniform 0x00000040
-    nop ; mov tmuau, rf45 ; ldtmu.rf36                              # 27 load dst | 25 pixels7 | uniform 0xfffffffd (u8)
+    nop ; add rf1, rf2, rf1 ; ldunifrf.rf8                          # 20 rows | uniform 0x00010000
+    umin tmuau, rf4, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf4                                              # uniform value:threads
+    shl rf2, rf4, 5
+    nop ; add rf4, rf3, rf2 ; ldtmu.rf5                             # the item's record
+    nop ; ldtmu.rf6                                                 # the item's record
+    nop ; ldtmu.rf7                                                 # the item's record
+    nop ; v8dot rf9, rf7, rf8 ; ldunifrf.rf14                       # 20 rows | 18 filter | uniform 0x000000ff
+    and rf11, rf7, rf14 ; sub rf10, rf9, 1                          # 18 filter | 24 stage
+    umin rf10, rf0, rf10 ; ldunifrf.rf12                            # 24 stage | 25 pixels0 | uniform value:src_stride
+    shl rf15, rf11, 4 ; smul24 rf13, rf10, rf12                     # 26 mul | 25 pixels0
+    nop ; ldunifrf.rf16                                             # 19 mx | uniform 0x00000100
+    nop ; v8dot rf17, rf7, rf16 ; ldunifrf.rf11                     # 19 mx | 25 pixels0 | uniform value:src
+    nop ; ldunifrf.rf18                                             # 26 table | uniform table:taps
+    nop ; ldunifrf.rf19                                             # 26 rshr | uniform 0x00000040
+    nop ; ldunifrf.rf20                                             # 27 load dst | uniform value:dst
+    nop ; ldunifrf.rf21                                             # 27 load dst | uniform value:dst_stride
 loop:
-    add rf22, rf22, rf24 ; smul24 rf24, rf25, rf19 ; thrsw ; ldtmu.rf47 # 26 add | 26 mul | 27 load dst
-    tmuwt - ; sub rf48, rf30, -4                                    # 27 load dst
-    sub tmuau, rf9, -11 ; smul24 rf49, rf23, rf17                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    mov tmuau, rf48 ; smul24 rf51, rf21, rf15 ; thrsw ; ldtmu.rf50  # 27 load dst | 26 mul | 25 pixels7 | uniform 0xfffffffd (u8)
-    sub tmuau, rf9, -12 ; smul24 rf52, rf36, rf20                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    sub rf54, rf30, -5 ; smul24 rf53, rf25, rf18                    # 27 load dst | 26 mul
-    mov tmuau, rf54 ; smul24 rf56, rf23, rf16 ; thrsw ; ldtmu.rf55  # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf9, -13 ; smul24 rf57, rf21, rf14                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf21, rf32, rf33 ; smul24 rf32, rf21, rf13                  # 26 add | 26 mul
-    add rf38, rf38, rf39 ; smul24 rf39, rf36, rf19 ; thrsw ; ldtmu.rf33 # 26 add | 26 mul | 25 pixels7
-    add rf22, rf22, rf26 ; smul24 rf26, rf25, rf17                  # 26 add | 26 mul
-    add rf21, rf21, rf34 ; smul24 rf34, rf23, rf15                  # 26 add | 26 mul
-    add rf38, rf38, rf40 ; smul24 rf40, rf50, rf20 ; thrsw          # 26 add | 26 mul
-    add rf21, rf22, rf27 ; add rf22, rf21, rf35 ; ldtmu.rf35        # 26 rshr | 26 add | 27 load dst
-    add rf38, rf38, rf41 ; smul24 rf41, rf36, rf18                  # 26 add | 26 mul
-    add rf43, rf43, rf44 ; smul24 rf44, rf25, rf16 ; thrsw          # 26 add | 26 mul
-    asr rf21, rf21, 7 ; add rf22, rf22, rf24                        # 26 rshr | 26 add
-    add rf38, rf38, rf49 ; smul24 rf24, rf23, rf14 ; ldtmu.rf49     # 26 add | 26 mul | 25 pixels7
-    add rf23, rf43, rf51 ; smul24 rf43, rf23, rf13 ; thrsw ; ldtmu.rf51 # 26 add | 26 mul | 27 load dst
-    max rf13, rf21, 0 ; smul24 rf21, rf25, rf13                     # 26 out | 26 mul
-    add rf22, rf22, rf52 ; sub rf52, rf30, -6                       # 26 add | 27 load dst
-    mov tmuau, rf52 ; add rf38, rf38, rf53 ; thrsw ; ldtmu.rf53     # 27 load dst | 26 add | 25 pixels7 | uniform 0xfffffffd (u8)
-    sub tmuau, rf9, -14 ; smul24 rf9, rf50, rf19                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf23, rf23, rf56 ; smul24 rf56, rf36, rf17                  # 26 add | 26 mul
-    add rf46, rf46, rf57 ; smul24 rf57, rf25, rf15 ; thrsw          # 26 add | 26 mul
-    min rf13, rf13, rf10 ; smul24 rf25, rf25, rf14                  # 26 out | 26 mul
-    add rf14, rf22, rf27 ; smul24 rf22, rf36, rf14                  # 26 rshr | 26 mul
-    add rf38, rf38, rf39 ; smul24 rf39, rf33, rf20 ; thrsw          # 26 add | 26 mul
-    add rf23, rf23, rf26 ; smul24 rf26, rf50, rf18                  # 26 add | 26 mul
-    add rf34, rf46, rf34 ; smul24 rf46, rf36, rf16                  # 26 add | 26 mul
-    add rf13, rf31, rf13 ; smul24 rf36, rf36, rf15 ; thrsw ; ldtmu.rf31 # 27 add | 26 mul | 27 load dst
-    asr rf14, rf14, 7 ; smul24 rf15, rf50, rf15                     # 26 rshr | 26 mul
-    add rf38, rf38, rf40 ; smul24 rf40, rf33, rf19                  # 26 add | 26 mul
-    sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # 27 store dst | next trip
-    sub.nornc -, rf0, rf6 ; smul24 rf58, rf50, rf17                 # 27 store dst | 26 mul
-    add rf23, rf23, rf41 ; smul24 rf41, rf50, rf16 ; ldtmu.rf50     # 26 add | 26 mul | 25 pixels7
-    add rf16, rf34, rf44 ; smul24 rf34, rf33, rf16 ; ldtmu.rf59     # 26 add | 26 mul | 27 load dst
-    add rf32, rf32, rf24 ; smul24 rf24, rf49, rf20                  # 26 add | 26 mul
-    add rf38, rf13, 1 ; add rf13, rf38, rf27                        # 27 rshr | 26 rshr
-    max rf9, rf14, 0 ; add rf14, rf23, rf9                          # 26 out | 26 add
-    add rf16, rf16, rf56 ; smul24 rf56, rf33, rf18 ; ldtmu.rf23     # 26 add | 26 mul | 25 pixels7
-    add rf32, rf32, rf57 ; smul24 rf33, rf33, rf17                  # 26 add | 26 mul
-    sub rf57, rf30, -7 ; smul24 rf17, rf49, rf17                    # 27 load dst | 26 mul
-    mov tmuau, rf57 ; smul24 rf23, rf23, rf20 ; thrsw               # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
-    umin tmuau, rf3, rf1 ; add rf14, rf14, rf39                     # the item's record | 26 add | uniform 0xfffffffb (vec3)
-    min rf9, rf9, rf10 ; smul24 rf39, rf49, rf19                    # 26 out | 26 mul
-    add rf16, rf16, rf26 ; smul24 rf26, rf49, rf18 ; thrsw ; ldtmu.rf49 # 26 add | 26 mul | 27 load dst
-    asr rf13, rf13, 7 ; smul24 rf18, rf53, rf18                     # 26 rshr | 26 mul
-    add rf32, rf32, rf46 ; smul24 rf46, rf53, rf20                  # 26 add | 26 mul
-    add rf43, rf43, rf25 ; smul24 rf53, rf53, rf19 ; ldtmu.rf25     # 26 add | 26 mul | the item's record
-    tmuwt - ; smul24 rf20, rf50, rf20                               # the last trip's stores | 26 mul
-    add rf19, rf47, rf9 ; smul24 rf47, rf50, rf19 ; ldtmu.rf9       # 27 add | 26 mul | the item's record
-    add rf16, rf14, rf27 ; add rf40, rf16, rf40 ; ldtmu.rf14        # 26 rshr | 26 add | the item's record
-    max rf13, rf13, 0 ; v8dot rf6, rf14, rf5                        # 26 out | 20 rows
-    add rf58, rf32, rf58 ; v8dot rf32, rf14, rf11                   # 26 add | 19 mx
-    and rf14, rf14, rf10 ; add rf36, rf43, rf36                     # 18 filter | 26 add
-    min rf43, rf13, rf10 ; sub rf13, rf6, 1                         # 26 out | 24 stage
-    umin rf13, rf0, rf13 ; add rf19, rf19, 1                        # 24 stage | 27 rshr
-    shl rf14, rf14, 4 ; add rf24, rf40, rf24                        # 26 mul | 26 add
-    add rf32, rf14, rf32 ; smul24 rf14, rf13, rf8                   # 26 add | 25 pixels0
-    shl rf32, rf32, 5 ; add rf14, rf7, rf14                         # 26 table | 25 pixels0
-    add rf14, rf14, -3 ; add rf32, rf12, rf32                       # 25 pixels0 | 26 table
-    add rf9, rf14, rf9 ; smul24 rf40, rf13, rf29                    # 25 pixels0 | 27 load dst
-    asr rf50, rf16, 7 ; mov tmuau, rf9                              # 26 rshr | 25 pixels0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf56, rf58, rf56 ; thrsw                  # 26 table | 26 add | uniform 0xfffffffc (vec4)
-    sub tmuau, rf9, -1 ; add rf36, rf36, rf41                       # 25 pixels1 | 26 add | uniform 0xfffffffd (u8)
-    sub tmuau, rf9, -2 ; add rf21, rf21, rf22                       # 25 pixels2 | 26 add | uniform 0xfffffffd (u8)
-    add rf43, rf55, rf43 ; add rf55, rf24, rf27 ; thrsw ; ldtmu.rf24 # 27 add | 26 rshr | 25 pixels0
-    sub tmuau, rf9, -3 ; add rf39, rf56, rf39                       # 25 pixels3 | 26 add | uniform 0xfffffffd (u8)
-    sub tmuau, rf9, -4 ; add rf33, rf36, rf33                       # 25 pixels4 | 26 add | uniform 0xfffffffd (u8)
-    add rf15, rf21, rf15 ; add rf21, rf39, rf46 ; thrsw ; ldtmu.rf13 # 26 add | 26 table
-    add rf26, rf33, rf26 ; smul24 rf24, rf24, rf13 ; ldtmu.rf14     # 26 add | 26 mul | 26 table
-    add rf40, rf15, rf34 ; add rf34, rf28, rf40 ; ldtmu.rf15        # 26 add | 27 load dst | 26 table
-    add rf21, rf21, rf27 ; add rf26, rf26, rf53 ; thrsw ; ldtmu.rf16 # 26 rshr | 26 add | 26 table
-    sub tmuau, rf32, -16 ; add rf17, rf40, rf17                     # 26 table | 26 add | uniform 0xfffffffc (vec4)
-    add rf18, rf26, rf20 ; add rf20, rf17, rf18 ; ldtmu.rf17        # 26 add | 25 pixels1
-    add rf53, rf18, rf27 ; smul24 rf18, rf17, rf14 ; thrsw ; ldtmu.rf26 # 26 rshr | 26 mul | 25 pixels2
-    sub tmuau, rf9, -5 ; smul24 rf32, rf26, rf15                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf9, -6 ; smul24 rf36, rf17, rf13                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
-    asr tmud, rf38, 1 ; smul24 rf56, rf26, rf14                     # 27 store dst | 26 mul
-    mov.ifa tmuau, rf30 ; smul24 rf38, rf26, rf13 ; thrsw           # 27 store dst | 26 mul | uniform 0xfffffffd (u8)
-    max rf25, rf50, 0 ; add rf30, rf34, rf25                        # 26 out | 27 load dst
-    min rf25, rf25, rf10 ; add rf24, rf24, rf18 ; ldtmu.rf18        # 26 out | 26 add | 25 pixels3
-    add rf34, rf35, rf25 ; smul24 rf25, rf18, rf16 ; thrsw ; ldtmu.rf35 # 27 add | 26 mul | 25 pixels4
-    add rf26, rf43, 1 ; smul24 rf50, rf18, rf15                     # 27 rshr | 26 mul
-    asr rf55, rf55, 7 ; smul24 rf33, rf35, rf16                     # 26 rshr | 26 mul
-    asr tmud, rf19, 1 ; smul24 rf39, rf18, rf14                     # 27 store dst | 26 mul
-    mov.ifa tmuau, rf37 ; smul24 rf40, rf35, rf15                   # 27 store dst | 26 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf9, -7 ; smul24 rf43, rf18, rf13                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    mov tmuau, rf30 ; smul24 rf44, rf35, rf14 ; thrsw ; ldtmu.rf17  # 27 load dst | 26 mul | 26 table | uniform 0xfffffffd (u8)
-    max rf18, rf55, 0 ; smul24 rf55, rf35, rf17                     # 26 out | 26 mul
-    min rf35, rf18, rf10 ; smul24 rf46, rf35, rf13 ; ldtmu.rf18     # 26 out | 26 mul | 26 table
-    asr tmud, rf26, 1 ; add rf26, rf51, rf35                        # 27 store dst | 27 add
-    add rf24, rf20, rf47 ; add rf20, rf24, rf32 ; ldtmu.rf19        # 26 add | 26 table
-    add rf42, rf34, 1 ; mov.ifa tmuau, rf42                         # 27 rshr | 27 store dst | uniform 0xfffffffd (u8)
-    add rf23, rf20, rf25 ; add rf24, rf24, rf23 ; thrsw ; ldtmu.rf20 # 26 add | 26 table
-    asr rf23, rf21, 7 ; add rf55, rf23, rf55                        # 26 rshr | 26 add
-    sub tmuau, rf9, -8 ; add rf36, rf36, rf56                       # 25 pixels7 | 26 add | uniform 0xfffffffd (u8)
-    sub rf37, rf30, -1 ; add rf32, rf36, rf50                       # 27 load dst | 26 add
-    mov tmuau, rf37 ; add rf50, rf24, rf27 ; thrsw ; ldtmu.rf21     # 27 load dst | 26 rshr | 25 pixels5 | uniform 0xfffffffd (u8)
-    max rf23, rf23, 0 ; smul24 rf36, rf21, rf18                     # 26 out | 26 mul
-    min rf56, rf23, rf10 ; smul24 rf34, rf21, rf17 ; ldtmu.rf23     # 26 out | 26 mul | 25 pixels6
-    asr tmud, rf42, 1 ; smul24 rf24, rf23, rf19                     # 27 store dst | 26 mul
-    sub rf42, rf30, -2 ; smul24 rf35, rf23, rf18                    # 27 load dst | 26 mul
-    add rf22, rf55, rf36 ; smul24 rf41, rf21, rf16 ; ldtmu.rf25     # 26 add | 26 mul | 25 pixels7
-    add rf55, rf26, 1 ; smul24 rf26, rf25, rf20                     # 27 rshr | 26 mul
-    asr rf53, rf53, 7 ; mov.ifa tmuau, rf45                         # 26 rshr | 27 store dst | uniform 0xfffffffd (u8)
-    sub tmuau, rf9, -9 ; add rf56, rf31, rf56                       # 25 pixels7 | 27 add | uniform 0xfffffffd (u8)
-    tmuwt - ; mov tmuau, rf42 ; thrsw ; ldtmu.rf31                  # 27 load dst | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf9, -10                                       # 25 pixels7 | uniform 0xfffffffd (u8)
-    nop ; sub rf45, rf30, -3                                        # 27 load dst
-    nop ; mov tmuau, rf45 ; ldtmu.rf36                              # 27 load dst | 25 pixels7 | uniform 0xfffffffd (u8)
-    max rf53, rf53, 0 ; sub.pushc -, rf1, rf4                       # 26 out | whether there is a batch more
-    asr tmud, rf55, 1 ; add rf4, rf3, rf2                           # 27 store dst | the item's record
-    min rf56, rf53, rf10 ; add rf53, rf56, 1                        # 26 out | 27 rshr
-    asr rf48, rf50, 7 ; mov.ifb tmuau, rf48                         # 26 rshr | 27 store dst | uniform 0xfffffffd (u8)
-    max rf56, rf48, 0 ; add rf48, rf59, rf56                        # 26 out | 27 add
-    asr tmud, rf53, 1                                               # 27 store dst
-    min rf56, rf56, rf10 ; add rf48, rf48, 1                        # 26 out | 27 rshr
-    mov.ifb tmuau, rf54 ; add rf49, rf49, rf56                      # 27 store dst | 27 add | uniform 0xfffffffd (u8)
-    asr tmud, rf48, 1                                               # 27 store dst
-    add rf49, rf49, 1 ; mov.ifb tmuau, rf52                         # 27 rshr | 27 store dst | uniform 0xfffffffd (u8)
-    asr tmud, rf49, 1                                               # 27 store dst
-    tmuwt -
-    nop ; mov.ifb tmuau, rf57                                       # 27 store dst | uniform 0xfffffffd (u8)
+    add rf13, rf11, rf13 ; add rf15, rf15, rf17                     # 25 pixels0 | 26 add
+    tmuwt - ; add rf13, rf13, -3                                    # 25 pixels0
+    umin tmuau, rf4, rf1 ; add rf13, rf13, rf6                      # the item's record | 25 pixels0 | uniform 0xfffffffb (vec3)
+    shl rf15, rf15, 5 ; mov tmuau, rf13                             # 26 table | 25 pixels0 | uniform 0xfffffffd (u8)
+    add rf10, rf18, rf15 ; smul24 rf15, rf10, rf21                  # 26 table | 27 load dst
+    mov tmuau, rf10 ; add rf15, rf20, rf15 ; thrsw                  # 26 table | 27 load dst | uniform 0xfffffffc (vec4)
+    nop ; add rf15, rf15, rf5                                       # 27 load dst
+    nop ; sub rf22, rf15, -1                                        # 27 load dst
+    nop ; ldtmu.rf17                                                # the item's record
+    sub tmuau, rf13, -1 ; mov rf5, rf17                             # 25 pixels1 | next trip | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf17                                        # the item's record
+    sub tmuau, rf13, -2 ; mov rf6, rf17                             # 25 pixels2 | next trip | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf17                                                # the item's record
+    nop ; mov rf7, rf17 ; thrsw ; ldtmu.rf23                        # next trip | 25 pixels0
+    sub tmuau, rf13, -3 ; v8dot rf17, rf7, rf16                     # 25 pixels3 | 19 mx | uniform 0xfffffffd (u8)
+    and rf24, rf7, rf14 ; sub tmuau, rf13, -4                       # 18 filter | 25 pixels4 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf25                                        # 26 table
+    nop ; smul24 rf26, rf23, rf25 ; ldtmu.rf23                      # 26 mul | 26 table
+    nop ; ldtmu.rf27                                                # 26 table
+    nop ; ldtmu.rf28                                                # 26 table
+    nop ; sub tmuau, rf10, -16                                      # 26 table | uniform 0xfffffffc (vec4)
+    nop ; thrsw ; ldtmu.rf10                                        # 25 pixels1
+    sub tmuau, rf13, -5 ; smul24 rf29, rf10, rf23                   # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
+    add rf10, rf26, rf29 ; smul24 rf29, rf10, rf25 ; ldtmu.rf26     # 26 add | 26 mul | 25 pixels2
+    nop ; smul24 rf30, rf26, rf27 ; thrsw ; ldtmu.rf31              # 26 mul | 25 pixels3
+    sub tmuau, rf13, -6 ; smul24 rf32, rf31, rf28                   # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -7 ; smul24 rf33, rf26, rf23                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf10, rf10, rf30 ; smul24 rf34, rf31, rf27 ; thrsw ; ldtmu.rf30 # 26 add | 26 mul | 25 pixels4
+    mov tmuau, rf15 ; smul24 rf36, rf30, rf28 ; ldtmu.rf35          # 27 load dst | 26 mul | 26 table | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -8 ; smul24 rf37, rf30, rf35                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf10, rf10, rf32 ; smul24 rf32, rf26, rf25 ; thrsw ; ldtmu.rf26 # 26 add | 26 mul | 26 table
+    mov tmuau, rf22 ; smul24 rf39, rf31, rf23 ; ldtmu.rf38          # 27 load dst | 26 mul | 26 table | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -9 ; smul24 rf40, rf30, rf27                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf31, rf10, rf37 ; smul24 rf37, rf31, rf25 ; thrsw ; ldtmu.rf10 # 26 add | 26 mul | 26 table
+    sub rf41, rf15, -2 ; smul24 rf42, rf30, rf23                    # 27 load dst | 26 mul
+    mov tmuau, rf41 ; smul24 rf43, rf30, rf25 ; ldtmu.rf30          # 27 load dst | 26 mul | 25 pixels5 | uniform 0xfffffffd (u8)
+    add rf44, rf29, rf33 ; smul24 rf29, rf30, rf26 ; thrsw ; ldtmu.rf33 # 26 add | 26 mul | 25 pixels6
+    sub tmuau, rf13, -10 ; smul24 rf45, rf33, rf38                  # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    sub rf47, rf15, -3 ; smul24 rf46, rf30, rf35                    # 27 load dst | 26 mul
+    mov tmuau, rf47 ; smul24 rf49, rf33, rf26 ; thrsw ; ldtmu.rf48  # 27 load dst | 26 mul | 25 pixels7 | uniform 0xfffffffd (u8)
+    add rf29, rf31, rf29 ; smul24 rf31, rf48, rf10 ; ldtmu.rf50     # 26 add | 26 mul | 27 load dst
+    add rf34, rf44, rf34 ; smul24 rf51, rf30, rf28 ; ldtmu.rf44     # 26 add | 26 mul | 25 pixels7
+    add rf29, rf29, rf45 ; smul24 rf45, rf48, rf38 ; thrsw ; ldtmu.rf52 # 26 add | 26 mul | 27 load dst
+    sub tmuau, rf13, -11 ; smul24 rf53, rf33, rf35                  # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf34, rf34, rf36 ; smul24 rf36, rf30, rf27                  # 26 add | 26 mul
+    add rf39, rf32, rf39 ; smul24 rf32, rf44, rf10 ; thrsw ; ldtmu.rf54 # 26 add | 26 mul | 25 pixels7
+    sub rf56, rf15, -4 ; smul24 rf55, rf48, rf26                    # 27 load dst | 26 mul
+    add rf29, rf29, rf31 ; smul24 rf31, rf33, rf28                  # 26 add | 26 mul
+    add rf34, rf34, rf46 ; smul24 rf57, rf30, rf23 ; thrsw ; ldtmu.rf46 # 26 add | 26 mul | 27 load dst
+    add rf39, rf39, rf40 ; smul24 rf40, rf44, rf38                  # 26 add | 26 mul
+    mov tmuau, rf56 ; smul24 rf58, rf48, rf35                       # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
+    add rf29, rf29, rf19 ; smul24 rf60, rf33, rf27 ; thrsw ; ldtmu.rf59 # 26 rshr | 26 mul | 25 pixels7
+    add rf34, rf34, rf49 ; smul24 rf49, rf54, rf10                  # 26 add | 26 mul
+    add rf39, rf39, rf51 ; smul24 rf51, rf44, rf26                  # 26 add | 26 mul
+    add rf37, rf37, rf42 ; smul24 rf61, rf48, rf28 ; thrsw ; ldtmu.rf42 # 26 add | 26 mul | 27 load dst
+    sub tmuau, rf13, -12 ; smul24 rf30, rf30, rf25                  # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    sub rf63, rf15, -5 ; smul24 rf62, rf33, rf23                    # 27 load dst | 26 mul
+    add rf33, rf34, rf45 ; smul24 rf45, rf33, rf25 ; thrsw ; ldtmu.rf34 # 26 add | 26 mul | 25 pixels7
+    asr rf25, rf29, 7 ; smul24 rf29, rf48, rf25                     # 26 rshr | 26 mul
+    add rf39, rf39, rf53 ; smul24 rf53, rf54, rf38                  # 26 add | 26 mul
+    add rf36, rf37, rf36 ; smul24 rf37, rf44, rf35 ; thrsw          # 26 add | 26 mul
+    max rf25, rf25, 0 ; mov tmuau, rf63                             # 26 out | 27 load dst | uniform 0xfffffffd (u8)
+    add rf32, rf33, rf32 ; smul24 rf33, rf48, rf27                  # 26 add | 26 mul
+    add rf39, rf39, rf55 ; smul24 rf55, rf48, rf23 ; thrsw ; ldtmu.rf48 # 26 add | 26 mul | 27 load dst
+    add rf23, rf36, rf31 ; smul24 rf36, rf44, rf23 ; ldtmu.rf31     # 26 add | 26 mul | 25 pixels7
+    add rf57, rf43, rf57 ; smul24 rf43, rf59, rf10                  # 26 add | 26 mul
+    min rf25, rf25, rf14 ; sub tmuau, rf13, -13                     # 26 out | 25 pixels7 | uniform 0xfffffffd (u8)
+    add rf32, rf32, rf19 ; add rf39, rf39, rf40 ; thrsw ; ldtmu.rf40 # 26 rshr | 26 add | 27 load dst
+    add rf23, rf23, rf58 ; smul24 rf58, rf54, rf26                  # 26 add | 26 mul
+    add rf57, rf57, rf60 ; smul24 rf60, rf44, rf28                  # 26 add | 26 mul
+    add rf25, rf50, rf25 ; smul24 rf44, rf44, rf27 ; ldtmu.rf50     # 27 add | 26 mul | 25 pixels7
+    asr rf27, rf32, 7 ; smul24 rf32, rf54, rf27                     # 26 rshr | 26 mul
+    add rf39, rf39, rf49 ; smul24 rf49, rf59, rf38                  # 26 add | 26 mul
+    add rf23, rf23, rf51 ; smul24 rf51, rf54, rf35                  # 26 add | 26 mul
+    add rf54, rf57, rf61 ; smul24 rf57, rf54, rf28                  # 26 add | 26 mul
+    add rf62, rf30, rf62 ; smul24 rf30, rf34, rf10                  # 26 add | 26 mul
+    add rf25, rf25, 1 ; smul24 rf61, rf59, rf26                     # 27 rshr | 26 mul
+    max rf27, rf27, 0 ; smul24 rf28, rf59, rf28                     # 26 out | 26 mul
+    add rf39, rf39, rf19 ; smul24 rf59, rf59, rf35                  # 26 rshr | 26 mul
+    add rf23, rf23, rf53 ; smul24 rf35, rf34, rf35                  # 26 add | 26 mul
+    add rf37, rf54, rf37 ; smul24 rf54, rf34, rf38                  # 26 add | 26 mul
+    add rf33, rf62, rf33 ; smul24 rf62, rf31, rf10                  # 26 add | 26 mul
+    sub rf53, rf15, -6 ; smul24 rf34, rf34, rf26                    # 27 load dst | 26 mul
+    mov tmuau, rf53 ; smul24 rf26, rf31, rf26 ; thrsw               # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -14 ; smul24 rf13, rf31, rf38                  # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    min rf27, rf27, rf14 ; smul24 rf31, rf50, rf10                  # 26 out | 26 mul
+    sub rf50, rf15, -7 ; smul24 rf38, rf50, rf38                    # 27 load dst | 26 mul
+    asr rf39, rf39, 7 ; mov tmuau, rf50                             # 26 rshr | 27 load dst | uniform 0xfffffffd (u8)
+    add rf23, rf23, rf43 ; add rf37, rf37, rf58 ; thrsw ; ldtmu.rf43 # 26 add | 27 load dst
+    add rf33, rf33, rf60 ; add rf45, rf45, rf55                     # 26 add
+    max rf39, rf39, 0 ; add rf27, rf52, rf27                        # 26 out | 27 add
+    add rf23, rf23, rf19 ; add rf37, rf37, rf49 ; thrsw ; ldtmu.rf49 # 26 rshr | 26 add | 25 pixels7
+    add rf10, rf33, rf51 ; smul24 rf33, rf49, rf10                  # 26 add | 26 mul
+    add rf44, rf45, rf44 ; add rf27, rf27, 1                        # 26 add | 27 rshr
+    min rf39, rf39, rf14 ; sub.pushc -, rf1, rf3                    # 26 out | 27 store dst
+    tmuwt - ; sub.nornc -, rf0, rf9                                 # the last trip's stores | 27 store dst
+    asr tmud, rf25, 1 ; add rf25, rf37, rf30                        # 27 store dst | 26 add
+    asr rf10, rf23, 7 ; add rf23, rf10, rf61                        # 26 rshr | 26 add
+    add rf29, rf44, rf57 ; add rf36, rf29, rf36 ; ldtmu.rf44        # 26 add | 27 load dst
+    mov.ifa tmuau, rf15 ; add rf15, rf46, rf39                      # 27 store dst | 27 add | uniform 0xfffffffd (u8)
+    max rf10, rf10, 0 ; add rf25, rf25, rf19                        # 26 out | 26 rshr
+    add rf23, rf23, rf54 ; add rf29, rf29, rf59                     # 26 add
+    asr tmud, rf27, 1 ; add rf27, rf36, rf32                        # 27 store dst | 26 add
+    min rf15, rf10, rf14 ; add rf10, rf15, 1                        # 26 out | 27 rshr
+    asr rf23, rf25, 7 ; add rf25, rf23, rf62                        # 26 rshr | 26 add
+    add rf27, rf29, rf34 ; add rf28, rf27, rf28                     # 26 add
+    mov.ifa tmuau, rf22 ; add rf15, rf42, rf15                      # 27 store dst | 27 add | uniform 0xfffffffd (u8)
+    max rf23, rf23, 0 ; add rf25, rf25, rf19                        # 26 out | 26 rshr
+    add rf13, rf27, rf13 ; add rf27, rf28, rf35                     # 26 add
+    asr tmud, rf10, 1 ; v8dot rf9, rf7, rf8                         # 27 store dst | 20 rows
+    min rf23, rf23, rf14 ; add rf15, rf15, 1                        # 26 out | 27 rshr
+    asr rf13, rf25, 7 ; add rf25, rf13, rf31                        # 26 rshr | 26 add
+    add rf26, rf27, rf26 ; mov.ifa tmuau, rf41                      # 26 add | 27 store dst | uniform 0xfffffffd (u8)
+    max rf23, rf13, 0 ; add rf13, rf48, rf23                        # 26 out | 27 add
+    add rf25, rf25, rf19 ; add rf26, rf26, rf38                     # 26 rshr | 26 add
+    asr tmud, rf15, 1 ; add rf15, rf26, rf33                        # 27 store dst | 26 add
+    min rf23, rf23, rf14 ; add rf13, rf13, 1                        # 26 out | 27 rshr
+    asr rf25, rf25, 7 ; mov.ifa tmuau, rf47                         # 26 rshr | 27 store dst | uniform 0xfffffffd (u8)
+    max rf25, rf25, 0 ; add rf23, rf40, rf23                        # 26 out | 27 add
+    asr tmud, rf13, 1 ; add rf13, rf15, rf19                        # 27 store dst | 26 rshr
+    min rf25, rf25, rf14 ; add rf23, rf23, 1                        # 26 out | 27 rshr
+    asr rf13, rf13, 7 ; mov.ifa tmuau, rf56                         # 26 rshr | 27 store dst | uniform 0xfffffffd (u8)
+    max rf25, rf13, 0 ; add rf13, rf43, rf25                        # 26 out | 27 add
+    asr tmud, rf23, 1 ; mov rf3, rf4                                # 27 store dst | next trip
+    min rf25, rf25, rf14 ; add rf13, rf13, 1                        # 26 out | 27 rshr
+    mov.ifa tmuau, rf63 ; add rf25, rf44, rf25                      # 27 store dst | 27 add | uniform 0xfffffffd (u8)
+    asr tmud, rf13, 1 ; sub.pushc -, rf1, rf4                       # 27 store dst | whether there is a batch more
+    add rf25, rf25, 1 ; mov.ifb tmuau, rf53                         # 27 rshr | 27 store dst | uniform 0xfffffffd (u8)
+    asr tmud, rf25, 1 ; add rf4, rf3, rf2                           # 27 store dst | the item's record
+    sub rf50, rf9, 1 ; mov.ifb tmuau, rf50                          # 24 stage | 27 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
+    umin rf10, rf0, rf50                                            # 24 stage
+    shl rf15, rf24, 4 ; smul24 rf13, rf10, rf12                     # 26 mul | 25 pixels0
     nop
-    nop
-    nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

@@ -5,12 +5,12 @@
 #
 # vp9_mc_8h_avg, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
-# input hash abbc0a9d057c4e66
+# input hash 5899be398d1c56af
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
 # 118 instructions a trip, 59 an item; 115 at least for all it does.
-# 61 of the 64 registers that 2 threads a QPU leave each.
+# 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 8 load 17 words, 1 store 2.
 # Record: dst_off, src_off, filter and mx and rows, filter and mx and rows.
 #
@@ -116,115 +116,115 @@ loop:
     add rf39, rf35, rf33 ; smul24 rf35, rf16, rf12 ; ldtmu.rf33     # 26 add | 26 mul | the item's record
     add rf41, rf4, rf33 ; smul24 rf42, rf17, rf12 ; ldtmu.rf33      # 25 pixels0 | 26 mul | the item's record
     and rf43, rf33, rf6 ; smul24 rf44, rf18, rf12                   # 18 filter | 26 mul
-    shl rf43, rf43, 4 ; smul24 rf45, rf24, rf12                     # 26 mul
-    add rf10, rf10, rf11 ; smul24 rf11, rf26, rf12                  # 26 add | 26 mul
-    add rf23, rf23, rf35 ; v8dot rf35, rf31, rf5                    # 26 add | 25 pixels7
-    add rf25, rf25, rf42 ; smul24 rf42, rf28, rf12                  # 26 add | 26 mul
-    add rf12, rf27, rf44 ; smul24 rf27, rf32, rf12                  # 26 add | 26 mul
-    mov tmua, rf41 ; v8dot rf33, rf33, rf5 ; thrsw                  # 25 pixels0 | 19 mx
-    add rf16, rf43, rf33 ; smul24 rf33, rf16, rf13                  # 26 add | 26 mul
-    add rf45, rf29, rf45 ; smul24 rf29, rf17, rf13                  # 26 add | 26 mul
-    add rf11, rf7, rf11 ; smul24 rf7, rf18, rf13 ; ldtmu.rf43       # 26 add | 26 mul | 25 pixels0
-    add rf42, rf34, rf42 ; smul24 rf34, rf24, rf13                  # 26 add | 26 mul
-    add rf39, rf39, rf27 ; smul24 rf27, rf26, rf13                  # 26 add | 26 mul
-    shl rf16, rf16, 5 ; smul24 rf44, rf28, rf13                     # 26 table | 26 mul
-    add rf10, rf10, rf33 ; smul24 rf33, rf32, rf13                  # 26 add | 26 mul
-    add rf23, rf23, rf29 ; v8dot rf29, rf31, rf8                    # 26 add | 25 pixels7
-    add rf7, rf25, rf7 ; smul24 rf13, rf35, rf13                    # 26 add | 26 mul
-    add rf17, rf12, rf34 ; smul24 rf12, rf17, rf14                  # 26 add | 26 mul
-    add rf40, rf40, rf16 ; smul24 rf16, rf18, rf14                  # 26 table | 26 mul
-    add rf45, rf45, rf27 ; smul24 rf27, rf24, rf14                  # 26 add | 26 mul
-    add rf44, rf11, rf44 ; smul24 rf11, rf26, rf14                  # 26 add | 26 mul
-    add rf42, rf42, rf33 ; smul24 rf33, rf28, rf14                  # 26 add | 26 mul
-    add rf39, rf39, rf13 ; smul24 rf13, rf32, rf14                  # 26 add | 26 mul
-    mov tmuau, rf40 ; smul24 rf34, rf35, rf14 ; thrsw               # 26 table | 26 mul | uniform 0xfffffffc (vec4)
-    add rf10, rf10, rf12 ; smul24 rf12, rf29, rf14                  # 26 add | 26 mul
-    add rf18, rf23, rf16 ; smul24 rf16, rf18, rf15                  # 26 add | 26 mul
-    add rf23, rf7, rf27 ; smul24 rf24, rf24, rf15 ; ldtmu.rf27      # 26 add | 26 mul | 26 table
-    add rf17, rf17, rf11 ; smul24 rf11, rf26, rf15 ; ldtmu.rf25     # 26 add | 26 mul | 26 table
-    add rf45, rf45, rf33 ; smul24 rf33, rf28, rf15 ; ldtmu.rf28     # 26 add | 26 mul | 26 table
-    add rf32, rf44, rf13 ; smul24 rf13, rf32, rf15 ; ldtmu.rf7      # 26 add | 26 mul | 26 table
-    add rf35, rf42, rf34 ; smul24 rf34, rf35, rf15                  # 26 add | 26 mul
-    add rf29, rf39, rf12 ; smul24 rf12, rf29, rf15                  # 26 add | 26 mul
-    add rf10, rf10, rf16 ; smul24 rf15, rf36, rf15                  # 26 add | 26 mul
-    add rf18, rf18, rf24 ; v8dot rf24, rf21, rf5                    # 26 add | 27 load dst
-    add rf23, rf23, rf11 ; v8dot rf36, rf21, rf8                    # 26 add | 27 load dst
-    add rf17, rf17, rf33 ; v8dot rf33, rf22, rf5                    # 26 add | 27 load dst
-    sub tmua, rf41, -4 ; v8dot rf39, rf22, rf8                      # 25 pixels3 | 27 load dst
-    add rf45, rf45, rf13 ; v8dot rf13, rf43, rf5 ; thrsw            # 26 add | 25 pixels0
-    add rf34, rf32, rf34 ; v8dot rf32, rf43, rf8                    # 26 add | 25 pixels1
-    add rf12, rf35, rf12 ; smul24 rf13, rf13, rf27                  # 26 add | 26 mul
-    add rf35, rf29, rf15 ; smul24 rf15, rf32, rf25 ; ldtmu.rf29     # 26 add | 26 mul | 25 pixels3
-    add rf10, rf10, rf19 ; v8dot rf11, rf29, rf5                    # 26 rshr | 25 pixels4
-    add rf32, rf18, rf19 ; smul24 rf18, rf32, rf27                  # 26 rshr | 26 mul
-    add rf23, rf23, rf19 ; v8dot rf16, rf29, rf8                    # 26 rshr | 25 pixels5
-    add rf17, rf17, rf19 ; smul24 rf42, rf11, rf25                  # 26 rshr | 26 mul
-    add rf44, rf45, rf19 ; smul24 rf45, rf11, rf28                  # 26 rshr | 26 mul
-    add rf26, rf34, rf19 ; smul24 rf34, rf16, rf28                  # 26 rshr | 26 mul
-    add rf12, rf12, rf19 ; smul24 rf31, rf11, rf27                  # 26 rshr | 26 mul
-    add rf14, rf35, rf19 ; smul24 rf35, rf16, rf25                  # 26 rshr | 26 mul
-    sub tmuau, rf40, -16 ; smul24 rf40, rf16, rf27                  # 26 table | 26 mul | uniform 0xfffffffc (vec4)
-    and rf46, rf21, rf6 ; smul24 rf47, rf11, rf7 ; thrsw            # 27 load dst | 26 mul
-    asr rf10, rf10, 7 ; smul24 rf48, rf16, rf7                      # 26 rshr | 26 mul
-    asr rf21, rf32, 7 ; v8dot rf32, rf21, rf9                       # 26 rshr | 27 load dst
-    asr rf23, rf23, 7 ; add rf49, rf20, rf30                        # 26 rshr | 27 load dst
-    asr rf30, rf17, 7 ; v8dot rf50, rf22, rf9                       # 26 rshr | 27 load dst
-    asr rf44, rf44, 7 ; v8dot rf43, rf43, rf9                       # 26 rshr | 25 pixels2
-    asr rf51, rf26, 7 ; smul24 rf26, rf43, rf25                     # 26 rshr | 26 mul
-    asr rf53, rf12, 7 ; smul24 rf52, rf43, rf27                     # 26 rshr | 26 mul
-    asr rf43, rf14, 7 ; smul24 rf14, rf43, rf28                     # 26 rshr | 26 mul
-    max rf10, rf10, 0 ; v8dot rf17, rf29, rf9                       # 26 out | 25 pixels6
-    max rf21, rf21, 0 ; smul24 rf54, rf17, rf25                     # 26 out | 26 mul
-    max rf23, rf23, 0 ; smul24 rf55, rf17, rf27                     # 26 out | 26 mul
-    max rf30, rf30, 0 ; smul24 rf56, rf17, rf7                      # 26 out | 26 mul
-    sub tmua, rf41, -8 ; smul24 rf57, rf17, rf28                    # 25 pixels7 | 26 mul
-    min rf10, rf10, rf6 ; mov tmuau, rf49 ; thrsw ; ldtmu.rf12      # 26 out | 27 load dst | 26 table | uniform 0xfffffffa (vec2)
-    max rf44, rf44, 0 ; add rf10, rf46, rf10                        # 26 out | 27 add
-    max rf51, rf51, 0 ; add rf13, rf13, rf15                        # 26 out | 26 add
-    max rf18, rf53, 0 ; add rf53, rf18, rf26                        # 26 out | 26 add
-    max rf26, rf43, 0 ; add rf43, rf13, rf14                        # 26 out | 26 add
-    min rf21, rf21, rf6 ; v8dot rf22, rf22, 1                       # 26 out | 27 load dst
-    min rf21, rf23, rf6 ; add rf23, rf24, rf21 ; thrsw ; ldtmu.rf13 # 26 out | 27 add | 26 table
-    min rf21, rf30, rf6 ; add rf30, rf36, rf21 ; ldtmu.rf14         # 26 out | 27 add | 26 table
-    min rf21, rf44, rf6 ; add rf32, rf32, rf21 ; ldtmu.rf15         # 26 out | 27 add | 26 table
-    min rf36, rf51, rf6 ; add rf44, rf22, rf21 ; ldtmu.rf51         # 26 out | 27 add | 25 pixels7
-    min rf18, rf18, rf6 ; v8dot rf24, rf51, rf5 ; ldtmu.rf21        # 26 out | 25 pixels7 | 27 load dst
-    min rf46, rf26, rf6 ; v8dot rf26, rf51, rf8 ; ldtmu.rf22        # 26 out | 25 pixels7 | 27 load dst
-    add rf33, rf33, rf36 ; smul24 rf36, rf24, rf25                  # 27 add | 26 mul
-    add rf58, rf39, rf18 ; smul24 rf39, rf24, rf28                  # 27 add | 26 mul
-    add rf50, rf50, rf46 ; smul24 rf46, rf26, rf28                  # 27 add | 26 mul
-    and rf10, rf29, rf6 ; add rf29, rf10, 1                         # 25 pixels3 | 27 rshr
-    add rf23, rf23, 1 ; smul24 rf18, rf10, rf25                     # 27 rshr | 26 mul
-    add rf59, rf30, 1 ; smul24 rf60, rf10, rf27                     # 27 rshr | 26 mul
-    add rf61, rf32, 1 ; smul24 rf32, rf10, rf28                     # 27 rshr | 26 mul
-    sub tmua, rf41, -12 ; smul24 rf10, rf10, rf7                    # 25 pixels7 | 26 mul
-    and rf18, rf51, rf6 ; add rf52, rf52, rf18 ; thrsw              # 25 pixels7 | 26 add
-    add rf25, rf44, 1 ; smul24 rf44, rf18, rf25                     # 27 rshr | 26 mul
-    add rf27, rf33, 1 ; smul24 rf33, rf18, rf27                     # 27 rshr | 26 mul
-    add rf58, rf58, 1 ; smul24 rf28, rf18, rf28                     # 27 rshr | 26 mul
-    add rf50, rf50, 1 ; smul24 rf30, rf18, rf7                      # 27 rshr | 26 mul
-    asr rf29, rf29, 1 ; add rf42, rf60, rf42                        # 27 rshr | 26 add
-    asr rf32, rf23, 1 ; add rf23, rf53, rf32                        # 27 rshr | 26 add
-    asr rf52, rf59, 1 ; add rf45, rf52, rf45                        # 27 rshr | 26 add
-    asr rf42, rf61, 1 ; add rf34, rf42, rf34                        # 27 rshr | 26 add
-    asr rf25, rf25, 1 ; add rf35, rf31, rf35                        # 27 rshr | 26 add
-    asr rf27, rf27, 1 ; add rf40, rf40, rf54                        # 27 rshr | 26 add
-    asr rf55, rf58, 1 ; add rf44, rf55, rf44                        # 27 rshr | 26 add
-    asr rf50, rf50, 1 ; add rf36, rf33, rf36                        # 27 rshr | 26 add
-    vpack rf43, rf29, rf32 ; add rf10, rf43, rf10 ; ldtmu.rf31      # 27 store dst | 26 add | 25 pixels7
-    vpack rf42, rf52, rf42 ; add rf23, rf23, rf47                   # 27 store dst | 26 add
-    vpack rf45, rf25, rf27 ; add rf25, rf45, rf48                   # 27 store dst | 26 add
-    add rf27, rf34, rf56 ; add rf29, rf35, rf57                     # 26 add
-    shr rf28, rf51, -8 ; add rf33, rf40, rf28                       # 25 pixels7 | 26 add
-    add rf34, rf44, rf39 ; add rf35, rf36, rf46                     # 26 add
+    shl rf33, rf43, 4 ; v8dot rf43, rf33, rf5                       # 26 mul | 19 mx
+    mov tmua, rf41 ; smul24 rf45, rf24, rf12 ; thrsw                # 25 pixels0 | 26 mul
+    add rf33, rf33, rf43 ; smul24 rf43, rf26, rf12                  # 26 add | 26 mul
+    add rf10, rf10, rf11 ; v8dot rf11, rf31, rf5                    # 26 add | 25 pixels7
+    add rf35, rf23, rf35 ; smul24 rf46, rf28, rf12 ; ldtmu.rf23     # 26 add | 26 mul | 25 pixels0
+    add rf12, rf25, rf42 ; smul24 rf25, rf32, rf12                  # 26 add | 26 mul
+    add rf27, rf27, rf44 ; smul24 rf16, rf16, rf13                  # 26 add | 26 mul
+    shl rf33, rf33, 5 ; smul24 rf44, rf17, rf13                     # 26 table | 26 mul
+    add rf45, rf29, rf45 ; smul24 rf29, rf18, rf13                  # 26 add | 26 mul
+    add rf43, rf7, rf43 ; smul24 rf7, rf24, rf13                    # 26 add | 26 mul
+    add rf46, rf34, rf46 ; smul24 rf34, rf26, rf13                  # 26 add | 26 mul
+    add rf39, rf39, rf25 ; smul24 rf25, rf28, rf13                  # 26 add | 26 mul
+    add rf33, rf40, rf33 ; smul24 rf40, rf32, rf13                  # 26 table | 26 mul
+    add rf10, rf10, rf16 ; v8dot rf16, rf31, rf8                    # 26 add | 25 pixels7
+    add rf13, rf35, rf44 ; smul24 rf35, rf11, rf13                  # 26 add | 26 mul
+    add rf17, rf12, rf29 ; smul24 rf12, rf17, rf14                  # 26 add | 26 mul
+    add rf27, rf27, rf7 ; smul24 rf7, rf18, rf14                    # 26 add | 26 mul
+    mov tmuau, rf33 ; smul24 rf29, rf24, rf14 ; thrsw               # 26 table | 26 mul | uniform 0xfffffffc (vec4)
+    add rf45, rf45, rf34 ; smul24 rf34, rf26, rf14                  # 26 add | 26 mul
+    add rf43, rf43, rf25 ; smul24 rf25, rf28, rf14                  # 26 add | 26 mul
+    add rf44, rf46, rf40 ; smul24 rf46, rf32, rf14 ; ldtmu.rf40     # 26 add | 26 mul | 26 table
+    add rf31, rf39, rf35 ; smul24 rf39, rf11, rf14 ; ldtmu.rf35     # 26 add | 26 mul | 26 table
+    add rf12, rf10, rf12 ; smul24 rf14, rf16, rf14 ; ldtmu.rf10     # 26 add | 26 mul | 26 table
+    add rf18, rf13, rf7 ; smul24 rf13, rf18, rf15 ; ldtmu.rf7       # 26 add | 26 mul | 26 table
+    add rf24, rf17, rf29 ; smul24 rf17, rf24, rf15                  # 26 add | 26 mul
+    add rf27, rf27, rf34 ; smul24 rf26, rf26, rf15                  # 26 add | 26 mul
+    add rf28, rf45, rf25 ; smul24 rf25, rf28, rf15                  # 26 add | 26 mul
+    add rf43, rf43, rf46 ; smul24 rf32, rf32, rf15                  # 26 add | 26 mul
+    add rf39, rf44, rf39 ; smul24 rf11, rf11, rf15                  # 26 add | 26 mul
+    add rf16, rf31, rf14 ; smul24 rf14, rf16, rf15                  # 26 add | 26 mul
+    sub tmua, rf41, -4 ; smul24 rf15, rf36, rf15                    # 25 pixels3 | 26 mul
+    add rf12, rf12, rf13 ; v8dot rf36, rf21, rf5 ; thrsw            # 26 add | 27 load dst
+    add rf17, rf18, rf17 ; v8dot rf18, rf21, rf8                    # 26 add | 27 load dst
+    add rf24, rf24, rf26 ; v8dot rf31, rf22, rf5                    # 26 add | 27 load dst
+    add rf27, rf27, rf25 ; v8dot rf44, rf22, rf8 ; ldtmu.rf25       # 26 add | 27 load dst | 25 pixels3
+    add rf32, rf28, rf32 ; v8dot rf28, rf23, rf5                    # 26 add | 25 pixels0
+    add rf26, rf43, rf11 ; v8dot rf43, rf23, rf8                    # 26 add | 25 pixels1
+    add rf14, rf39, rf14 ; v8dot rf11, rf25, rf5                    # 26 add | 25 pixels4
+    add rf28, rf16, rf15 ; smul24 rf15, rf28, rf40                  # 26 add | 26 mul
+    add rf13, rf12, rf19 ; smul24 rf39, rf43, rf35                  # 26 rshr | 26 mul
+    add rf17, rf17, rf19 ; smul24 rf43, rf43, rf40                  # 26 rshr | 26 mul
+    add rf24, rf24, rf19 ; v8dot rf16, rf25, rf8                    # 26 rshr | 25 pixels5
+    add rf46, rf27, rf19 ; smul24 rf27, rf11, rf35                  # 26 rshr | 26 mul
+    sub tmuau, rf33, -16 ; smul24 rf33, rf11, rf10                  # 26 table | 26 mul | uniform 0xfffffffc (vec4)
+    add rf45, rf32, rf19 ; smul24 rf32, rf16, rf10 ; thrsw          # 26 rshr | 26 mul
+    add rf34, rf26, rf19 ; smul24 rf26, rf11, rf40                  # 26 rshr | 26 mul
+    add rf29, rf14, rf19 ; smul24 rf14, rf16, rf35                  # 26 rshr | 26 mul
+    add rf42, rf28, rf19 ; smul24 rf28, rf16, rf40 ; ldtmu.rf12     # 26 rshr | 26 mul | 26 table
+    asr rf47, rf13, 7 ; smul24 rf48, rf11, rf7                      # 26 rshr | 26 mul
+    asr rf49, rf17, 7 ; smul24 rf50, rf16, rf7                      # 26 rshr | 26 mul
+    asr rf24, rf24, 7 ; add rf51, rf20, rf30                        # 26 rshr | 27 load dst
+    asr rf46, rf46, 7 ; v8dot rf30, rf21, rf9                       # 26 rshr | 27 load dst
+    asr rf45, rf45, 7 ; v8dot rf52, rf22, rf9                       # 26 rshr | 27 load dst
+    asr rf34, rf34, 7 ; v8dot rf23, rf23, rf9                       # 26 rshr | 25 pixels2
+    asr rf53, rf29, 7 ; smul24 rf29, rf23, rf35                     # 26 rshr | 26 mul
+    asr rf54, rf42, 7 ; smul24 rf42, rf23, rf40                     # 26 rshr | 26 mul
+    sub tmua, rf41, -8 ; smul24 rf23, rf23, rf10                    # 25 pixels7 | 26 mul
+    and rf21, rf21, rf6 ; mov tmuau, rf51 ; thrsw ; ldtmu.rf13      # 27 load dst | 26 table | uniform 0xfffffffa (vec2)
+    max rf47, rf47, 0 ; v8dot rf17, rf25, rf9                       # 26 out | 25 pixels6
+    max rf49, rf49, 0 ; smul24 rf55, rf17, rf35                     # 26 out | 26 mul
+    max rf24, rf24, 0 ; smul24 rf56, rf17, rf40                     # 26 out | 26 mul
+    max rf57, rf46, 0 ; smul24 rf46, rf17, rf7                      # 26 out | 26 mul
+    max rf58, rf45, 0 ; smul24 rf45, rf17, rf10                     # 26 out | 26 mul
+    max rf34, rf34, 0 ; add rf15, rf15, rf39                        # 26 out | 26 add
+    max rf43, rf53, 0 ; add rf29, rf43, rf29                        # 26 out | 26 add
+    max rf54, rf54, 0 ; add rf23, rf15, rf23                        # 26 out | 26 add
+    min rf26, rf47, rf6 ; add rf47, rf26, rf14 ; thrsw ; ldtmu.rf14 # 26 out | 26 add | 26 table
+    min rf22, rf49, rf6 ; v8dot rf49, rf22, 1                       # 26 out | 27 load dst
+    min rf39, rf24, rf6 ; add rf53, rf21, rf26 ; ldtmu.rf15         # 26 out | 27 add | 26 table
+    min rf59, rf57, rf6 ; add rf57, rf36, rf22 ; ldtmu.rf36         # 26 out | 27 add | 25 pixels7
+    min rf58, rf58, rf6 ; v8dot rf24, rf36, rf5 ; ldtmu.rf21        # 26 out | 25 pixels7 | 27 load dst
+    min rf34, rf34, rf6 ; v8dot rf26, rf36, rf8 ; ldtmu.rf22        # 26 out | 25 pixels7 | 27 load dst
+    min rf43, rf43, rf6 ; smul24 rf60, rf24, rf35                   # 26 out | 26 mul
+    min rf61, rf54, rf6 ; smul24 rf54, rf24, rf10                   # 26 out | 26 mul
+    add rf18, rf18, rf39 ; smul24 rf39, rf26, rf10                  # 27 add | 26 mul
+    add rf30, rf30, rf59 ; add rf49, rf49, rf58                     # 27 add
+    add rf31, rf31, rf34 ; add rf34, rf44, rf43                     # 27 add
+    add rf53, rf52, rf61 ; add rf52, rf53, 1                        # 27 add | 27 rshr
+    and rf25, rf25, rf6 ; add rf57, rf57, 1                         # 25 pixels3 | 27 rshr
+    add rf43, rf18, 1 ; smul24 rf61, rf25, rf35                     # 27 rshr | 26 mul
+    add rf58, rf30, 1 ; smul24 rf44, rf25, rf40                     # 27 rshr | 26 mul
+    sub tmua, rf41, -12 ; smul24 rf41, rf25, rf10                   # 25 pixels7 | 26 mul
+    and rf18, rf36, rf6 ; smul24 rf25, rf25, rf7 ; thrsw            # 25 pixels7 | 26 mul
+    add rf35, rf49, 1 ; smul24 rf49, rf18, rf35                     # 27 rshr | 26 mul
+    add rf31, rf31, 1 ; smul24 rf40, rf18, rf40                     # 27 rshr | 26 mul
+    add rf10, rf34, 1 ; smul24 rf34, rf18, rf10                     # 27 rshr | 26 mul
+    add rf53, rf53, 1 ; smul24 rf30, rf18, rf7                      # 27 rshr | 26 mul
+    asr rf42, rf52, 1 ; add rf52, rf42, rf61                        # 27 rshr | 26 add
+    asr rf27, rf57, 1 ; add rf44, rf44, rf27                        # 27 rshr | 26 add
+    asr rf41, rf43, 1 ; add rf29, rf29, rf41                        # 27 rshr | 26 add
+    asr rf52, rf58, 1 ; add rf33, rf52, rf33                        # 27 rshr | 26 add
+    asr rf35, rf35, 1 ; add rf32, rf44, rf32                        # 27 rshr | 26 add
+    asr rf55, rf31, 1 ; add rf28, rf28, rf55                        # 27 rshr | 26 add
+    asr rf56, rf10, 1 ; add rf49, rf56, rf49                        # 27 rshr | 26 add
+    asr rf53, rf53, 1 ; add rf40, rf40, rf60                        # 27 rshr | 26 add
+    vpack rf42, rf42, rf27 ; add rf10, rf23, rf25 ; ldtmu.rf31      # 27 store dst | 26 add | 25 pixels7
+    vpack rf41, rf41, rf52 ; add rf23, rf29, rf48                   # 27 store dst | 26 add
+    vpack rf50, rf35, rf55 ; add rf25, rf33, rf50                   # 27 store dst | 26 add
+    add rf27, rf32, rf46 ; add rf29, rf47, rf45                     # 26 add
+    shr rf28, rf36, -8 ; add rf33, rf28, rf34                       # 25 pixels7 | 26 add
+    add rf34, rf49, rf54 ; add rf35, rf40, rf39                     # 26 add
     and rf32, rf31, rf6 ; v8dot rf36, rf31, rf9                     # 25 pixels7
-    vpack rf50, rf55, rf50 ; sub.pushc -, rf0, rf37                 # 27 store dst
+    vpack rf53, rf56, rf53 ; sub.pushc -, rf0, rf37                 # 27 store dst
     tmuwt - ; mov rf37, rf2                                         # the last trip's stores | for later in the trip
-    v8pack tmud, rf43, rf42 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a batch more
-    v8pack tmud, rf45, rf50 ; add rf3, rf2, rf1                     # 27 store dst | the item's record
+    v8pack tmud, rf42, rf41 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a batch more
+    v8pack tmud, rf50, rf53 ; add rf3, rf2, rf1                     # 27 store dst | the item's record
     mov rf2, rf3 ; mov.ifnb tmuau, rf38                             # next trip | 27 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
-    nop ; mov rf38, rf49                                            # for later in the trip
+    nop ; mov rf38, rf51                                            # for later in the trip
     nop
     nop
     thrsw

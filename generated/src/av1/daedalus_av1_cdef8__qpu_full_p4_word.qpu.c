@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 673be27f73767fa5
+ * input hash 6fa1c54a3f5b9f0e
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -369,5 +369,6 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4_word = {
   .threads = 2,
   .items = 1,
   .scratch_bytes = 576,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 1997,
 };

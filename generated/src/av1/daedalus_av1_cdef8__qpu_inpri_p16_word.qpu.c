@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash ad07a1e19c07067c
+ * input hash 6d7ddd90f9198626
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -257,5 +257,6 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p16_word = {
   .threads = 2,
   .items = 4,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 311,
 };

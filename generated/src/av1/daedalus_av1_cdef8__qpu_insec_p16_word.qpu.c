@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash f40a0452810ae9f0
+ * input hash 5bad14ec2a5d8767
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -405,5 +405,6 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_insec_p16_word = {
   .threads = 2,
   .items = 4,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 525,
 };

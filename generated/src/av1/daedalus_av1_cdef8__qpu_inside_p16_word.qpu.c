@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash e77e845a367baee8
+ * input hash 915c73f1ee044dcd
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -728,5 +728,6 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p16_word = {
   .threads = 2,
   .items = 4,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 768,
 };

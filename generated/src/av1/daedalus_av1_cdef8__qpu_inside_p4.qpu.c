@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 301c0b652bfb6e59
+ * input hash 34e8f47785bf27a4
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -282,5 +282,6 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4 = {
   .threads = 2,
   .items = 1,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 1734,
 };

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 308378be37755200
+ * input hash 58b5ee85055225d8
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -250,5 +250,6 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word = {
   .threads = 2,
   .items = 1,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 854,
 };

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 9f7138f182399d37
+ * input hash 82c965237139b51b
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -384,5 +384,6 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word = {
   .threads = 2,
   .items = 2,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 792,
 };

@@ -187,4 +187,5 @@ const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p8_word = {
   .items = 8,
   .scratch_bytes = 0,
   .forms = 0,
+  .clocks = 71,
 };

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash a4d16b9420554131
+ * input hash e87742c16bbb56ff
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -324,5 +324,6 @@ const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_pack = {
   .threads = 2,
   .items = 16,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 127,
 };

@@ -4,7 +4,7 @@
  *   qpu/h264/daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift.s and templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 178287e78a14d34b
+ * input hash 2b87dab98a6d2a2c
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -110,5 +110,6 @@ const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift = {
   .threads = 2,
   .items = 4,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 96,
 };

@@ -4,7 +4,7 @@
  *   and templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash da26e5db3f0ab0c7
+ * input hash ec5c1561120946a1
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -117,5 +117,6 @@ const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_word_shift = {
   .threads = 2,
   .items = 4,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 100,
 };

@@ -82,12 +82,20 @@ void daedalus_clearing_items_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stri
 
 extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full;
 
+extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_pair;
+
+extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_t4;
+
 daedalus_cpu_fn daedalus_h264_idct4__neon_full;
 void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_items_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
 
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_pack_line;
+
 extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_pack;
+
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_shuffle;
 
 extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full;
 
@@ -123,6 +131,10 @@ void daedalus_clearing_items_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stri
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p2_word;
+
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p4_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_pack_pair;
 
 extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift;
 

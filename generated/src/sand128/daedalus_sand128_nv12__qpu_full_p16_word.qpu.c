@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 8032078630e63fc6
+ * input hash af12560da0e1164b
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -159,5 +159,6 @@ const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word = {
   .threads = 2,
   .items = 1,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 440,
 };

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 67365713df92a429
+ * input hash 880e433a7e76ed0f
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -154,5 +154,6 @@ const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word = {
   .threads = 2,
   .items = 1,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 452,
 };

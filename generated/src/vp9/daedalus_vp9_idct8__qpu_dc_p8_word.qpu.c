@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash b24cc5ec10de53ae
+ * input hash d7d31a71bc22ecad
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -127,5 +127,6 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p8_word = {
   .threads = 2,
   .items = 16,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 93,
 };

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash ed8a2643fcde65e9
+ * input hash 2399b278b5dbe06e
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -350,5 +350,6 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p8_word = {
   .threads = 2,
   .items = 16,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 111,
 };

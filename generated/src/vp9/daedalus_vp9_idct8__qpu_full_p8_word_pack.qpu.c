@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 21d97c154c4e5903
+ * input hash 0f4aa9352f9a04d2
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -532,5 +532,6 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_pack = {
   .threads = 2,
   .items = 16,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 130,
 };

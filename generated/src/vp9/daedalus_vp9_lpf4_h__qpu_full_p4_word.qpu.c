@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash d1115a6651d07f9a
+ * input hash 9da8710475a53bb6
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -126,5 +126,6 @@ const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4_word = {
   .threads = 2,
   .items = 8,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 95,
 };

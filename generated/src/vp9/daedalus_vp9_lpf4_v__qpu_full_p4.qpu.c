@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 71a1a33f361de400
+ * input hash abf23c7454c9e582
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -167,5 +167,6 @@ const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4 = {
   .threads = 2,
   .items = 8,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 169,
 };

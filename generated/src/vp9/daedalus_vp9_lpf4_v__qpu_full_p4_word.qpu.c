@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 4cf4bc099add15e1
+ * input hash 2f1adfc48086d487
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -118,5 +118,6 @@ const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4_word = {
   .threads = 2,
   .items = 8,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 73,
 };

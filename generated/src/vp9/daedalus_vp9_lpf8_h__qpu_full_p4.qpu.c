@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash c8464fc8ee4b4503
+ * input hash 9dda41ab840d556d
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -235,5 +235,6 @@ const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4 = {
   .threads = 2,
   .items = 8,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 313,
 };

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 73beb81500cd9f8c
+ * input hash 039048bef6647dc8
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -219,5 +219,6 @@ const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4 = {
   .threads = 2,
   .items = 8,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 201,
 };

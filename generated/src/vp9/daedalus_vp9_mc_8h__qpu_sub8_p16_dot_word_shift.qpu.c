@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 08b1989f0692bb83
+ * input hash 001c7883d2b127d6
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -150,5 +150,6 @@ const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift = {
   .threads = 2,
   .items = 4,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 124,
 };

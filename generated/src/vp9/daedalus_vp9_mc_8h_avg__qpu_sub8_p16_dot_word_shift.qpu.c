@@ -4,7 +4,7 @@
  *   and templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 6e38ab5978f4b72c
+ * input hash 8c2bc6f14da2f679
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -148,5 +148,6 @@ const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift = {
   .threads = 2,
   .items = 4,
   .scratch_bytes = 0,
-  .forms = 0,
+  .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
+  .clocks = 170,
 };

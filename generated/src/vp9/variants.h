@@ -11,11 +11,17 @@ void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const
 void daedalus_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
 
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p4_word;
+
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p8_word;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p8_word;
 
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_pack_line;
+
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_shuffle;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full;
 
@@ -129,6 +135,10 @@ void daedalus_clearing_items_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_strid
     size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p2_word;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p4_word_shuffle_line;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full_givensum16;
 void daedalus_item_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
@@ -323,6 +333,8 @@ extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word;
 
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_rows8_p16_word_shift;
+
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8_word_shift;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8;
@@ -415,6 +427,8 @@ void daedalus_items_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stri
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_shift;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift;
 

@@ -22,16 +22,16 @@ class Verdict:
     reason: str = ""
 
 
-def compare(case: Case, threads: int, budget: int = BUDGET) -> Verdict:
-    """Runs a case both ways; `threads` are those of a QPU. Raises UserError where the validator or
-    the simulator refuses the code."""
+def compare(case: Case, threads: int, budget: int = BUDGET, *, flags_stay: bool = True) -> Verdict:
+    """Runs a case both ways; `threads` are those of a QPU, `flags_stay` as for compile_program().
+    Raises UserError where the validator or the simulator refuses the code."""
     expected = case.memory.copy()
     interpret(case.program, expected, case.uniforms, case.threads)
     try:
-        made = assembly(compile_program(case.program, threads, budget))
+        made = assembly(compile_program(case.program, threads, budget, flags_stay=flags_stay))
     except NoSchedule as e:
         return Verdict(None, reason=str(e))
-    check(made)
+    check(made, flags_stay=flags_stay)
     found = case.memory.copy()
     execute(made, found, case.uniforms, case.threads)
     differing = sum(

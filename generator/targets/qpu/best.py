@@ -23,10 +23,16 @@ from daedalus.generator.targets.qpu.virtual import Program
 # uniform waits for its next use. None: all uniforms stay in registers.
 WAYS = (None, (2, 24), (4, 32), (8, 16))
 QUICK = 2_000  # nodes that the attempts of compile_quick() together schedule, about
+# Of its attempts, one after the other while nothing is found, by threads a QPU: most programs have
+# no schedule with the registers of four threads, and a long search would not find one.
+BUDGETS = {2: (QUICK, BUDGET), 4: (QUICK,)}
 
 
-def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
-    """Schedules the best of some programs that compute the same. Raises NoSchedule."""
+def compile_best(programs: Sequence[Program], threads: int = 2, *, flags_stay: bool = True) -> Code:
+    """Schedules the best of some programs that compute the same. Raises NoSchedule.
+
+    flags_stay  it may count on flags at thread switches
+    """
     tried: set[str] = set()
     best: Code | None = None
     failed: NoSchedule | None = None
@@ -37,7 +43,7 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
             continue
         tried.add(text)
         try:
-            code = compile_program(one, threads)
+            code = compile_program(one, threads, flags_stay=flags_stay)
         except NoSchedule as e:
             failed = failed or e
             continue
@@ -50,7 +56,9 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
     return best
 
 
-def candidates(programs: Sequence[Program], threads: int, most: int) -> Iterator[Code]:
+def candidates(
+    programs: Sequence[Program], threads: int, most: int, *, flags_stay: bool = True
+) -> Iterator[Code]:
     """Schedules of programs that compute the same, of each and of each way at most so many."""
     tried: set[str] = set()
     for (number, program), way in product(enumerate(programs), WAYS):
@@ -58,20 +66,25 @@ def candidates(programs: Sequence[Program], threads: int, most: int) -> Iterator
         if str(one) in tried:
             continue
         tried.add(str(one))
-        for code in compile_several(one, threads, most):
+        for code in compile_several(one, threads, most, flags_stay=flags_stay):
             assert code.choice is not None
             yield replace(code, choice=replace(code.choice, program=number, reload=way))
 
 
 def compile_quick(
-    programs: Sequence[Program], threads: int = 2, budgets: Sequence[int] = (QUICK, BUDGET)
-) -> Code:
-    """Schedules the first that can be, by few attempts if these do. Raises NoSchedule."""
+    programs: Sequence[Program], threads: int = 2, budgets: Sequence[int] = (), *,
+    flags_stay: bool = True,
+) -> Code:  # fmt: skip
+    """Schedules the first that can be, by few attempts if these do. Raises NoSchedule.
+
+    budgets  of attempts; none: those of BUDGETS
+    """
     failed: NoSchedule | None = None
     forms = tuple(product(enumerate(programs), WAYS))
-    for budget, ((number, program), way) in product(budgets, forms):
+    for budget, ((number, program), way) in product(budgets or BUDGETS[threads], forms):
         try:
-            code = compile_program(reloaded(program, way, threads), threads, budget)
+            one = reloaded(program, way, threads)
+            code = compile_program(one, threads, budget, flags_stay=flags_stay)
         except NoSchedule as e:
             failed = failed or e
             continue

@@ -8,7 +8,7 @@ from functools import cached_property
 from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.depend import is_pop, starts_load
 from daedalus.generator.targets.qpu.flags import FlagTable
-from daedalus.generator.targets.qpu.nodes import Node
+from daedalus.generator.targets.qpu.nodes import UNIFA, Node
 from daedalus.generator.targets.qpu.pressure import LifeTable, Pressure
 
 Life = tuple[int, int]  # a web, and which of its lives
@@ -29,6 +29,7 @@ class Block:
     repeat: Node | None = None  # the push that the branch goes by: the block is a loop's body
     queue: tuple[tuple[int, int], ...] = ()  # lookups whose results wait, and how many words
     writes: int = 0  # stores on their way at the beginning, at most
+    flags_stay: bool = True  # at thread switches
 
     def __post_init__(self) -> None:
         self.makers = {n.value: n for n in self.nodes if n.value is not None}
@@ -142,7 +143,7 @@ class Block:
                 either += on_add and on_mul
                 add += on_add and not on_mul
                 mul += on_mul and not on_add
-                writes += bool(n.write)
+                writes += n.write not in ("", UNIFA)
             elif n.kind == "tmuwt":
                 add += 1
             else:

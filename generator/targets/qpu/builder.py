@@ -31,6 +31,7 @@ from daedalus.generator.targets.qpu.virtual import (
     Immediate,
     Instruction,
     Load,
+    LoadUnifa,
     LoadUniform,
     Loop,
     Operand,
@@ -197,6 +198,13 @@ class Builder:
         words = tuple(self.fresh() for _ in range(n))
         self._into.append(Load(self._note, address, type, words, space, when))
         return words
+
+    def load_unifa(self, address: Value, words: int, *, space: str) -> tuple[Value, ...]:
+        """So many words from the first element's byte address on, the same in all elements; the
+        program may not store to their space."""
+        made = tuple(self.fresh() for _ in range(words))
+        self._into.append(LoadUnifa(self._note, address, made, space))
+        return made
 
     def store(
         self,

@@ -16,6 +16,7 @@ class Choice:
     ahead      places in that body of the nodes that a trip executes for the next one
     program    number of the program, of those that compute the same
     reload     of best.WAYS
+    flags_stay whether it counts on flags at thread switches
     """
 
     heuristic: Heuristic
@@ -23,12 +24,14 @@ class Choice:
     ahead: tuple[int, ...] = ()
     program: int = 0
     reload: tuple[int, int] | None = None
+    flags_stay: bool = True
 
     def data(self) -> dict[str, Any]:
         """As it is written to a file."""
         return {
             "program": self.program,
             "reload": None if self.reload is None else list(self.reload),
+            "flags_stay": self.flags_stay,
             "body": self.body,
             "ahead": _ranges(self.ahead),
             "heuristic": asdict(self.heuristic),
@@ -44,6 +47,7 @@ def choice_of(data: dict[str, Any]) -> Choice:
         _numbers(data["ahead"]),
         int(data["program"]),
         None if reload is None else (int(reload[0]), int(reload[1])),
+        bool(data.get("flags_stay", True)),
     )
 
 

@@ -45,16 +45,21 @@ class Code:
     choice: Choice | None = None  # which attempt it is, of a program with a loop
 
 
-def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) -> Code:
-    """Schedules a verified program for QPUs that run so many threads. Raises NoSchedule."""
+def compile_program(
+    program: Program, threads: int = 2, budget: int = BUDGET, *, flags_stay: bool = True
+) -> Code:
+    """Schedules a verified program for QPUs that run so many threads. Raises NoSchedule.
+
+    flags_stay  it may count on flags to be behind a thread switch what they were before
+    """
     check_stores(program, threads)
     program = without_dead(program)
     uses = uses_of(program)
     if program.loop is None:
-        entry = Entry(program, uses, threads, None)
+        entry = Entry(program, uses, threads, None, flags_stay=flags_stay)
         return Code(program, threads, entry.before(None, frozenset()), None)
-    bodies = make_bodies(program, uses, threads)
-    entries = [Entry(program, uses, threads, body) for body in bodies]
+    bodies = make_bodies(program, uses, threads, flags_stay=flags_stay)
+    entries = [Entry(program, uses, threads, body, flags_stay=flags_stay) for body in bodies]
     tried = [
         (found, number)
         for number, body in enumerate(bodies)
@@ -81,20 +86,19 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
         except NoSchedule:
             continue
     if best is None:
-        raise NoSchedule(
-            f"{program.name}: no schedule of its loop does with {machine.registers(threads)} "
-            "registers: keep fewer values alive, or run fewer threads a QPU"
-        )
+        raise NoSchedule(machine.short_of_registers(program.name, "loop", threads))
     return best[1]
 
 
-def compile_several(program: Program, threads: int, most: int) -> Iterator[Code]:
+def compile_several(
+    program: Program, threads: int, most: int, *, flags_stay: bool = True
+) -> Iterator[Code]:
     """Schedules of a verified program with a loop, different ones, by the attempts that promise
     most; at most so many."""
     check_stores(program, threads)
     program = without_dead(program)
     uses = uses_of(program)
-    bodies = make_bodies(program, uses, threads)
+    bodies = make_bodies(program, uses, threads, flags_stay=flags_stay)
     bound = bodies[0].block(threads).bound()
     tried = [
         (found, number)
@@ -108,7 +112,8 @@ def compile_several(program: Program, threads: int, most: int) -> Iterator[Code]
             continue
         body = bodies[number]
         try:
-            before = Entry(program, uses, threads, body).before(loop, found.ahead)
+            entry = Entry(program, uses, threads, body, flags_stay=flags_stay)
+            before = entry.before(loop, found.ahead)
         except NoSchedule:
             continue
         yield Code(program, threads, before, loop, bound, _choice(found, number, body))
@@ -116,7 +121,7 @@ def compile_several(program: Program, threads: int, most: int) -> Iterator[Code]
 
 def _choice(found: Attempt, number: int, body: Body) -> Choice:
     ahead = tuple(n for n, node in enumerate(body.nodes) if node in found.ahead)
-    return Choice(found.heuristic, number, ahead)
+    return Choice(found.heuristic, number, ahead, flags_stay=body.flags_stay)
 
 
 def compile_chosen(program: Program, threads: int, choice: Choice) -> Code:
@@ -125,15 +130,16 @@ def compile_chosen(program: Program, threads: int, choice: Choice) -> Code:
     check_stores(program, threads)
     program = without_dead(program)
     uses = uses_of(program)
-    bodies = make_bodies(program, uses, threads)
+    bodies = make_bodies(program, uses, threads, flags_stay=choice.flags_stay)
     if choice.body < len(bodies) and all(n < len(bodies[choice.body].nodes) for n in choice.ahead):
         body = bodies[choice.body]
         ahead = frozenset(body.nodes[n] for n in choice.ahead)
         found = attempt(body, ahead, threads, choice.heuristic)
         loop = None if found is None else finish(found)
         if loop is not None:
-            entry = Entry(program, uses, threads, body).before(loop, ahead)
-            return Code(program, threads, entry, loop, bodies[0].block(threads).bound(), choice)
+            entry = Entry(program, uses, threads, body, flags_stay=choice.flags_stay)
+            before = entry.before(loop, ahead)
+            return Code(program, threads, before, loop, bodies[0].block(threads).bound(), choice)
     raise NoSchedule(f"{program.name}: the attempt that was chosen before leads to no schedule")
 
 

@@ -13,6 +13,12 @@ from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.virtual import Flag, Value
 
+# Updates that make a conjunction of what lies in A and a bit, by whether it is of the inverse of
+# what lies there, and of the inverse of the bit.
+JOINS = {
+    (False, False): "and", (False, True): "andn", (True, False): "norn", (True, True): "nor",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Test:
@@ -133,11 +139,8 @@ class Flags:
         for part in tests:
             t = part.of
             assert isinstance(t, Test)
-            if not inverse:  # A & part
-                rule = "andn" if part.inverse else "and"
-            else:  # !(A | !part)
-                rule = "nor" if part.inverse else "norn"
-            flag = self._e.b.update(flag, f"{rule}{t.bit}", t.op, *t.sources)
+            join = JOINS[inverse, part.inverse]
+            flag = self._e.b.update(flag, f"{join}{t.bit}", t.op, *t.sources)
             inverse = False
         self._a = _Held(of, flag, inverse)
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What waits for what within a block: operands, flags, and the queues of the TMU."""
+"""What waits for what within a block: operands, flags, the queues of the TMU, unifa."""
 
 import itertools
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 from daedalus.generator.targets.qpu import machine
-from daedalus.generator.targets.qpu.nodes import TMUA, TMUAU, Node
+from daedalus.generator.targets.qpu.nodes import TMUA, TMUAU, UNIFA, Node
 from daedalus.generator.targets.qpu.virtual import Instruction, Load, Store, WaitStores
 
 
@@ -20,6 +20,7 @@ def connect(nodes: Sequence[Node], block: Sequence[Instruction]) -> None:
     _flags(nodes)
     _modes(nodes)
     _lookups(nodes, block)
+    _unifa(nodes)
     _together(nodes)
 
 
@@ -104,6 +105,18 @@ def _lookups(nodes: Sequence[Node], block: Sequence[Instruction]) -> None:
     pops = [n for n in nodes if is_pop(n)]
     for before_pop, pop in itertools.pairwise(pops):
         pop.after(before_pop, 1)
+
+
+def is_unifa(node: Node) -> bool:
+    """Whether it writes unifa, or reads what that points to."""
+    return node.write == UNIFA or node.kind == "ldunifa"
+
+
+def _unifa(nodes: Sequence[Node]) -> None:
+    """A load moves the pointer on: each comes after the one before it."""
+    for before, node in itertools.pairwise([n for n in nodes if is_unifa(n)]):
+        written = before.write == UNIFA and node.kind == "ldunifa"
+        node.after(before, machine.UNIFA_GAP if written else 1)
 
 
 def _together(nodes: Sequence[Node]) -> None:

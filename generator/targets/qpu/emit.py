@@ -7,6 +7,7 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator.targets.glsl.record import Record
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.depend import is_address
+from daedalus.generator.targets.qpu.estimate import clocks
 from daedalus.generator.targets.qpu.forms import forms
 from daedalus.generator.targets.qpu.item import RECORDS
 from daedalus.generator.targets.qpu.select import Selected
@@ -47,6 +48,7 @@ class Figures:
     an_item  instructions of a trip, by the items of a batch
     lookups  that a trip starts, of so many words that are loaded and stored
     nops     instructions of a trip in which neither ALU does anything
+    clocks   of the GPU that an item takes at most, about (estimate.py)
     """
 
     instructions: int
@@ -60,6 +62,7 @@ class Figures:
     stores: int
     stored_words: int
     nops: int
+    clocks: int
 
     @property
     def lookups(self) -> int:
@@ -89,19 +92,20 @@ class Emitted:
 def emit(kernel: Kernel, selected: Selected, code: Code) -> Emitted:
     """A scheduled program as the runtime gets it: assembled, and validated strictly."""
     made = assembly(code)
+    uncertain = forms(code)
     constants, places = _constants(code.program.tables)
     uniforms = tuple(_word(kernel, u, places) for u in made.uniforms)
     return Emitted(
         tuple(made.text.splitlines()[1:]),
-        tuple(words(made)),
+        tuple(words(made, flags_stay="FLAGS_SWITCH" in uncertain)),
         uniforms,
         selected.record,
         constants,
         selected.align,
         selected.items,
         selected.scratch,
-        forms(code),
-        _figures(made, code, selected.items),
+        uncertain,
+        _figures(made, code, selected, kernel),
     )
 
 
@@ -137,8 +141,9 @@ def _word(kernel: Kernel, u: Uniform, tables: dict[str, int]) -> Word:
     return Word(kind, 0, 0, says)
 
 
-def _figures(made: Assembly, code: Code, items: int) -> Figures:
+def _figures(made: Assembly, code: Code, selected: Selected, kernel: Kernel) -> Figures:
     assert code.loop is not None
+    align = dict(zip((b.name for b in kernel.buffers), selected.align, strict=True))
     slots = code.loop.schedule.slots
     starts = [n for slot in slots for n in slot.nodes() if is_address(n)]
     stored = sum(1 for slot in slots for n in slot.nodes() if n.store and not is_address(n))
@@ -146,7 +151,7 @@ def _figures(made: Assembly, code: Code, items: int) -> Figures:
         instructions=made.instructions,
         trip=made.trip,
         bound=made.bound,
-        an_item=round(made.trip / items, 1),
+        an_item=round(made.trip / selected.items, 1),
         registers=made.live,
         threads=made.threads,
         loads=sum(not n.store for n in starts),
@@ -154,6 +159,7 @@ def _figures(made: Assembly, code: Code, items: int) -> Figures:
         stores=sum(n.store for n in starts),
         stored_words=stored,
         nops=sum(_idle(slot) for slot in slots),
+        clocks=clocks(code.program, align, selected.items, made.trip),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from daedalus.dsl.errors import Loc
 from daedalus.generator.targets.qpu.builder import Argument, Builder
+from daedalus.generator.targets.qpu.rules import amount as amount
 from daedalus.generator.targets.qpu.virtual import Flag, Operand, Program, Value
 
 Form = tuple[str | Argument, ...]  # an operation and its operands
@@ -117,8 +118,3 @@ class Emitter:
 
     def program(self) -> Program:
         return self.b.program()
-
-
-def amount(n: int) -> int:
-    """The amount of a shift as a number that an instruction can hold: only 5 bits count."""
-    return n if n < 16 else n - 32

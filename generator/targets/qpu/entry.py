@@ -12,6 +12,7 @@ from daedalus.generator.targets.qpu.depend import (
     connect,
     in_order,
     is_pop,
+    is_unifa,
     starts_load,
 )
 from daedalus.generator.targets.qpu.flags import in_written_order
@@ -31,11 +32,13 @@ class Entry:
     """The entry of a program, which can be scheduled before several loops."""
 
     def __init__(
-        self, program: Program, uses: Counter[Value], threads: int, body: Body | None
-    ) -> None:
+        self, program: Program, uses: Counter[Value], threads: int, body: Body | None, *,
+        flags_stay: bool = True,
+    ) -> None:  # fmt: skip
         self._program = program
         self._threads = threads
         self._body = body
+        self._flags_stay = flags_stay
         plain = [i for i in program.entry if not isinstance(i, Payload)]
         nodes = [*_payload(program), *Lowering(plain, uses).nodes]
         self._later = _read_later(program)
@@ -57,12 +60,14 @@ class Entry:
         live_in = frozenset({PAYLOAD} if any(PAYLOAD in n.reads for n in nodes) else ())
         if live_in:
             fixed[PAYLOAD] = PAYLOAD_REGISTER
-        block = Block(nodes, self._threads, web, live_in, out)
+        stay = self._flags_stay
+        block = Block(nodes, self._threads, web, live_in, out, flags_stay=stay)
         written = False
         for heuristic in PLAIN:
             if heuristic.static_flags and not written:
                 in_written_order(nodes, None)
-                block = Block(in_order(nodes), self._threads, web, live_in, out)
+                nodes = in_order(nodes)
+                block = Block(nodes, self._threads, web, live_in, out, flags_stay=stay)
                 written = True
             schedule = Scheduler(block, heuristic).run()
             if schedule is None:
@@ -70,11 +75,7 @@ class Entry:
             register = allocate(block, schedule, fixed)
             if register is not None:
                 return Compiled(block, schedule, register)
-        raise NoSchedule(
-            f"{self._program.name}: no schedule of its entry does with "
-            f"{machine.registers(self._threads)} registers: keep fewer values alive, or run fewer "
-            "threads a QPU"
-        )
+        raise NoSchedule(machine.short_of_registers(self._program.name, "entry", self._threads))
 
     def _join(self, body: Body, ahead: frozenset[Node], web: dict[int, int]) -> list[Node]:
         """The nodes with moves into what the loop carries and stage 0 of the first trip; the webs
@@ -158,8 +159,8 @@ def _mode_before(nodes: Sequence[Node], node: Node) -> None:
 
 
 def _queue_after(nodes: Sequence[Node], stage: Sequence[Node]) -> None:
-    """Results of the entry's loads come before those of the first trip's."""
-    for kind in (starts_load, is_pop):
+    """Results of the entry's loads come before those of the first trip's, by unifa as well."""
+    for kind in (starts_load, is_pop, is_unifa):
         last = [n for n in nodes if kind(n)][-1:]
         for node in [n for n in stage if kind(n)][:1]:
             for other in last:

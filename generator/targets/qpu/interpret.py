@@ -21,6 +21,7 @@ from daedalus.generator.targets.qpu.virtual import (
     Immediate,
     Instruction,
     Load,
+    LoadUnifa,
     LoadUniform,
     Payload,
     Program,
@@ -52,10 +53,18 @@ class Memory:
         return Memory({base: data.copy() for base, data in self.buffers.items()})
 
 
-_BYTES = {"u8": 1, "s8": 1, "u16": 2, "s16": 2}
+BYTES = {"u8": 1, "s8": 1, "u16": 2, "s16": 2}  # of an element of less than a word
 
 
-class _Thread:
+def joined(rule: str, before: NDArray[np.bool_], bit: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """A flag after an update by and, andn, nor or norn: the second n inverts the bit."""
+    bit = ~bit if rule in ("andn", "norn") else bit
+    return before & bit if rule.startswith("and") else ~(before | bit)
+
+
+class Thread:
+    """A thread's values and flags."""
+
     def __init__(self, number: int, uniforms: Mapping[Uniform, int], memory: Memory) -> None:
         self.number = number
         self.uniforms = uniforms
@@ -84,6 +93,8 @@ class _Thread:
             self.values[i.result] = self.holds(i.flag).astype(np.uint32) * np.uint32(0x00010001)
         elif isinstance(i, Load):
             self.load(i)
+        elif isinstance(i, LoadUnifa):
+            self.load_unifa(i)
         elif isinstance(i, Store):
             self.store(i)
         elif isinstance(i, LoadUniform):
@@ -138,19 +149,15 @@ class _Thread:
             bit = semantics.carry(i.forms[0].op, result, sources[0], sources[1])
         if i.updates is None:
             return bit
-        rule = i.change[:-1]  # and, andn, nor, norn; the second n inverts the bit
-        before = self.flags[i.updates.number]
-        bit = ~bit if rule in ("andn", "norn") else bit
-        made: NDArray[np.bool_] = before & bit if rule.startswith("and") else ~(before | bit)
-        return made
+        return joined(i.change[:-1], self.flags[i.updates.number], bit)
 
     def load(self, i: Load) -> None:
         _, n = machine.CONFIGS[i.type]
         out = np.full((n, 16), UNDEFINED, np.uint32)
-        size = _BYTES.get(i.type, 4 * n)
+        size = BYTES.get(i.type, 4 * n)
         for lane in np.flatnonzero(self.holds(i.when)):
             data = self.memory.find(int(self.values[i.address][lane]), size).tobytes()
-            if i.type in _BYTES:
+            if i.type in BYTES:
                 number = int.from_bytes(data, "little", signed=i.type.startswith("s"))
                 out[0, lane] = number & 0xFFFFFFFF
             else:
@@ -158,8 +165,16 @@ class _Thread:
         for value, row in zip(i.words, out, strict=True):
             self.values[value] = row
 
+    def load_unifa(self, i: LoadUnifa) -> None:
+        address = int(self.values[i.address][0])
+        if address % 4:
+            raise ValueError(f"0x{address:08x} is no word's address")
+        for n, value in enumerate(i.words):
+            data = self.memory.find(address + 4 * n, 4)
+            self.values[value] = np.full(16, data.view("<u4")[0], np.uint32)
+
     def store(self, i: Store) -> None:
-        size = _BYTES.get(i.type, 4 * len(i.data))
+        size = BYTES.get(i.type, 4 * len(i.data))
         for lane in np.flatnonzero(self.holds(i.when)):
             words = np.array([self.values[d][lane] for d in i.data], "<u4")
             place = self.memory.find(int(self.values[i.address][lane]), size)
@@ -176,7 +191,7 @@ def interpret(
     """
     trips = 0
     for number in range(threads):
-        thread = _Thread(number, uniforms, memory)
+        thread = Thread(number, uniforms, memory)
         thread.run(program.entry)
         loop = program.loop
         if loop is None:

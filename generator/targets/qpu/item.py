@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which items a batch does, their records, their parameters and where their buffers begin.
 
-The record of an item (daedalus_gpu_code) is read in lookups of one, two or four words. Elements
-whose item does not exist read the last one there is, and store nothing.
+The record of an item (daedalus_gpu_code) is read in lookups of one, two or four words, or by unifa
+where a batch is one item. Elements whose item does not exist read the last one there is, and store
+nothing.
 """
 
 from contextlib import nullcontext
 
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Param
+from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.record import INDEX, Record, record
 from daedalus.generator.targets.qpu.builder import Argument, LoopBuilder
 from daedalus.generator.targets.qpu.conditions import Condition, Test
@@ -30,10 +32,20 @@ class Items:
 
     early  a trip reads the records of the next one: what they are the address of can be looked up
            sooner, and they take registers
+    unifa  records are read by unifa. Raises NotLowerable where a batch has several
     """
 
-    def __init__(self, kernel: Kernel, m: Mapping, e: Emitter, *, early: bool) -> None:
+    def __init__(
+        self, kernel: Kernel, m: Mapping, e: Emitter, *, early: bool, unifa: bool = False
+    ) -> None:
+        if unifa and m.items > 1:
+            raise NotLowerable(
+                "qpu", f"unifa reads one record for all elements, and a batch has {m.items} items",
+                kernel.loc, kernel.id,
+                hint="give each element fewer points, so that 16 do an item, or leave unifa out",
+            )  # fmt: skip
         self.kernel, self.mapping, self.e, self._early = kernel, m, e, early
+        self._unifa = unifa
         self.record: Record = record(kernel)
         self._offsets = {f.name: f.offset for f in meta_fields(kernel)[0]}
         self._words: dict[int, Value] = {}
@@ -83,6 +95,8 @@ class Items:
         words: list[Value] = []
         with e.b.before_loop() if e.fixed(at) else nullcontext():
             wanted = len(dict.fromkeys(self.record.words))  # the rest fills the record up
+            if self._unifa:
+                return [*e.b.load_unifa(at, wanted, space=RECORDS)]
             for n in range(0, wanted, vector):
                 type_ = _VECTORS[min(vector, wanted - n)]
                 words += e.b.load(e.plus(at, 4 * n), type_, space=RECORDS)

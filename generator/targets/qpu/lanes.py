@@ -62,6 +62,15 @@ def coordinates(stage: Stage, m: Mapping, lane: Value, e: Emitter) -> dict[str, 
     return found
 
 
+def point(stage: Stage, lane: int) -> dict[str, int]:
+    """The point of a stage that an element of an item computes: what coordinates() makes."""
+    found: dict[str, int] = {}
+    for axis, extent in reversed(stage.dims):
+        found[axis] = lane % extent
+        lane //= extent
+    return found
+
+
 def divided(number: Value, by: int, e: Emitter) -> Value:
     """A number below 16 divided by a number up to 16, rounded down."""
     if by & (by - 1) == 0:

@@ -19,7 +19,8 @@ from daedalus.generator.targets.qpu.depend import (
 from daedalus.generator.targets.qpu.flags import in_written_order
 from daedalus.generator.targets.qpu.linear import fewer_registers
 from daedalus.generator.targets.qpu.lower import Lowering
-from daedalus.generator.targets.qpu.nodes import Node
+from daedalus.generator.targets.qpu.nodes import UNIFA, Node
+from daedalus.generator.targets.qpu.renew import renewed, segments
 from daedalus.generator.targets.qpu.schedule import (
     PLAIN,
     Heuristic,
@@ -28,7 +29,7 @@ from daedalus.generator.targets.qpu.schedule import (
 )
 from daedalus.generator.targets.qpu.slot import Slot
 from daedalus.generator.targets.qpu.stages import combine, crossing, stage_zero, waiting
-from daedalus.generator.targets.qpu.virtual import Program, Value
+from daedalus.generator.targets.qpu.virtual import Loop, Program, Value
 from daedalus.generator.targets.qpu.webs import Webs, copies_for_late
 
 CUTS = (2, 4, 6, 8, 12, 16, 24, 32, 48)  # cycles of a trip that may be done in the one before
@@ -49,6 +50,7 @@ class Body:
     repeat: Node
     stores: int
     invariants: set[int]
+    flags_stay: bool  # at thread switches
     # Blocks to schedule, by stage 0 and whether flags keep their order; None: there is none.
     _cut: dict[tuple[frozenset[Node], bool], Block | None] = field(default_factory=dict)
 
@@ -74,6 +76,7 @@ class Body:
             self.repeat,
             queue,
             min(machine.MAX_LOOKUPS, self.stores),
+            self.flags_stay,
         )
 
     def cut(self, ahead: frozenset[Node], threads: int, *, static_flags: bool) -> Block | None:
@@ -91,9 +94,11 @@ class Body:
         nodes = [*trip, *(copy[n] for n in self.nodes if n in ahead)]
         repeat = copy[self.repeat]
         for node in nodes:
-            # The branch goes by A: nothing pushes after it.
+            # The branch goes by A: nothing pushes after it, and no switch loses it.
             if node.stage == 0 and node.flag is not None:
                 repeat.after(node, 1)
+            elif node.kind == "thrsw" and not self.flags_stay:
+                repeat.after(node, machine.THRSW_SLOTS + 1)
         if static_flags:
             in_written_order(nodes, repeat)
         try:
@@ -105,26 +110,55 @@ class Body:
         return block
 
 
-def make_bodies(program: Program, uses: Counter[Value], threads: int) -> list[Body]:
+def make_bodies(
+    program: Program, uses: Counter[Value], threads: int, *, flags_stay: bool = True
+) -> list[Body]:
     """The body; and a small one once more with copies that let its loads go ahead."""
     loop = program.loop
     assert loop is not None
     carried = {c.next.number: c.value.number for c in loop.carried}
     fresh = fresh_value(program)
-    out = [_body(program, Lowering(loop.body, uses).nodes, fresh, carried, threads)]
+
+    def body(nodes: list[Node], fresh: int) -> Body:
+        return _body(program, nodes, fresh, carried, threads, flags_stay=flags_stay)
+
+    out = [body(Lowering(loop.body, uses).nodes, fresh)]
     if loop.ahead and len(out[0].nodes) <= SMALL:
         copied = copies_for_late(Lowering(loop.body, uses).nodes, carried, fresh)
-        out += [] if copied is None else [_body(program, *copied, carried, threads)]
+        out += [] if copied is None else [body(*copied)]
     return out
 
 
 def _body(
-    program: Program, lowered: list[Node], fresh: int, carried: dict[int, int], threads: int
-) -> Body:
+    program: Program, lowered: list[Node], fresh: int, carried: dict[int, int], threads: int, *,
+    flags_stay: bool,
+) -> Body:  # fmt: skip
     loop = program.loop
     assert loop is not None
-    webs = Webs(lowered, carried, set(), fresh)
-    nodes = webs.nodes
+
+    def ordered(lowered: list[Node]) -> tuple[list[Node], Webs, Node, int]:
+        webs = Webs(lowered, carried, set(), fresh)
+        nodes, repeat, stores = _connected(webs.nodes, loop)
+        switched = add_switches(in_order(nodes), threads, len(nodes))
+        return late_pops(switched, threads), webs, repeat, stores
+
+    if not flags_stay:
+        # Which switches there are, and where, is known once the nodes are in order.
+        tried = [n.copy() for n in lowered]
+        segment = segments(ordered(tried)[0])
+        of = {n: segment[t] for n, t in zip(lowered, tried, strict=True)}
+        lowered = renewed(lowered, of, loop.repeat.number)
+    nodes, webs, repeat, stores = ordered(lowered)
+    made = {n.value for n in nodes} | set(carried.values())
+    invariants = {v for n in nodes for v in n.reads} - made
+    body = Body(nodes, webs, repeat, stores, invariants, flags_stay)
+    body.nodes = fewer_registers(body.block(threads))
+    return body
+
+
+def _connected(nodes: list[Node], loop: Loop) -> tuple[list[Node], Node, int]:
+    """The nodes of a body with what they wait for; who makes the flag that repeats the loop; and
+    the number of stores."""
     connect(nodes, loop.body)
     first = _first_flag(nodes, loop.repeat.number)
     repeat = next(n for n in nodes if n.flag == first)
@@ -134,13 +168,8 @@ def _body(
             repeat.after(node, 1)
     stores = sum(is_address(n) and n.store for n in nodes)
     if stores:
-        nodes.append(_wait_for_last_trip(nodes))
-    nodes = late_pops(add_switches(in_order(nodes), threads, len(nodes)), threads)
-    made = {n.value for n in nodes} | set(carried.values())
-    invariants = {v for n in nodes for v in n.reads} - made
-    body = Body(nodes, webs, repeat, stores, invariants)
-    body.nodes = fewer_registers(body.block(threads))
-    return body
+        nodes = [*nodes, _wait_for_last_trip(nodes)]
+    return nodes, repeat, stores
 
 
 def _first_flag(nodes: Sequence[Node], flag: int) -> int:
@@ -247,15 +276,24 @@ def _append_branch(block: Block, schedule: Schedule) -> Schedule:
     tail = 0
     while tail < machine.BRANCH_SLOTS and tail < len(slots):
         slot = slots[-1 - tail]
-        if slot.consumes() or any(n.kind == "thrsw" or n.flag is not None for n in slot.nodes()):
+        if slot.consumes() or any(
+            n.kind == "thrsw" or n.flag is not None or n.write == UNIFA for n in slot.nodes()
+        ):
             break
         tail += 1
     at = len(slots) - tail
-    near = any(
-        n.kind == "thrsw" for s in slots[max(0, at - machine.THRSW_SLOTS) : at] for n in s.nodes()
-    )
-    made = slots[:at] + [Slot() for _ in range(machine.THRSW_SLOTS if near else 0)]
+    missing = max(_missing(slots, at, k) for k in range(max(0, at - machine.UNIFA_GAP), at + 1))
+    made = slots[:at] + [Slot() for _ in range(missing)]
     branch_at = len(made)
     made += [Slot(branch=True), *slots[at:]]
     made += [Slot() for _ in range(machine.BRANCH_SLOTS - tail)]
     return replace(schedule, slots=made, branch_at=branch_at)
+
+
+def _missing(slots: Sequence[Slot], at: int, k: int) -> int:
+    """Instructions that are missing between that of number k and a branch at `at`."""
+    nodes = slots[k].nodes() if k < at else []
+    switches = any(n.kind == "thrsw" for n in nodes)
+    points = any(n.write == UNIFA for n in nodes)
+    least = max(machine.THRSW_SLOTS + 1 if switches else 0, machine.UNIFA_GAP if points else 0)
+    return max(least - (at - k), 0)

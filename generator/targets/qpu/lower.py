@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Virtual instructions to nodes: lookups become writes of TMU registers and pops of results."""
+"""Virtual instructions to nodes: lookups become writes of TMU registers and pops of results, what
+comes by unifa a write of the pointer and a load for each word."""
 
 import itertools
 from collections import Counter
@@ -7,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from daedalus.generator.targets.qpu import machine
-from daedalus.generator.targets.qpu.nodes import TMUA, TMUAU, TMUD, Node, NodeForm
+from daedalus.generator.targets.qpu.nodes import TMUA, TMUAU, TMUD, UNIFA, Node, NodeForm
 from daedalus.generator.targets.qpu.virtual import (
     MASK,
     Compute,
@@ -17,6 +18,7 @@ from daedalus.generator.targets.qpu.virtual import (
     Immediate,
     Instruction,
     Load,
+    LoadUnifa,
     LoadUniform,
     Operand,
     Payload,
@@ -28,7 +30,7 @@ from daedalus.generator.targets.qpu.virtual import (
 )
 
 # Forms that are equal for all operands; the mul ALU has add and sub but not the operation itself.
-_SAME = {"neg": 0, "not": MASK}  # operation -> what its source is subtracted from
+SAME = {"neg": 0, "not": MASK}  # operation -> what its source is subtracted from
 
 
 def without_dead(program: Program) -> Program:
@@ -98,6 +100,8 @@ class Lowering:
             self._node(Node("alu", 0, (_form("vfla"),), i.result.number, mask=i.flag, note=i.note))
         elif isinstance(i, Load):
             self._load(i)
+        elif isinstance(i, LoadUnifa):
+            self._load_unifa(i)
         elif isinstance(i, Store):
             self._store(i)
         elif isinstance(i, WaitStores):
@@ -129,11 +133,12 @@ class Lowering:
         )
 
     def _write(self, value: Value, where: str, when: Flag | None, note: str) -> Node:
-        """The write of a TMU register, by the operation that computes the value if it can."""
+        """The write of a register that is none of the file's, by the operation that computes the
+        value if it can."""
         folded = self._folded.get(value)
         forms = folded.forms if folded is not None else (Form("mov", (Operand(value),)),)
         node = Node("alu", 0, _forms(forms, plain=True), write=where, when=when, note=note)
-        node.lookup = self._lookups
+        node.lookup = -1 if where == UNIFA else self._lookups
         return self._node(node)
 
     def _address(self, i: Load | Store) -> Node:
@@ -153,6 +158,11 @@ class Lowering:
             pop.after(address, 1)
         self._lookups += 1
 
+    def _load_unifa(self, i: LoadUnifa) -> None:
+        self._write(i.address, UNIFA, None, i.note)
+        for word in i.words:
+            self._node(Node("ldunifa", 0, (), word.number, note=i.note))
+
     def _store(self, i: Store) -> None:
         nodes = [self._write(d, TMUD, None, i.note) for d in i.data]
         nodes.append(self._address(i))
@@ -164,7 +174,7 @@ class Lowering:
 
 
 def _foldable(block: Sequence[Instruction], uses: Counter[Value]) -> dict[Value, Compute]:
-    """Operations whose result goes to one TMU register and nowhere else."""
+    """Operations whose result goes to one such register and nowhere else."""
     operations = machine.description().operations
     plain = {
         i.result: i
@@ -176,7 +186,7 @@ def _foldable(block: Sequence[Instruction], uses: Counter[Value]) -> dict[Value,
         and uses[i.result] == 1
         and not any(operations[f.op].sfu for f in i.forms)
     }
-    wanted = {v for i in block if isinstance(i, Load | Store) for v in i.reads()}
+    wanted = {v for i in block if isinstance(i, Load | LoadUnifa | Store) for v in i.reads()}
     return {v: i for v, i in plain.items() if v in wanted}
 
 
@@ -190,8 +200,8 @@ def _forms(forms: Sequence[Form], plain: bool) -> tuple[NodeForm, ...]:
     out = list(forms)
     for form in forms:
         unpacked = any(isinstance(s, Operand) and s.unpack for s in form.sources)
-        if plain and form.op in _SAME and not unpacked and isinstance(form.sources[0], Operand):
-            out.append(Form("sub", (Immediate(_SAME[form.op]), form.sources[0])))
+        if plain and form.op in SAME and not unpacked and isinstance(form.sources[0], Operand):
+            out.append(Form("sub", (Immediate(SAME[form.op]), form.sources[0])))
     return tuple(
         NodeForm(
             f.op,

@@ -14,6 +14,7 @@ from daedalus.generator.cli.common import run
 from daedalus.generator.v3d import tools
 
 LANES = 16
+QPUS = 12  # of a board
 
 # Low byte of a lookup's config word (v3d-rules.md, LOOKUP_CONFIG), by element type; the words of
 # an element are the second member. The other bytes, all ones, are the default.
@@ -36,6 +37,15 @@ UNIFA_GAP = 4  # instructions from a write of unifa to the first ldunifa (rule U
 def registers(threads: int) -> int:
     """Registers of a thread where a QPU runs so many threads."""
     return description().registers * 2 // threads
+
+
+def short_of_registers(name: str, part: str, threads: int) -> str:
+    """Why a part of a program has no schedule, and what to do: two threads are the fewest."""
+    fewer = ", or run fewer threads a QPU" if threads > 2 else ""
+    return (
+        f"{name}: no schedule of its {part} does with {registers(threads)} registers: keep fewer "
+        f"values alive{fewer}"
+    )
 
 
 def queue_words(threads: int) -> int:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stage reads and writes of buffers: elements, or words of which they are fields."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from daedalus.dsl.ir import Buffer, DType, Index, Kernel, Node, Op, Stage, Store, u8
@@ -13,6 +14,7 @@ from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.fields import field_of, word_of
 from daedalus.generator.targets.qpu.item import Items
 from daedalus.generator.targets.qpu.limits import strongest
+from daedalus.generator.targets.qpu.lines import Lines, shared
 from daedalus.generator.targets.qpu.places import Pointers, Walk, walk_of
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
@@ -37,6 +39,7 @@ class StageMemory:
 
     words    units larger than elements are used, where they are whole and aligned
     shifted  planes that are only read are read in words all the same, and these shifted
+    lined    neighbouring elements read blocks that are only read in words together
     live     that the item exists
     loading  what must hold for a load to be made, if anything
     storing  what must hold for a store to be made
@@ -45,7 +48,7 @@ class StageMemory:
 
     def __init__(
         self, kernel: Kernel, stage: Stage, items: Items, lanes: dict[str, Value], e: Emitter, *,
-        words: bool, shifted: bool, live: Condition, ranges: Ranges,
+        words: bool, shifted: bool, lined: bool, live: Condition, ranges: Ranges,
     ) -> None:  # fmt: skip
         self._kernel, self._stage, self._items, self._e = kernel, stage, items, e
         self.loading, self.storing = list[Condition](), [live]
@@ -63,6 +66,7 @@ class StageMemory:
         if words:
             self._find_moved(ranges)
         self.align: dict[str, int] = {}
+        self.paired: dict[tuple[Store, ...], Value] = {}  # words that are there, by their stores
         for walk, rows in self._places.items():
             b = kernel.buffer(walk.buffer)
             assert b.dtype is not None
@@ -74,6 +78,12 @@ class StageMemory:
             for row, bytes_ in rows.items():
                 for byte in bytes_:
                     self._pointers.want(walk, row, byte // unit * unit)
+        together = {b: shared(kernel, stage, b, items.mapping.elements) for b in kernel.buffers}
+        self._lines = {
+            b.name: Lines(b, how, items, e)
+            for b, how in together.items()
+            if lined and words and how
+        }
         self._writes: dict[Walk, tuple[Writes, int]] = {}
         for w in writes(kernel, stage):
             assert w.buffer.dtype is not None
@@ -151,18 +161,22 @@ class StageMemory:
             if count <= 4 and begin.lo >= b.shape[1][0] and last < b.shape[1][1]:
                 self._moved[key] = _Moved(low, 4 * count, length)
 
-    def _moved_byte(self, b: Buffer, n: Node, window: "_Moved", values: Values) -> Argument:
-        """An element of such a run."""
+    def _run(self, b: Buffer, n: Node, window: "_Moved", values: Values) -> list[Value]:
+        """The words of such a run."""
         e = self._e
-        at = byte_place(b, n.index)[1].const - window.low
         if not window.words:
             index = (n.index[0], replace(n.index[1], const=window.low))
             begin = self._pointers.moved(b, index, n.args, [values.argument(a) for a in n.args])
             raw = self._load(e.op("and", begin, -4), b, window.size, b.name, values)
             self.align[b.name] = 4
             window.words = self._joined(list(raw), begin, window.length)
+        return window.words
+
+    def _moved_byte(self, b: Buffer, n: Node, window: "_Moved", values: Values) -> Argument:
+        """An element of such a run."""
+        at = byte_place(b, n.index)[1].const - window.low
         assert b.dtype is not None
-        return field_of(window.words[at // 4], b.dtype, 8 * (at % 4), e)
+        return field_of(self._run(b, n, window, values)[at // 4], b.dtype, 8 * (at % 4), self._e)
 
     def read(self, n: Node, values: Values) -> Argument:
         """A LOAD from a buffer."""
@@ -189,6 +203,33 @@ class StageMemory:
     def _anywhere(self, b: Buffer) -> bool:
         """Whether a plane is read in words although its items lie at any place."""
         return self._shifted and b.kind == "plane" and b.access == "in" and b.dtype == u8
+
+    def field(self, n: Node) -> tuple[tuple[object, ...], int, DType] | None:
+        """Which word a LOAD's element is read in, if in one: what tells it from others, the bit
+        that the element begins with, and its type."""
+        b = self._kernel.buffer(n.attr[0])
+        if b.kind == "temp" or b.dtype is None:
+            return None
+        if n.args:
+            key = self._moved_key(b, n)
+            if key not in self._moved:
+                return None
+            at = byte_place(b, n.index)[1].const - self._moved[key].low
+            return (key, at // 4), 8 * (at % 4), b.dtype
+        if not self.in_words(b, n.index):
+            return None
+        walk, row, byte = walk_of(b, n.index)
+        begin = min(self._places[walk][row]) if self._anywhere(b) else 0
+        at = byte - begin
+        return (walk, row, at // 4), 8 * (at % 4), b.dtype
+
+    def field_word(self, n: Node, values: Values) -> Value:
+        """That word."""
+        b = self._kernel.buffer(n.attr[0])
+        if not n.args:
+            return self.word(b, *walk_of(b, n.index), values)[0]
+        window = self._moved[self._moved_key(b, n)]
+        return self._run(b, n, window, values)[(byte_place(b, n.index)[1].const - window.low) // 4]
 
     def in_words(self, b: Buffer, index: Index) -> bool:
         """Whether an element is read as a field of a word."""
@@ -243,6 +284,12 @@ class StageMemory:
     ) -> tuple[Value, ...]:
         """The words of a unit."""
         key = (walk, row, start)
+        if b.name in self._lines:
+            self.align[b.name] = max(self.align.get(b.name, 1), 4)
+            words = range(start, start + unit, 4)
+            self._loaded[key] = tuple(
+                self._lines[b.name].word((walk, at), values.flags) for at in words
+            )
         if key not in self._loaded and b.kind == "block" and self._single:
             # All of them, in their order: then each address is the one before and a step.
             for at in sorted({x // unit * unit for x in self._places[walk][row]}):
@@ -291,13 +338,27 @@ class StageMemory:
         left = self._left[walk, row, at]
         left.discard(byte)
         assert b.dtype is not None
-        if b.dtype.bytes == 1 and unit >= 4:
+        if self._pairs(w, row, at, unit):
+            pass
+        elif b.dtype.bytes == 1 and unit >= 4:
             pair = (byte & ~1, byte | 1)
             if all(p in w.stores[row] and p not in left for p in pair):
                 # Two bytes of a word as soon as they are there: one value instead of two.
                 word_of([values.argument(w.stores[row][p].value) for p in pair], b.dtype, self._e)
         if not left:
             self._whole(w, row, at, unit, values)
+
+    def units(self) -> Iterator[list[tuple[Buffer, tuple[Store, ...]]]]:
+        """Units of words that are stored under one condition: of each word its stores."""
+        for w, unit in self._writes.values():
+            size = unit if w.buffer.dtype is None else w.buffer.dtype.bytes
+            for row, own in w.stores.items() if unit >= 4 > size else ():
+                for at in w.units(row, unit):
+                    stores = [own[x] for x in elements(w.buffer, unit, at) if x in own]
+                    if len(stores) == unit // size and len({s.mask for s in stores}) == 1:
+                        each = 4 // size
+                        parts = range(0, len(stores), each)
+                        yield [(w.buffer, tuple(stores[k : k + each])) for k in parts]
 
     def end(self, values: Values) -> None:
         """Makes the stores that had to wait for the stage's loads."""
@@ -311,8 +372,9 @@ class StageMemory:
         b, own = w.buffer, w.stores[row]
         assert b.dtype is not None
         size = b.dtype.bytes
+        pairs = self._pairs(w, row, at, unit)
         parts: list[Argument] = []
-        for byte in elements(b, unit, at):
+        for byte in () if pairs else elements(b, unit, at):
             if byte in own:
                 parts.append(values.argument(own[byte].value))
             else:
@@ -321,7 +383,9 @@ class StageMemory:
         found = self._strongest(stored)
         assert found is not None
         (mask,) = found
-        if unit <= size or unit < 4:
+        if pairs:
+            data = pairs
+        elif unit <= size or unit < 4:
             data = [self._small(parts, b.dtype)]
         else:
             each, where = 4 // size, tuple(elements(b, unit, at))
@@ -337,12 +401,23 @@ class StageMemory:
         when = self._when(mask, values)
         self._put(b, self._pointers.at(b, w.walk, row, at, write=True), unit, data, space, when,
                   values)  # fmt: skip
-        for byte, part in zip(elements(b, unit, at), parts, strict=True):
+        for byte, part in zip(() if pairs else elements(b, unit, at), parts, strict=True):
             if byte in own and own[byte].mask is not mask and mask is not None:
                 # Where not all are stored, each by itself.
                 alone = [*self._when(own[byte].mask, values), ~values.condition(mask)]
                 place = self._pointers.at(b, w.walk, row, byte, write=True)
                 self._put(b, place, size, [self._e.value(part)], space, alone, values)
+
+    def _pairs(self, w: Writes, row: int, at: int, unit: int) -> list[Value]:
+        """The words of a unit that were made of pairs, else none."""
+        own, b = w.stores[row], w.buffer
+        assert b.dtype is not None
+        where = elements(b, unit, at)
+        if not self.paired or unit < 4 or any(x not in own for x in where):
+            return []
+        each = 4 // b.dtype.bytes
+        words = [tuple(own[x] for x in where[k : k + each]) for k in range(0, len(where), each)]
+        return [self.paired[x] for x in words] if words[0] in self.paired else []
 
     def _when(self, mask: Node | None, values: Values) -> list[Condition]:
         return [*self.storing, *([] if mask is None else [values.condition(mask)])]

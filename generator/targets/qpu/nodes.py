@@ -7,6 +7,7 @@ from daedalus.generator.targets.qpu.virtual import Flag, Operand, Source, Unifor
 
 # Destinations that are no values.
 TMUD, TMUA, TMUAU = "tmud", "tmua", "tmuau"
+UNIFA = "unifa"
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,11 @@ class NodeForm:
 class Node:
     """One thing to schedule. Values and flags go by their numbers."""
 
-    kind: str  # "alu", "ldtmu", "ldunif", "thrsw" or "tmuwt" (an add operation)
+    kind: str  # "alu", "ldtmu", "ldunif", "ldunifa", "thrsw" or "tmuwt" (an add operation)
     order: int  # place in the block as it is written
     forms: tuple[NodeForm, ...] = ()  # of "alu"
     value: int | None = None  # that it defines
-    write: str = ""  # TMUD, TMUA or TMUAU, where it writes that
+    write: str = ""  # TMUD, TMUA, TMUAU or UNIFA, where it writes that
     old: int | None = None  # the value whose register it goes on with
     when: Flag | None = None
     pack: str = ""

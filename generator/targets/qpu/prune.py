@@ -8,6 +8,7 @@ from daedalus.generator.targets.qpu.virtual import (
     FlagMask,
     Instruction,
     Load,
+    LoadUnifa,
     LoadUniform,
     Payload,
     Program,
@@ -35,7 +36,7 @@ def prune(program: Program) -> Program:
 def _kept(block: tuple[Instruction, ...], wanted: set[Value]) -> tuple[Instruction, ...]:
     kept: list[Instruction] = []
     for i in reversed(block):
-        pure = isinstance(i, FlagMask | Load | LoadUniform | Payload) or (
+        pure = isinstance(i, FlagMask | Load | LoadUnifa | LoadUniform | Payload) or (
             isinstance(i, Compute) and i.flag is None and i.result is not None
         )
         if pure and not any(v in wanted for v in i.results()):

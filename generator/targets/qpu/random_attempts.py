@@ -15,15 +15,17 @@ TRIES = 6
 LEAST = 200  # of the search's budget, where these lead nowhere: nodes
 
 
-def compile_somehow(program: Program, threads: int, rng: random.Random) -> Code:
+def compile_somehow(
+    program: Program, threads: int, rng: random.Random, *, flags_stay: bool = True
+) -> Code:
     """Schedules a program by the first of some random attempts that leads to code, else by a short
     search. Raises NoSchedule."""
     if program.loop is None:
-        return compile_program(program, threads, LEAST)
+        return compile_program(program, threads, LEAST, flags_stay=flags_stay)
     check_stores(program, threads)
     alive = without_dead(program)
     uses = uses_of(alive)
-    bodies = make_bodies(alive, uses, threads)
+    bodies = make_bodies(alive, uses, threads, flags_stay=flags_stay)
     body = rng.choice(bodies)
     ways = list(cuts(alive, body, threads))
     for _ in range(TRIES):
@@ -34,8 +36,9 @@ def compile_somehow(program: Program, threads: int, rng: random.Random) -> Code:
         if loop is None:
             continue
         try:
-            before = Entry(alive, uses, threads, body).before(loop, ahead)
+            entry = Entry(alive, uses, threads, body, flags_stay=flags_stay)
+            before = entry.before(loop, ahead)
         except NoSchedule:
             continue
         return Code(alive, threads, before, loop, bodies[0].block(threads).bound())
-    return compile_program(program, threads, LEAST)
+    return compile_program(program, threads, LEAST, flags_stay=flags_stay)

@@ -16,6 +16,7 @@ from daedalus.generator.targets.qpu.virtual import Flag, Program, Uniform, Value
 
 ITEM_BYTES = 64  # of an item in each of its buffers
 TABLE_WORDS = 64
+UNIFA_WORDS = 8  # that are read at once, at most; a power of two
 BASES = {"src": 0x10000, "io": 0x200000, "dst": 0x300000}
 _TABLE = 0x400000
 
@@ -45,6 +46,7 @@ class Case:
 class _Maker:
     def __init__(self, seed: int, size: int) -> None:
         self.random = Random(seed)
+        self.also = Random(f"also {seed}")  # what it decides changes nothing else that is drawn
         self.b = Builder(f"random_{seed}")
         self.size = size
         self.values: list[Value] = []
@@ -120,6 +122,8 @@ class _Maker:
 
     def load(self) -> None:
         b, random = self.b, self.random
+        if self.also.random() < 0.2:
+            self.load_unifa()
         type = random.choice(_TYPES)
         space = random.choice(["src", "src", "io", "table"])
         when = self.any_flag() if self.flags and random.random() < 0.2 else None
@@ -135,6 +139,18 @@ class _Maker:
         if when is not None:  # the others' elements mean nothing
             words = tuple(b.op("mov", w, when=when, old=self.value()) for w in words)
         self.values += words
+
+    def load_unifa(self) -> None:
+        """A few words of the table, or of the first element's item."""
+        b, random = self.b, self.also
+        words = random.randrange(1, UNIFA_WORDS + 1)
+        if random.random() < 0.5:
+            index = b.op("and", random.choice(self.values), TABLE_WORDS - UNIFA_WORDS)
+            at, space = b.op("add", self.table, b.op("shl", index, 2)), "table"
+        else:
+            offset = random.randrange(0, ITEM_BYTES - 4 * words + 1, 4)
+            at, space = b.op("add", self.bases["src"], offset), "src"
+        self.values += b.load_unifa(at, words, space=space)
 
     def place(self, space: str, size: int) -> Value:
         unit = min(size, 4)

@@ -14,6 +14,7 @@ from daedalus.generator.targets.qpu.virtual import (
     Form,
     Instruction,
     Load,
+    LoadUnifa,
     LoadUniform,
     Operand,
     Program,
@@ -158,7 +159,7 @@ def _renamed(i: Instruction, names: dict[Value, Value]) -> Instruction:
         case Compute():
             forms = tuple(Form(f.op, tuple(map(source, f.sources))) for f in i.forms)
             return replace(i, forms=forms, old=None if i.old is None else value(i.old))
-        case Load():
+        case Load() | LoadUnifa():
             return replace(i, address=value(i.address))
         case Store():
             return replace(i, address=value(i.address), data=tuple(map(value, i.data)))

@@ -1,52 +1,70 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Selection rules as data: what a node becomes, and when that is right.
 
-A rule says: node operation `on`, where `when` holds of its operands' ranges and its numbers, is
-`makes`. That is an expression:
-  "a", "b"        the node's operands, congruent to their values modulo 2**32
+A rule says: node operation `on` of operands `of`, where `when` holds of their ranges and its
+numbers, is `makes`. Operands are names of values, numbers, or operations themselves: (Op, x, ..).
+`makes` is an expression:
+  "a", "b", "c"   operands by name, congruent to their values modulo 2**32
   an int          itself
   (op, x, ..)     an operation of the machine on expressions; "op.ul" reads its first operand, which
-                  is "a" or "b", with that modifier
+                  is a name, with that modifier
   ("|", x, y)     x or y, which compute the same whatever the operands are: the scheduler takes
-                  whichever fits. Each is one operation on "a", "b" and ints.
+                  whichever fits. Each is one operation on names and ints.
+  "f"             an operand that is a condition
+  ("z", (op, ..)) a condition: a bit of an operation's result, z (it is 0), n (bit 31) or c (see
+                  semantics.carry); parts of the operation that stand before it are computed first
+  ("~", x)        the inverse of a condition
+  ("if", x, (op, y, ..), z)   the operation where the condition x holds, else z
 Of a node's rules the first whose condition holds is taken. Values lie in 32 bits: of a node whose
 range fits them as a signed or as an unsigned number the result is the value modulo 2**32.
+
+Here stands arithmetic; flag_rules.py has what needs flags, field_rules.py elements of words,
+dot_rules.py sums of bytes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from daedalus.dsl.ir import Op
+from daedalus.dsl.ir import Node, Op
 from daedalus.dsl.ranges import Interval
 
 Expression = Any  # str | int | tuple, as above
+Shape = Any  # str | int | tuple
 INT = (-(2**31), 2**31 - 1)
 UINT = (0, 2**32 - 1)
+_NONE = Interval(0, 0)
 
 
 @dataclass(frozen=True)
 class Case:
     """What a rule may ask: ranges of the operands, the attribute, and constants among them.
 
-    a, b     what conformant items reach
-    const    the value of the second operand where it is a constant
+    a, b, c  what conformant items reach
+    const    the value of the last operand where it is a constant
     kept     whether the limits of a CLIP must hold for any item, since it decides a place
+    inner    what the operand reaches that is an operation itself
     """
 
     a: Interval
     b: Interval
-    attr: tuple[Any, ...]
+    attr: tuple[Any, ...] = ()
     const: int | None = None
     kept: bool = False
+    c: Interval = _NONE
+    inner: Interval = _NONE
 
 
 @dataclass(frozen=True)
 class Rule:
+    """`again`: also where the operand that is an operation is there already, and is done again."""
+
     name: str
     on: Op
     when: Callable[[Case], bool]
     makes: Callable[[Case], Expression]
+    of: tuple[Shape, ...] = ("a", "b")
+    again: bool = False
 
 
 def amount(n: int) -> int:
@@ -224,3 +242,29 @@ RULES: tuple[Rule, ...] = (
 def rule(on: Op, c: Case) -> Rule | None:
     """The rule for an operation, None where none holds."""
     return next((r for r in RULES if r.on is on and r.when(c)), None)
+
+
+def operands(one: Rule, n: Node, known: Container[Node]) -> dict[str, Node] | None:
+    """The operands of a node by the names that a rule gives them, and as `inner` that which is an
+    operation itself; None where it is not of such operands. What is known needs no other way."""
+    found: dict[str, Node] = {}
+    return found if _named(one, one.of, n.args, known, found) else None
+
+
+def _named(
+    one: Rule, of: Iterable[Shape], args: Iterable[Node], known: Container[Node],
+    found: dict[str, Node],
+) -> bool:  # fmt: skip
+    for shape, x in zip(of, args, strict=False):
+        if isinstance(shape, str):
+            found[shape] = x
+        elif isinstance(shape, int):
+            if x.op is not Op.CONST or x.value != shape:
+                return False
+        else:
+            if x.op is not shape[0] or (x in known and not one.again):
+                return False
+            found["inner"] = x
+            if not _named(one, shape[1:], x.args, known, found):
+                return False
+    return True

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.block import Block
 from daedalus.generator.targets.qpu.depend import is_address
-from daedalus.generator.targets.qpu.flags import Flags
-from daedalus.generator.targets.qpu.nodes import TMUD, Node, NodeForm
+from daedalus.generator.targets.qpu.flags import Flags, is_push
+from daedalus.generator.targets.qpu.nodes import TMUD, UNIFA, Node, NodeForm
 from daedalus.generator.targets.qpu.pressure import Pressure
 from daedalus.generator.targets.qpu.slot import Slot
 
@@ -103,9 +103,13 @@ class Scheduler:
         self._later: dict[int, list[int]] = {}  # cycle in which operands come -> ranks
         self._ready: list[int] = []  # ranks, sorted
         self._ready_signals: list[int] = []  # of them those that take no ALU
-        self._flags = Flags(block.flags, block.repeat, heuristic.static_flags)
+        self._flags = Flags(
+            block.flags, block.repeat, static=heuristic.static_flags, stay=block.flags_stay
+        )
         self._cycle = 0
         self._switch = -machine.THRSW_SLOTS - 1  # cycle of the last thrsw
+        self._held = -1  # cycle in which a switch waited for readers of flags
+        self._unifa = -machine.UNIFA_GAP  # cycle of the last write of unifa
         self._store = -1  # lookup whose data have begun to be written
         self._reads = deque(block.queue)  # (lookup, words left)
         self._words = sum(w for _, w in block.queue)
@@ -157,7 +161,9 @@ class Scheduler:
         """Whether slots are left to fill."""
         if self._end is not None:
             return self._cycle < self._end
-        return self._cycle <= self._switch + machine.THRSW_SLOTS
+        # Behind the entry, where the loop may begin with ldunifa or end at once.
+        gap = self._block.repeat is None and self._cycle < self._unifa + machine.UNIFA_GAP
+        return gap or self._cycle <= self._switch + machine.THRSW_SLOTS
 
     # One instruction.
 
@@ -203,7 +209,11 @@ class Scheduler:
         full = len(slot.placed) + slot.wait == 2
         if full and slot.silent:
             return None
-        for rank in self._ready_signals if full else self._ready:
+        ready = self._ready_signals if full else self._ready
+        if self._is_held():
+            wanted = self._flags.wanted()
+            ready = sorted(ready, key=lambda rank: not wanted >> by_rank[rank] & 1)
+        for rank in ready:
             order = by_rank[rank]
             if places[order] > farthest:
                 continue
@@ -233,6 +243,10 @@ class Scheduler:
         self._place(node, slot, form)
         return node
 
+    def _is_held(self) -> bool:
+        """Whether a switch waits for flags to be read: who reads them goes first then."""
+        return self._held >= self._cycle - 1 and not self._flags.may_switch()
+
     def _farthest(self) -> int:
         """The last place that may be scheduled now."""
         if not self._heuristic.window:
@@ -249,31 +263,47 @@ class Scheduler:
         if self._branched and (node.uniform is not None or node.kind == "thrsw"):
             return False
         if node.kind == "thrsw":
-            quiet = not any(_pushes(n) for n in slot.nodes())
+            quiet = not any(_pushes(n) or n.write == UNIFA for n in slot.nodes())
             opens = self._store >= 0 or (
                 self._end is not None
                 and self._cycle + machine.THRSW_SLOTS >= self._end - 1 - machine.BRANCH_SLOTS
             )
-            return quiet and not switching and not opens
+            if not quiet or switching or opens:
+                return False
+            if not self._flags.may_switch():
+                self._held = self._cycle
+                return False
+            return True
         if switching and self._in_switch(node):
             return False
         if node.kind == "ldtmu":
             return bool(self._reads) and self._reads[0][0] == node.lookup
         if not self._flags.may(node):
             return False
+        if is_push(node) and self._is_held() and not self._flags.wanted() >> node.order & 1:
+            return False
+        if node.write == UNIFA:
+            return self._may_point()
         if node.write == TMUD:
             return self._store in (-1, node.lookup)
         if is_address(node):
             return self._may_look_up(node, slot)
         return True
 
+    def _may_point(self) -> bool:
+        """Whether unifa may be written: no branch comes soon, and none was."""
+        last = self._end is None or (
+            self._cycle + machine.UNIFA_GAP <= self._end - 1 - machine.BRANCH_SLOTS
+        )
+        return last and not self._branched
+
     def _in_switch(self, node: Node) -> bool:
         """Whether a node may not stand with a thrsw or in its slots."""
         if node.latency > 1 and node.kind == "alu" and self._cycle > self._switch:
             return True  # an SFU operation
-        if node.write == TMUD and self._store == -1:
+        if node.write == UNIFA or (node.write == TMUD and self._store == -1):
             return True
-        # Flags stay while other threads run, but are not written in the slots (v3d-rules.md).
+        # Whether or not flags stay, they are not written in the slots (v3d-rules.md).
         return _pushes(node)
 
     def _may_look_up(self, node: Node, slot: Slot) -> bool:
@@ -336,6 +366,8 @@ class Scheduler:
             if words > 1:
                 self._reads.appendleft((lookup, words - 1))
             self._words -= 1
+        elif node.write == UNIFA:
+            self._unifa = self._cycle
         elif node.write == TMUD:
             self._store = node.lookup
         elif is_address(node):

@@ -10,9 +10,12 @@ from dataclasses import dataclass, replace
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, walk
 from daedalus.dsl.ranges import Interval, place_ranges
+from daedalus.generator.passes.relative import relate_values
+from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.record import Record
+from daedalus.generator.targets.qpu.alus import least
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, Flags, Test
 from daedalus.generator.targets.qpu.dots import Dots
@@ -21,7 +24,9 @@ from daedalus.generator.targets.qpu.fuse import fuse
 from daedalus.generator.targets.qpu.item import Items
 from daedalus.generator.targets.qpu.lanes import coordinates, mapping
 from daedalus.generator.targets.qpu.memory import StageMemory
+from daedalus.generator.targets.qpu.pairs import StagePairs
 from daedalus.generator.targets.qpu.prune import prune
+from daedalus.generator.targets.qpu.shuffled import ShuffledTemps
 from daedalus.generator.targets.qpu.tables import Tables
 from daedalus.generator.targets.qpu.temps import RegisterTemps, ScratchTemps
 from daedalus.generator.targets.qpu.values import Values, greater
@@ -37,6 +42,7 @@ class Selected:
     align    of every buffer, what its address, stride and offsets are multiples of, in bytes
     items    a batch
     scratch  bytes of scratch memory a thread
+    paired   whether words are made of pairs
     """
 
     programs: tuple[Program, ...]
@@ -44,45 +50,89 @@ class Selected:
     align: tuple[int, ...]
     items: int
     scratch: int
+    paired: bool = False
 
 
-def select(
-    kernel: Kernel, *, name: str = "", words: bool = False, packed: bool = False,
-    shifted: bool = False, dots: bool = False,
-) -> Selected:  # fmt: skip
-    """The program of a kernel lowered for the QPU. Raises NotLowerable where there is none.
+@dataclass(frozen=True)
+class How:
+    """What select() is asked for: the words of a schedule.
 
-    words   reads and writes aligned words, where elements are neighbours
-    packed  temps in registers take as many elements a word as their range allows
-    shifted reads planes that are only read in words although their items lie anywhere
-    dots    makes sums of bytes by dot products
+    words    reads and writes aligned words, where elements are neighbours
+    packed   temps in registers take as many elements a word as their range allows
+    shifted  reads planes that are only read in words although their items lie anywhere
+    dots     makes sums of bytes by dot products
+    pairs    makes neighbouring elements as halves of registers, where that is less to do
+    shuffled temps stay in registers, and are moved between the elements that do an item
+    lined    neighbouring elements read blocks together, and words are moved between them
+    unifa    reads the record of a batch's only item once for all elements
     """
+
+    words: bool = False
+    packed: bool = False
+    shifted: bool = False
+    dots: bool = False
+    pairs: bool = False
+    shuffled: bool = False
+    lined: bool = False
+    unifa: bool = False
+
+
+def how(schedule: Schedule) -> How:
+    """What a schedule asks for."""
+    return How(
+        words=schedule.word, packed=schedule.pack, shifted=schedule.shift, dots=schedule.dot,
+        pairs=schedule.pair, shuffled=schedule.shuffle, lined=schedule.line, unifa=schedule.unifa,
+    )  # fmt: skip
+
+
+def select(kernel: Kernel, asked: How, *, name: str = "") -> Selected:
+    """The program of a kernel lowered for the QPU. Raises NotLowerable where there is none."""
     _refuse_unknown(kernel)
-    how = _How(words, packed, shifted, dots)
-    selectors = [_Selector(kernel, name or kernel.id, how, early=x) for x in (False, True)]
+    plain = replace(asked, pairs=False)
+    if asked.pairs and _pays(kernel, plain):
+        return _programs(_related(kernel), name or kernel.id, asked)
+    return _programs(kernel, name or kernel.id, plain)
+
+
+def makes_pairs(lowered: Kernel, schedule: Schedule) -> bool:
+    """Whether the program of a schedule has words that are made of pairs."""
+    return schedule.pair and _pays(lowered, replace(how(schedule), pairs=False))
+
+
+def _pays(kernel: Kernel, plain: How) -> bool:
+    """Whether a trip has less to do with pairs."""
+    try:
+        paired = _programs(_related(kernel), kernel.id, replace(plain, pairs=True), (False,))
+    except NotLowerable:
+        return False  # relations widen ranges
+    return paired.paired and least(paired.programs[0]) < least(
+        _programs(kernel, kernel.id, plain, (False,)).programs[0]
+    )
+
+
+def _related(kernel: Kernel) -> Kernel:
+    """The kernel in the form that pairs are made of."""
+    return relate_values(limit_differences(kernel))
+
+
+def _programs(
+    kernel: Kernel, name: str, asked: How, early: tuple[bool, ...] = (False, True)
+) -> Selected:
+    """The programs that read records when they are needed, a batch before, or both."""
+    selectors = [_Selector(kernel, name, asked, early=x) for x in early]
     made = [s.selected() for s in selectors]
-    if dots and not any(s.dotted for s in selectors):
+    if asked.dots and not any(s.dotted for s in selectors):
         # Nothing to ask for another mode of v8dot for.
-        return select(kernel, name=name, words=words, packed=packed, shifted=shifted)
-    return replace(made[0], programs=tuple(p for s in made for p in s.programs))
+        return _programs(kernel, name, replace(asked, dots=False), early)
+    return replace(
+        made[0], programs=tuple(p for s in made for p in s.programs),
+        paired=any(s.paired for s in selectors),
+    )  # fmt: skip
 
 
 def select_for(lowered: Kernel, name: str, schedule: Schedule) -> Selected:
     """The program of a kernel lowered for a schedule of the QPU, as that says."""
-    return select(
-        lowered, name=name, words=schedule.word, packed=schedule.pack, shifted=schedule.shift,
-        dots=schedule.dot,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _How:
-    """What select() is asked for."""
-
-    words: bool
-    packed: bool
-    shifted: bool
-    dots: bool
+    return select(lowered, how(schedule), name=name)
 
 
 def _refuse_unknown(kernel: Kernel) -> None:
@@ -111,26 +161,31 @@ def _anywhere(kernel: Kernel) -> bool:
 class _Selector:
     """What the stages of a program share."""
 
-    def __init__(self, kernel: Kernel, name: str, how: _How, *, early: bool) -> None:
+    def __init__(self, kernel: Kernel, name: str, how: How, *, early: bool) -> None:
         self.kernel, self.how = kernel, how
         hostile = place_ranges(kernel)
         assert hostile.conformant is not None
         self.hostile, self.ranges = hostile, hostile.conformant
         self.e = Emitter(name, kernel.loc.file)
         self.mapping = mapping(kernel)
-        self.items = Items(kernel, self.mapping, self.e, early=early)
+        self.items = Items(kernel, self.mapping, self.e, early=early, unifa=how.unifa)
         self.tables = Tables(kernel, hostile, self.e)
-        self.temps: RegisterTemps | ScratchTemps = (
-            RegisterTemps(kernel, self.ranges, self.e, packed=how.packed)
-            if self.mapping.elements == 1 and not _anywhere(kernel)
-            else ScratchTemps(kernel, self.items, self.e)
-        )
+        self.temps = self._temps()
         self.align: dict[str, int] = {}
         self.stored: set[str] = set()  # buffers, since all stores were waited for
         self.dotted = False  # whether a dot product was made
+        self.paired = False  # whether a word was made of pairs
         places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
         places += [limit for s in kernel.stages for _, limit in s.limits]
         self.deciding = set(walk(places))
+
+    def _temps(self) -> RegisterTemps | ShuffledTemps | ScratchTemps:
+        kernel, e = self.kernel, self.e
+        if self.mapping.elements == 1 and not _anywhere(kernel):
+            return RegisterTemps(kernel, self.ranges, e, packed=self.how.packed)
+        if self.how.shuffled:
+            return ShuffledTemps(kernel, self.mapping, e)
+        return ScratchTemps(kernel, self.items, e)
 
     def selected(self) -> Selected:
         e = self.e
@@ -171,6 +226,7 @@ class _Selector:
             e,
             words=self.how.words,
             shifted=self.how.shifted,
+            lined=self.how.lined,
             live=self.items.live,
             ranges=self.hostile,
         )
@@ -182,18 +238,16 @@ class _Selector:
         values = Values(
             self.kernel, self.ranges, e, flags, read, self.deciding, dots.sum if dots else None
         )
-        loading, storing = memory.loading, list[Condition]()
+        loading, storing, within = memory.loading, list[Condition](), list[Condition]()
         if stage.lanes < self.mapping.elements:
             assert own is not None
-            storing.append(Condition(Test("sub", (own, stage.lanes), "c")))
+            within.append(Condition(Test("sub", (own, stage.lanes), "c")))
         if stage.given is not None:
             loading.append(values.condition(stage.given))
         for axis, limit in stage.limits:
             most, r = values.argument(limit), self.hostile.of(limit)
             number = lanes.get(axis, 0)
-            if isinstance(most, int) and isinstance(number, int):
-                most = e.value(most)
-            exists = greater(most, r, number, Interval(0, stage.extents[axis] - 1))
+            exists = greater(most, r, number, Interval(0, stage.extents[axis] - 1), e)
             if exists is None:
                 raise NotLowerable("qpu", f"a limit of {r}", limit.loc, self.kernel.id)
             if axis in lanes and r.lo >= 1:
@@ -202,18 +256,23 @@ class _Selector:
                 lanes[axis] = e.op("umin", number, e.op("sub", e.value(most), 1))
             else:
                 loading.append(exists)
-        temps = [*loading, *storing]
-        memory.storing += temps
+        buffers = [*loading, *within, *storing]
+        memory.storing += buffers
+        # Elements beyond the stage's points compute what others do: in registers that is as good.
+        temps = buffers if isinstance(self.temps, ScratchTemps) else [*loading, *storing]
         if any(memory.reads(b) for b in self.kernel.buffers if b.name in self.stored):
             e.b.wait_stores()
             self.stored.clear()
         self.temps.begin(stage, lanes, loading)
         self.tables.begin(loading)
+        pairs = StagePairs(self.ranges, memory) if self.how.pairs else None
         for s in stage.stores:
-            values.emit(s.value)
+            if pairs is None or not pairs.made(s, values, e):
+                values.emit(s.value)
             with e.note(e.where(s.loc, f"store {s.buffer}")):
                 self._store(s, temps, memory, values)
         memory.end(values)
+        self.paired = self.paired or (pairs is not None and pairs.used)
         self.dotted = self.dotted or (dots is not None and dots.used)
         self.stored |= {s.buffer for s in stage.stores} - {t.name for t in self.kernel.temps}
         self.temps.end()

@@ -44,7 +44,7 @@ def _f32(x: Vector) -> NDArray[np.float32]:
 
 
 def _dot(x: Vector, y: Vector, mode: str) -> Vector:
-    total = np.zeros(16, np.int64)
+    total = np.zeros(x.shape, np.int64)
     for k in range(4):
         a, b = ((v >> np.uint32(8 * k)) & np.uint32(255) for v in (x, y))
         p = a.astype(np.uint8).astype(np.int8).astype(np.int64) if mode[0] == "s" else a

@@ -4,11 +4,12 @@
 from dataclasses import dataclass, field
 
 from daedalus.generator.targets.qpu import machine
-from daedalus.generator.targets.qpu.nodes import Node, NodeForm
+from daedalus.generator.targets.qpu.nodes import UNIFA, Node, NodeForm
 from daedalus.generator.targets.qpu.virtual import Uniform
 
-_ADDRESSED = {"ldtmu", "ldunif"}  # node kinds whose signal names a destination
-SIGNALS = {"ldtmu": "ldtmu", "ldunif": "ldunifrf", "thrsw": "thrsw"}  # by node kind
+_ADDRESSED = {"ldtmu", "ldunif", "ldunifa"}  # node kinds whose signal names a destination
+# By node kind.
+SIGNALS = {"ldtmu": "ldtmu", "ldunif": "ldunifrf", "ldunifa": "ldunifarf", "thrsw": "thrsw"}
 NOP = NodeForm("nop", (), True, True, False)
 TMUWT = NodeForm("tmuwt", (), True, False, False)
 TMUWT_ONLY = (TMUWT,)
@@ -33,7 +34,7 @@ class Slot:
     add: Placed | None = None
     mul: Placed | None = None
     silent: bool = False  # an immediate takes the place of signals
-    _uniform: bool = False  # it consumes a word of the stream
+    _uniform: bool = False  # it consumes a word of the stream, or of the one of unifa
     _peripheral: bool = False  # it writes a TMU register, or asks the SFU
     _addressed: bool = False  # a signal names a destination, in place of conditions
 
@@ -50,7 +51,7 @@ class Slot:
         for form in TMUWT_ONLY if node.kind == "tmuwt" else node.forms:
             if form.immediate and (self.signals or self.silent):
                 continue
-            if self._peripheral and (node.write or form.sfu):
+            if self._peripheral and _is_peripheral(node, form):
                 continue
             if self._joins(node, form):
                 return form
@@ -60,14 +61,14 @@ class Slot:
         """Adds an operation that fit() has found to fit."""
         self.placed.append(Placed(node, form))
         self.silent = self.silent or form.immediate
-        self._peripheral = self._peripheral or bool(node.write) or form.sfu
+        self._peripheral = self._peripheral or _is_peripheral(node, form)
         self._uniform = self._uniform or node.uniform is not None
 
     def put_signal(self, node: Node) -> None:
         """Adds a signal that fit_signal() has found to fit."""
         self.signals.append(node)
         self._addressed = self._addressed or node.kind in _ADDRESSED
-        self._uniform = self._uniform or node.uniform is not None
+        self._uniform = self._uniform or _streams(node)
 
     def fit_wait(self) -> bool:
         """Whether a tmuwt can join."""
@@ -80,7 +81,7 @@ class Slot:
 
     def fit_signal(self, node: Node) -> bool:
         """Whether a signal can join."""
-        if self.branch or self.silent or (node.uniform is not None and self._uniform):
+        if self.branch or self.silent or (_streams(node) and self._uniform):
             return False
         if self.signals:
             names = frozenset(SIGNALS[n.kind] for n in (*self.signals, node))
@@ -126,3 +127,13 @@ class Slot:
             if self._may_be(*conditions):
                 return add, mul
         return None
+
+
+def _is_peripheral(node: Node, form: NodeForm) -> bool:
+    """Whether it writes a TMU register, or asks the SFU."""
+    return (node.write not in ("", UNIFA)) or form.sfu
+
+
+def _streams(node: Node) -> bool:
+    """Whether a signal takes a word of either stream."""
+    return node.kind == "ldunifa" or node.uniform is not None

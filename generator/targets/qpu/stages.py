@@ -9,7 +9,7 @@ looked up stays in the TMU's queue until stage 1 pops it.
 from collections.abc import Mapping, Sequence
 
 from daedalus.generator.targets.qpu import machine
-from daedalus.generator.targets.qpu.depend import is_pop, starts_load
+from daedalus.generator.targets.qpu.depend import is_pop, is_unifa, starts_load
 from daedalus.generator.targets.qpu.nodes import Node
 from daedalus.generator.targets.qpu.webs import Webs
 
@@ -116,8 +116,9 @@ def _registers(
 
 
 def _queue(trip: Sequence[Node], following: Sequence[Node]) -> None:
-    """Results come in the order of loads: this trip's are all before the following one's."""
-    for kind in (starts_load, is_pop):
+    """Results come in the order of loads: this trip's are all before the following one's. So is
+    what it reads by unifa."""
+    for kind in (starts_load, is_pop, is_unifa):
         last = [n for n in trip if kind(n)][-1:]
         for node in [n for n in following if kind(n)][:1]:
             for other in last:

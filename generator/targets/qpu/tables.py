@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Constant tables: lookups in memory that hold an entry a word, rows filled up to whole lookups."""
 
-from itertools import pairwise
-
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
-from daedalus.generator.targets.qpu.emitter import Emitter, amount
+from daedalus.generator.targets.qpu.dot_rules import moved, words_of
+from daedalus.generator.targets.qpu.emitter import Emitter
+from daedalus.generator.targets.qpu.expressions import made
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
 
@@ -61,22 +61,18 @@ class Tables:
         """The row of a DOT, of entries of 8 bits, as words, moved up by so many bytes. Moved by
         operations: a lookup of four words takes the TMU as long as four instructions of each QPU,
         and it is the TMU that such kernels wait for."""
-        words = self._bytes(n, values)
-        if phase == 0:
-            return list(words)
-        e, up, down = self._e, amount(8 * phase), amount(32 - 8 * phase)
-        found: list[Argument] = [e.op("shl", words[0], up)]
-        for low, high in pairwise(words):
-            found.append(e.op("add", e.op("shr", low, down), e.op("shl", high, up)))
-        if (len(self._kernel.table(n.attr[0]).rows[0]) - 1) % 4 + phase > 3:
-            found.append(e.op("shr", words[-1], down))
-        return found
+        around: list[Argument] = [0, *self._bytes(n, values), 0]
+        found = moved(len(self._kernel.table(n.attr[0]).rows[0]), phase)
+        return [
+            made(x, {"a": around[k], "b": around[k + 1]}.__getitem__, self._e)
+            for k, x in enumerate(found)
+        ]
 
     def _bytes(self, n: Node, values: Values) -> tuple[Value, ...]:
         """The row of a DOT as it is."""
         e, table = self._e, self._kernel.table(n.attr[0])
         count = -(-len(table.rows[0]) // 4)
-        words = [w for r in table.rows for w in _words(r)]
+        words = [w for r in table.rows for w in words_of(r)]
         row = self._limited(n.args[0], len(table.rows), values)
         key = (f"{table.name}_bytes", row, 0)
         if key not in self._found:
@@ -98,11 +94,3 @@ class Tables:
         if r.hi > count - 1:
             value = self._e.op("umin", value, count - 1)
         return value
-
-
-def _words(row: tuple[int, ...]) -> list[int]:
-    """A row as bytes in words."""
-    data = [x & 255 for x in row] + [0] * (-len(row) % 4)
-    return [
-        sum(x << (8 * k) for k, x in enumerate(data[at : at + 4])) for at in range(0, len(data), 4)
-    ]

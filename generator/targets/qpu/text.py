@@ -14,6 +14,7 @@ from daedalus.generator.targets.qpu.virtual import Flag, Immediate, Source, Unif
 _COLUMN = 64  # of comments
 # What marks the last thread switch and ends the program after it (rules NO_LAST_THRSW, END_*).
 _END = ("thrsw", "thrsw", "nop", "nop", "thrsw", "nop", "nop")
+_SIGNAL_ORDER = ("thrsw", "ldtmu", "ldunif", "ldunifa")
 _MASKS = {("a", False): "vfla", ("a", True): "vflna", ("b", False): "vflb", ("b", True): "vflnb"}
 _BRANCHES = {
     ("a0", False): "a0",
@@ -120,7 +121,7 @@ def _instruction(slot: Slot, block: Compiled) -> str:
         parts = [parts[0] or "nop"]
     elif not parts[0]:
         parts[0] = "nop"
-    for node in sorted(slot.signals, key=lambda n: ("thrsw", "ldtmu", "ldunif").index(n.kind)):
+    for node in sorted(slot.signals, key=lambda n: _SIGNAL_ORDER.index(n.kind)):
         parts.append(
             SIGNALS[node.kind] + ("" if node.kind == "thrsw" else f".{_place(node, block)}")
         )

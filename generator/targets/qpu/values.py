@@ -2,31 +2,47 @@
 """The values of a stage as virtual values, by the rules; conditions as flags."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.dsl.show import node_kind
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.qpu.builder import Argument
-from daedalus.generator.targets.qpu.conditions import Condition, Flags, Test, any_of, both
-from daedalus.generator.targets.qpu.emitter import Emitter, amount
-from daedalus.generator.targets.qpu.rules import INT, UINT, Case, Expression, rule
+from daedalus.generator.targets.qpu.conditions import Condition, Flags, any_of, both
+from daedalus.generator.targets.qpu.emitter import Emitter
+from daedalus.generator.targets.qpu.expressions import Operands, made, operation, tested
+from daedalus.generator.targets.qpu.flag_rules import FLAG_RULES
+from daedalus.generator.targets.qpu.rules import RULES, Case, Expression, Rule, operands
 from daedalus.generator.targets.qpu.virtual import Value
 
 _LATE = (Op.LOAD, Op.CONST, Op.LANE, Op.TABLE, Op.PARAM, Op.DOT)
-_ROOT = (1 << 16) - 1  # what has a square of 32 bits, unsigned
+_NAMES = "abc"  # of operands that are values
+_NO_RULE = "no rule computes it in 32 bits"
+_RULES = (*FLAG_RULES, *RULES)
 
 
-def greater(x: Argument, high: Interval, y: Argument, low: Interval) -> Condition | None:
-    """x > y, of values in these ranges: of what is not negative, the borrow of y - x; else its
-    sign, if that is exact; else the carry of min. None where no 32 bits hold both."""
-    if low.within(*UINT) and high.within(*UINT):
-        return Condition(Test("sub", (y, x), "c"))
-    if Interval(low.lo - high.hi, low.hi - high.lo).within(*INT):
-        return Condition(Test("sub", (y, x), "n"))
-    if low.within(*INT) and high.within(*INT):
-        return Condition(Test("min", (x, y), "c"))
-    return None
+@dataclass(frozen=True)
+class _Choice:
+    """A rule for a node: its case, and the operands by name."""
+
+    rule: Rule
+    case: Case
+    nodes: dict[str, Node]
+
+    @property
+    def makes(self) -> Expression:
+        return self.rule.makes(self.case)
+
+
+def greater(
+    x: Argument, high: Interval, y: Argument, low: Interval, e: Emitter
+) -> Condition | None:
+    """x > y, of values in these ranges; None where no rule compares them in 32 bits."""
+    case = Case(high, low)
+    plain = (r for r in FLAG_RULES if r.on is Op.GT and r.of == ("a", "b"))
+    found = next((r for r in plain if r.when(case)), None)
+    return None if found is None else tested(found.makes(case), {"a": x, "b": y}.__getitem__, e)
 
 
 class Values:
@@ -82,7 +98,7 @@ class Values:
                 self._conditions[n] = self._condition(n)
         return self._conditions[n]
 
-    # ------------------------------------------------------------------ arithmetic
+    # ------------------------------------------------------------------ by rules
 
     def _compute(self, n: Node) -> Argument:
         match n.op:
@@ -92,78 +108,69 @@ class Values:
                 return self._read(n, self)
             case Op.ASSUME:
                 return self.argument(n.args[0])
-            case Op.SELECT:
-                yes, no = (self.argument(x) for x in n.args[1:])
-                return self.e.select(self.flags.flag(self.condition(n.args[0])), yes, no)
-        dot = self._dot(n)
+            case Op.DOT:
+                dot = self._sum(n, 0)
+                return self._read(n, self) if dot is None else dot
+        chosen = self._rule(n)
+        x: Expression = chosen.makes if chosen else None
+        dot = self._dot(n, x)
         if dot is not None:
             return dot
-        if n.op is Op.DOT:
-            return self._read(n, self)
-        chosen = self._under_condition(n)
-        if chosen is not None:
-            return chosen
-        arguments = [self.argument(a) for a in n.args]
-        ranges = [self.ranges.of(a) for a in n.args]
-        last = n.args[-1]
-        case = Case(
-            ranges[0], ranges[-1], n.attr,
-            last.value if len(n.args) > 1 and last.op is Op.CONST else None, n in self._kept,
-        )  # fmt: skip
-        found = rule(n.op, case)
-        if found is None:
-            shown = ", ".join(map(str, ranges))
-            raise self._refuse(n, f"{n.op} of values of {shown}: no rule computes it in 32 bits")
-        return self._made(found.makes(case), arguments)
+        if chosen is None:
+            raise self._refuse(n, f"{n.op} of values of {self._shown(n)}: {_NO_RULE}")
+        if x[0] == "if":
+            return self._conditional(x, chosen.nodes)
+        return made(x, self._by_name(chosen.nodes), self.e)
 
-    def _dot(self, n: Node) -> Argument | None:
-        """A sum, or the rounding shift of one, as dot products."""
-        if self._dots is None or not self.ranges.of(n).within(*INT):
-            return None
-        if n.op is Op.RSHR:
-            total = self._dots(n.args[0], 1 << (n.attr[0] - 1), self)
-            return None if total is None else self.e.op("asr", total, amount(n.attr[0]))
-        return self._dots(n, 0, self) if n.op in (Op.ADD, Op.SUB, Op.DOT) else None
-
-    def _under_condition(self, n: Node) -> Argument | None:
-        """x + (c ? y : 0) and x - (c ? y : 0): done where c holds."""
-        if n.op not in (Op.ADD, Op.SUB):
-            return None
-        pairs = [(n.args[0], n.args[1])]
-        if n.op is Op.ADD:
-            pairs.append((n.args[1], n.args[0]))
-        for x, choice in pairs:
-            if choice.op is not Op.SELECT or choice in self._of:
-                continue
-            c, yes, no = choice.args
-            zero = [v.op is Op.CONST and v.value == 0 for v in (yes, no)]
-            if zero[0] == zero[1]:
-                continue
-            condition = self.condition(c) if zero[1] else ~self.condition(c)
-            old = self.value(x)
-            y = self.argument(yes if zero[1] else no)
-            flag = self.flags.flag(condition)
-            return self.e.b.op(str(n.op), old, y, when=flag, old=old)
+    def _rule(self, n: Node) -> _Choice | None:
+        """The first rule that holds."""
+        for one in _RULES:
+            nodes = operands(one, n, self._of) if one.on is n.op else None
+            if nodes is not None:
+                case = self._case(n, nodes)
+                if one.when(case):
+                    return _Choice(one, case, nodes)
         return None
 
-    def _made(self, x: Expression, operands: list[Argument]) -> Argument:
-        """An expression of a rule, computed."""
-        if isinstance(x, int):
-            return x
-        if isinstance(x, str):
-            return operands["ab".index(x)]
-        if x[0] == "|":
-            return self.e.either(*(self._form(y, operands) for y in x[1:]))
-        return self.e.either(self._form(x, operands))
+    def _case(self, n: Node, nodes: dict[str, Node]) -> Case:
+        names = [x for x in _NAMES if x in nodes]
+        r = {x: self.ranges.of(y) for x, y in nodes.items() if not y.is_bool}
+        last = nodes[names[-1]]
+        const = last.value if len(names) > 1 and last.op is Op.CONST else None
+        a = r["a"]
+        return Case(
+            a, r.get("b", a), n.attr, const, n in self._kept, r.get("c", a), r.get("inner", a)
+        )
 
-    def _form(self, x: Expression, operands: list[Argument]) -> tuple[str | Argument, ...]:
-        name, _, modifier = x[0].partition(".")
-        sources = [self._made(y, operands) for y in x[1:]]
-        if modifier:
-            sources[0] = self.e.value(sources[0]).unpacked(modifier)
-        if len(sources) == 2 and all(isinstance(s, int) for s in sources):
-            sources[0] = self.e.value(sources[0])
-        return (name, *sources)
+    def _by_name(self, nodes: dict[str, Node]) -> Operands:
+        """Operands as they are asked for, a and b first of all."""
+        for name in "ab":
+            if name in nodes:
+                self.argument(nodes[name])
+        return lambda name: self.argument(nodes[name])
+
+    def _conditional(self, x: Expression, nodes: dict[str, Node]) -> Value:
+        """What is done where a condition holds."""
+        _, where, done, otherwise = x
+        operands = self._by_name(nodes)
+        condition = self.condition(nodes["f"])
+        flag = self.flags.flag(condition if where == "f" else ~condition)
+        old = self.value(nodes[otherwise])
+        name, sources = operation(done, lambda x: old if x == otherwise else operands(x), self.e)
+        return self.e.b.op(name, *sources, when=flag, old=old)
+
+    def _dot(self, n: Node, x: Expression) -> Value | None:
+        """A sum, or the shift of one and a number, as dot products."""
+        if n.op in (Op.ADD, Op.SUB):
+            return self._sum(n, 0)
+        if n.op is not Op.RSHR or x is None or x[1][:2] != ("add", "a"):
+            return None
+        total = self._sum(n.args[0], x[1][2])
+        return None if total is None else self.e.op(x[0], total, x[2])
+
+    def _sum(self, n: Node, more: int) -> Value | None:
+        """A value and a number as dot products."""
+        return None if self._dots is None else self._dots(n, more, self)
 
     # ------------------------------------------------------------------ conditions
 
@@ -176,50 +183,19 @@ class Values:
             case Op.NOT:
                 return ~self.condition(n.args[0])
             case Op.GT:
-                return self._greater(*n.args)
+                return self._greater(n)
             case Op.LE:
-                return ~self._greater(*n.args)
+                return ~self._greater(replace(n, op=Op.GT))
         raise self._refuse(n, f"{n.op} is no condition")
 
-    def _greater(self, a: Node, b: Node) -> Condition:
-        """a > b."""
-        squared = self._squares(a, b)
-        if squared is not None:
-            return squared
-        if a.op is Op.CONST and a.value == 0 and b.op is Op.SUB and self.ranges.of(b).within(*INT):
-            return Condition(Test("sub", self._pair(*b.args), "n"))  # its own sign
-        x, y = self.argument(a), self.argument(b)
-        if isinstance(x, int) and isinstance(y, int):
-            x = self.e.value(x)
-        low, high = self.ranges.of(b), self.ranges.of(a)
-        found = greater(x, high, y, low)
-        if found is not None:
-            return found
-        raise self._refuse(a, f"values of {high} and {low} are compared: no 32 bits hold both")
+    def _greater(self, n: Node) -> Condition:
+        chosen = self._rule(n)
+        if chosen is None:
+            raise self._refuse(n, f"values of {self._shown(n)} are compared: {_NO_RULE}")
+        return tested(chosen.makes, self._by_name(chosen.nodes), self.e)
 
-    def _pair(self, *nodes: Node) -> tuple[Argument, Argument]:
-        """Two operands of which one at most is a number."""
-        x, y = (self.argument(n) for n in nodes)
-        return (self.e.value(x) if isinstance(x, int) and isinstance(y, int) else x), y
-
-    def _squares(self, a: Node, b: Node) -> Condition | None:
-        """|x - y| > c, or c > |x - y|, by squares: a product instead of an absolute value."""
-        distance, limit = (a, b) if a.op is Op.ABSDIFF else (b, a)
-        if distance.op is not Op.ABSDIFF or limit.op is Op.ABSDIFF or distance in self._of:
-            return None
-        r, most = self.ranges.of(distance), self.ranges.of(limit)
-        if not r.within(0, _ROOT) or not most.within(0, _ROOT):
-            return None
-        d = self.e.op("sub", *self._pair(*distance.args))
-        left = self.e.op("smul24", d, d)
-        right: Argument
-        if limit.op is Op.CONST:
-            right = limit.value * limit.value
-        else:
-            value = self.argument(limit)
-            right = self.e.op("smul24", value, value)
-        x, y = (left, right) if distance is a else (right, left)
-        return Condition(Test("sub", (y, x), "c"))
+    def _shown(self, n: Node) -> str:
+        return ", ".join(str(self.ranges.of(a)) for a in n.args)
 
     def _refuse(self, n: Node, message: str) -> NotLowerable:
         return NotLowerable(

@@ -11,6 +11,7 @@ from daedalus.generator.targets.qpu.virtual import (
     Immediate,
     Instruction,
     Load,
+    LoadUnifa,
     Operand,
     Program,
     Store,
@@ -50,6 +51,7 @@ def verify(program: Program) -> None:
     defined: set[Value] = set()
     _verify_block(program, program.entry, defined)
     loop = program.loop
+    _verify_unifa(program, [*program.entry, *(() if loop is None else loop.body)])
     if loop is None:
         return
     for c in loop.carried:
@@ -109,6 +111,18 @@ def _verify_block(
             stored.clear()
     if last is not None and last.number != a:
         raise IllegalProgram(program, None, f"{last}, which repeats the loop, is not the last flag")
+
+
+def _verify_unifa(program: Program, all_: Sequence[Instruction]) -> None:
+    stored = {i.space for i in all_ if isinstance(i, Store)}
+    for i in all_:
+        if isinstance(i, LoadUnifa):
+            if i.space in stored:
+                raise IllegalProgram(
+                    program, i, f"unifa does not see stores, and {i.space} is stored to: load it"
+                )
+            if not i.words:
+                raise IllegalProgram(program, i, "it reads no words")
 
 
 def _verify_form(program: Program, i: Compute, form: Form) -> None:

@@ -18,6 +18,7 @@ Rules beyond those of the machine, which verify.py checks:
 - Flags do not live from one trip of the loop to the next, nor into it.
 - A store waits for lookups before it in its space; a load after a store in the same space needs
   `WaitStores` between.
+- What `LoadUnifa` reads is in a space that the program does not store to.
 - The loads of a loop's body may be executed for one batch more than there are (the one after a
   thread's last), if Loop.ahead says so; its stores never are.
 """
@@ -206,6 +207,25 @@ class Load(Instruction):
         when = f" when {self.when}" if self.when is not None else ""
         words = ", ".join(map(str, self.words))
         return f"{words} = load {self.type} {self.space}[{self.address}]{when}"
+
+
+@dataclass(frozen=True, eq=False)
+class LoadUnifa(Instruction):
+    """Neighbouring words, the same in all elements: those at the first element's address, which is
+    a multiple of 4. They are read through the uniforms' cache and take the TMU nothing."""
+
+    address: Value
+    words: tuple[Value, ...]
+    space: str
+
+    def reads(self) -> tuple[Value, ...]:
+        return (self.address,)
+
+    def results(self) -> tuple[Value, ...]:
+        return self.words
+
+    def __str__(self) -> str:
+        return f"{', '.join(map(str, self.words))} = unifa {self.space}[{self.address}]"
 
 
 @dataclass(frozen=True, eq=False)

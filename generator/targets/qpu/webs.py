@@ -9,7 +9,7 @@ reads the older value afterwards, in the order in which the block is written; el
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from daedalus.generator.targets.qpu.nodes import Node, NodeForm
+from daedalus.generator.targets.qpu.nodes import UNIFA, Node, NodeForm
 from daedalus.generator.targets.qpu.virtual import Operand, Value
 
 
@@ -133,7 +133,8 @@ def copies_for_late(
     made: dict[int, Node] = {}
     out = []
     for node in nodes:
-        late = not (node.words or node.value in early or node.value in carried)
+        reads = node.words or node.write == UNIFA
+        late = not (reads or node.value in early or node.value in carried)
         olds = [v for v in node.reads if v in early and v != node.old] if late else []
         for value in olds:
             if value not in made:
@@ -147,18 +148,19 @@ def copies_for_late(
 
 
 def _loads_go_by(nodes: Sequence[Node], present: set[int]) -> set[int]:
-    """Values that addresses of loads come from, and results that are popped before them."""
+    """Values that addresses of loads come from, and results that come before them."""
     makers = {n.value: n for n in nodes if n.value is not None}
-    pops = [n for n in nodes if n.kind == "ldtmu"]
+    chains = {kind: [n for n in nodes if n.kind == kind] for kind in ("ldtmu", "ldunifa")}
     early: set[int] = set()
-    work = [v for n in nodes if n.words for v in n.reads]
+    work = [v for n in nodes if n.words or n.write == UNIFA for v in n.reads]
     for value in work:
         maker = makers.get(value)
         if value in early or (maker is None and value not in present):
             continue
         early.add(value)
-        if maker is not None and maker.kind == "ldtmu":
-            work += [p.value for p in pops[: pops.index(maker)] if p.value is not None]
+        if maker is not None and maker.kind in chains:
+            chain = chains[maker.kind]
+            work += [p.value for p in chain[: chain.index(maker)] if p.value is not None]
         work += maker.reads if maker is not None else ()
     return early
 

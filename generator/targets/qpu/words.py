@@ -26,7 +26,8 @@ class Run:
     ns: int
 
 
-_SUPERGROUP = 12  # workgroups: two of them are all threads at two a QPU
+# Workgroups of a supergroup, by threads a QPU: two are all threads at two of these, three at four.
+_SUPERGROUP = {2: 12, 4: 16}
 
 
 @cache
@@ -47,15 +48,17 @@ def _command(arguments: Sequence[str], text: str, name: str) -> subprocess.Compl
     return done
 
 
-def check(assembly: Assembly) -> None:
-    """Validates it strictly; a finding is a fault of the scheduler's."""
+def check(assembly: Assembly, *, flags_stay: bool = True) -> None:
+    """Validates it strictly; a finding is a fault of the scheduler's. `flags_stay`: it may count
+    on flags at thread switches."""
     text = _with_uniforms(assembly, {u: 0 for u in assembly.uniforms})
-    _command(["check", "--threads", str(assembly.threads)], text, assembly.name)
+    arguments = ["check", "--threads", str(assembly.threads)]
+    _command(arguments + ([] if flags_stay else ["--flags-lost"]), text, assembly.name)
 
 
-def words(assembly: Assembly) -> list[int]:
-    """The instructions' words, validated."""
-    check(assembly)
+def words(assembly: Assembly, *, flags_stay: bool = True) -> list[int]:
+    """The instructions' words, validated as `check` does."""
+    check(assembly, flags_stay=flags_stay)
     text = _with_uniforms(assembly, {u: 0 for u in assembly.uniforms})
     return [int(w, 16) for w in _command(["asm"], text, assembly.name).stdout.split()]
 
@@ -76,7 +79,7 @@ def execute(
     text = _with_uniforms(assembly, dict(uniforms))
     with tempfile.TemporaryDirectory(prefix="daedalus-") as folder:
         arguments = ["exec", "--strict", "-n", str(assembly.threads), "-g", str(threads)]
-        arguments += ["-m", str(min(threads, _SUPERGROUP))]
+        arguments += ["-m", str(min(threads, _SUPERGROUP[assembly.threads]))]
         files = {}
         for base, data in memory.buffers.items():
             files[base] = Path(folder) / f"{base:08x}"

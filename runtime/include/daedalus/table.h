@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /** Raised whenever a struct below changes; the runtime refuses another one. */
-#define DAEDALUS_TABLE_VERSION 3
+#define DAEDALUS_TABLE_VERSION 4
 
 /** One buffer argument: where it starts and, for a plane, its stride. */
 typedef struct daedalus_buffer {
@@ -177,8 +177,9 @@ typedef struct daedalus_qpu_uniform {
  * threads; addresses are the device's.  The stream is only read, and holds the words that a loop
  * takes it back by, so one copy serves a job.  Records are `n_record` words an item, as of a
  * daedalus_gpu_code, in the order in which they are done.  Records and constants begin at multiples
- * of 16 bytes, scratch memory at multiples of 4.  Memory is read in whole aligned words that hold a
- * byte of an item's rectangle, so these must be whole, too.
+ * of 16 bytes, scratch memory at multiples of 4; a word behind the last record has to be there, as
+ * ldunifa fetches ahead.  The CPU writes records before the job begins.  Memory is read in whole
+ * aligned words that hold a byte of an item's rectangle, so these must be whole, too.
  *
  * **Shape.**  A thread is a workgroup of 16 invocations; its number along x is the thread's, below
  * DAEDALUS_QPU_THREADS, and along y and z 0.  Records are done in batches of `items`: thread t of T
@@ -207,16 +208,22 @@ typedef struct daedalus_qpu_code {
   uint16_t items;         /**< of a batch: 1 to 16, a power of two */
   uint32_t scratch_bytes; /**< that each thread takes of scratch memory; 0 for none */
   uint32_t forms;         /**< DAEDALUS_QPU_FORM_* that it contains */
+  /**
+   * Clocks of the GPU that an item takes, about and rather too many, where all threads of 12 QPUs
+   * are at it; at least 1.  T threads take 12 * `threads` / T times as many, at most.
+   */
+  uint32_t clocks;
 } daedalus_qpu_code;
 
 /**
  * Bits of daedalus_qpu_code.forms: forms of instructions of which no public source settles what
  * hardware makes of them.  Behind a variant that contains one stands another that does not.
  */
-#define DAEDALUS_QPU_FORM_MIXED_DOT UINT32_C(1)   /**< v8dot, one side signed: which */
-#define DAEDALUS_QPU_FORM_SIGNED_LOAD UINT32_C(2) /**< lookups that extend signs */
-#define DAEDALUS_QPU_FORM_FLOAT UINT32_C(4)       /**< denormals, NaN, what does not fit */
-#define DAEDALUS_QPU_FORM_CARRY UINT32_C(8)       /**< flag C of other than add, sub and min */
+#define DAEDALUS_QPU_FORM_MIXED_DOT UINT32_C(1)     /**< v8dot, one side signed: which */
+#define DAEDALUS_QPU_FORM_SIGNED_LOAD UINT32_C(2)   /**< lookups that extend signs */
+#define DAEDALUS_QPU_FORM_FLOAT UINT32_C(4)         /**< denormals, NaN, what does not fit */
+#define DAEDALUS_QPU_FORM_CARRY UINT32_C(8)         /**< flag C of other than add, sub and min */
+#define DAEDALUS_QPU_FORM_FLAGS_SWITCH UINT32_C(16) /**< flags read behind a thread switch */
 
 typedef struct daedalus_variant {
   const char *name;     /**< daedalus_<kernel>__<target>_<schedule> */

@@ -75,6 +75,7 @@ void daedalus_v3d_hazards_begin(daedalus_v3d_hazards *hazards,
       .strict = mode->strictness == DAEDALUS_V3D_STRICT,
       .fifo = mode->threads == 4 ? 4 : 8,
       .last = mode->single_segment,
+      .flags_lost = mode->flags_lost,
   };
 }
 
@@ -234,6 +235,8 @@ static daedalus_v3d_rules leave(daedalus_v3d_hazards *h, uint32_t kinds) {
     rules |= RULE(SEQUENCE_SPLIT);
   if (h->rf0_shared && kinds & EFFECT(SIGNAL_WRITES))
     h->rf0_lost = 1;
+  if (h->flags_lost)
+    h->flags = 0;
   h->rtop = 0;
   h->sync = 0;
   h->rf0_shared = 0;

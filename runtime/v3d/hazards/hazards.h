@@ -75,6 +75,7 @@ typedef struct daedalus_v3d_hazards {
   uint8_t last;         /**< 1: the next thrsw ends the program. */
   uint8_t ended;
   uint8_t flags;      /**< those that have been set: 1 A, 2 B. */
+  uint8_t flags_lost; /**< 1: not those set before the last switch. */
   uint8_t rtop;       /**< 1: multop waits for umul24. */
   uint8_t nnmode;     /**< 1: set. */
   uint8_t unifa;      /**< 1: written. */

@@ -23,6 +23,7 @@ clz_of_zero = 32                   # clz(0)
 nnmode_first_letter_is_a = 1       # setnnmode_xy: 1 x is source a, 0 x is source b
 nnmode_at_start = 0                # v8dot mode at thread start: 0 uu, 1 su, 2 us, 3 ss
 nnmode_same_instruction = 1        # setnnmode acts on v8dot of the same instruction
+flags_stay = 1                     # A and B after a thread switch: 1 as before, 0 lost (inverted)
 register_branch_lane = 0           # lane whose value a branch to a register takes
 link_when_not_taken = 0            # set_link of a branch not taken: 1 sets the link register
 flpop_restores = 1                 # flpop: 1 restores A from the popped bits, 0 leaves the flags

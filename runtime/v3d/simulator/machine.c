@@ -80,6 +80,7 @@ static const char *begin(daedalus_v3d_machine *machine, const daedalus_v3d_job *
       .strictness = DAEDALUS_V3D_STRICT,
       .threads = machine->dispatch.four_threads ? 4 : 2,
       .single_segment = machine->dispatch.single_segment,
+      .flags_lost = !machine->profile.flags_stay,
   };
   machine->next_batch = 0;
   machine->newest = NULL;

@@ -95,6 +95,10 @@ static v3d_turn switch_thread(v3d_thread *thread, bool ends) {
     daedalus_v3d_end_batch(thread);
     return V3D_TURN_ENDED;
   }
+  if (!thread->machine->profile.flags_stay) {
+    thread->state.flag_a = (daedalus_v3d_lanes)~thread->state.flag_a;
+    thread->state.flag_b = (daedalus_v3d_lanes)~thread->state.flag_b;
+  }
   if (!daedalus_v3d_wait_is_over(thread))
     thread->status = V3D_WAITING;
   return V3D_TURN_SWITCHED;

@@ -70,8 +70,9 @@ static const daedalus_qpu_code good = {
     .align = align,
     .threads = 2,
     .items = 16,
+    .clocks = 40,
 };
-static daedalus_qpu_code uncertain;
+static daedalus_qpu_code wrong, uncertain, four;
 
 static void sum_cpu(const daedalus_buffer *buffers, const void *meta, const uint32_t *items,
                     size_t n_items) {
@@ -126,11 +127,17 @@ static const daedalus_variant variants[SUM_N] = {
                .rank = 100,
                .reason = "the only one",
                .cpu = sum_cpu},
-    [SUM_UNCERTAIN] = {.name = "daedalus_sum__qpu_full_wrong",
+    [SUM_WRONG] = {.name = "daedalus_sum__qpu_full_wrong",
+                   .target = "qpu",
+                   .prod = true,
+                   .rank = 5,
+                   .reason = "as good as guessed",
+                   .qpu = &wrong},
+    [SUM_UNCERTAIN] = {.name = "daedalus_sum__qpu_full_carry",
                        .target = "qpu",
                        .prod = true,
                        .rank = 10,
-                       .reason = "as good as guessed",
+                       .reason = "right where it is what is supposed",
                        .qpu = &uncertain},
     [SUM_GOOD] = {.name = "daedalus_sum__qpu_full",
                   .target = "qpu",
@@ -138,6 +145,12 @@ static const daedalus_variant variants[SUM_N] = {
                   .rank = 20,
                   .reason = "without what is uncertain",
                   .qpu = &good},
+    [SUM_FOUR] = {.name = "daedalus_sum__qpu_full_four",
+                  .target = "qpu",
+                  .prod = true,
+                  .rank = 30,
+                  .reason = "with four threads a QPU",
+                  .qpu = &four},
 };
 
 static const daedalus_kernel_desc kernel = {
@@ -157,8 +170,11 @@ static const daedalus_kernel_table table = {
     .version = DAEDALUS_TABLE_VERSION, .generator = "by hand", .kernels = &kernel, .n_kernels = 1};
 
 const daedalus_kernel_table *sum_table(void) {
-  uncertain = good;
-  uncertain.constants = wrong_constants;
+  wrong = uncertain = good;
+  wrong.constants = wrong_constants;
+  uncertain.words = sum_carry_words;
+  uncertain.n_words = sum_carry_n_words;
   uncertain.forms = DAEDALUS_QPU_FORM_CARRY;
+  four = sum_four(&good);
   return &table;
 }

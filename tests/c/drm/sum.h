@@ -14,8 +14,18 @@ typedef struct sum_meta {
 } sum_meta;
 
 enum { SUM_DST, SUM_SRC };
-/* SUM_UNCERTAIN goes first by rank, and computes one choice in four wrong. */
-enum { SUM_C, SUM_UNCERTAIN, SUM_GOOD, SUM_N };
+/*
+ * By rank SUM_WRONG goes first, which computes one choice in four wrong; then SUM_UNCERTAIN, which
+ * is right where C of an xor is 0, as no public source says; then SUM_GOOD; then SUM_FOUR, of four
+ * threads a QPU.
+ */
+enum { SUM_C, SUM_WRONG, SUM_UNCERTAIN, SUM_GOOD, SUM_FOUR, SUM_N };
+
+extern const uint64_t sum_carry_words[];
+extern const size_t sum_carry_n_words;
+
+/** The program for four threads a QPU, all else as of that one. */
+daedalus_qpu_code sum_four(const daedalus_qpu_code *sum);
 
 const daedalus_kernel_table *sum_table(void);
 

@@ -161,6 +161,7 @@ static void test_one_that_may_not_be_opened(void) {
   daedalus_drm_node node;
   char why[256] = "", expected[256];
   struct stat status;
+  CHECK_INT(chmod(path, 0660), 0);
   CHECK_INT(stat(path, &status), 0);
   const struct group *group = getgrgid(status.st_gid);
   CHECK(group != NULL);
@@ -173,9 +174,29 @@ static void test_one_that_may_not_be_opened(void) {
            "again",
            path, group->gr_name, group->gr_name);
   CHECK_STR(why, expected);
+  CHECK_INT(chmod(path, 0640), 0); /* no group is of any use */
+  CHECK_INT(find(list, 2, &node, why), -ENODEV);
+  snprintf(expected, sizeof(expected), "%s may not be opened: its mode 640 is for no group", path);
+  CHECK(strncmp(why, expected, strlen(expected)) == 0);
   list[0].error = EMFILE;
   CHECK_INT(find(list, 2, &node, why), -ENODEV);
   snprintf(expected, sizeof(expected), "%s cannot be opened: %s", path, strerror(EMFILE));
+  CHECK_STR(why, expected);
+}
+
+/* Whoever opens a node to a group wants to know of all of them. */
+static void test_each_that_is_refused(void) {
+  daedalus_drm_node node;
+  char why[256] = "", expected[256];
+  made_node list[] = {pi5, display, pi5, pi5};
+  list[0].error = EMFILE;
+  list[2].error = ENXIO;
+  list[3].no_csd = true;
+  CHECK_INT(find(list, 4, &node, why), -ENODEV);
+  snprintf(expected, sizeof(expected),
+           "%s cannot be opened: %s; and /dev/dri/renderD130 cannot be opened: %s; and the "
+           "kernel's driver of /dev/dri/renderD131 (v3d 1.0.0) has no compute",
+           path, strerror(EMFILE), strerror(ENXIO));
   CHECK_STR(why, expected);
 }
 
@@ -203,6 +224,7 @@ int main(void) {
   RUN(test_the_one_among_others);
   RUN(test_none);
   RUN(test_one_that_may_not_be_opened);
+  RUN(test_each_that_is_refused);
   RUN(test_one_that_cannot_run_it);
   close(fd);
   unlink(path);

@@ -71,8 +71,44 @@ static void test_in_order(void) {
   }
 }
 
+static uint64_t asked; /* the size of the block that was made last */
+
+static int note_size(daedalus_gpu_backend *backend, daedalus_gpu_place place, uint64_t size,
+                     bool exported, daedalus_gpu_block **created) {
+  static daedalus_gpu_block block;
+  (void)backend;
+  (void)place;
+  (void)exported;
+  asked = size;
+  block = (daedalus_gpu_block){.size = size};
+  *created = &block;
+  return 0;
+}
+
+/* Records that fill a page are not the last of it: ldunifa fetches a word ahead. */
+static void test_a_word_behind(void) {
+  static const daedalus_gpu_route route = {.block_create = note_size};
+  daedalus_ctx *ctx = daedalus_ctx_create();
+  daedalus_gpu_backend backend = {.route = &route};
+  daedalus_gpu gpu = {.ctx = ctx};
+  const daedalus_variant variant = {.qpu = &code};
+  const daedalus_kernel_desc kernel = {.meta_size = META * sizeof(uint32_t)};
+  daedalus_group group = {.kernel = &kernel, .variant = &variant};
+  daedalus_batch batch = {.groups = {.data = &group, .size = 1}};
+  for (size_t pages = 1; pages <= 4; pages++) {
+    const uint64_t size = pages * 4096;
+    daedalus_gpu_job job = {.gpu = &gpu, .batch = &batch, .end = 1};
+    daedalus_rt_gpu_pool_init(&gpu.pool, &backend);
+    group.n_items = size / (2 * sizeof(uint32_t));
+    CHECK_INT(daedalus_rt_gpu_job_fill(&job), 0);
+    CHECK(job.records_offset + size + sizeof(uint32_t) <= asked);
+  }
+  daedalus_ctx_destroy(ctx);
+}
+
 int main(void) {
   test_groups();
+  test_a_word_behind();
   test_in_order();
   return CHECK_RESULT();
 }

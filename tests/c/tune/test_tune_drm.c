@@ -15,8 +15,11 @@
 
 enum { DISTINCT = 40, WORDS = 8 };
 
-static const tune_hash hashes[] = {
-    {"daedalus_sum__qpu_full", "b1"}, {"daedalus_sum__qpu_full_wrong", "b2"}, {NULL, NULL}};
+static const tune_hash hashes[] = {{"daedalus_sum__qpu_full", "b1"},
+                                   {"daedalus_sum__qpu_full_wrong", "b2"},
+                                   {"daedalus_sum__qpu_full_carry", "b3"},
+                                   {"daedalus_sum__qpu_full_four", "b4"},
+                                   {NULL, NULL}};
 
 static void put(FILE *file, const void *bytes, size_t n) {
   if (fwrite(bytes, 1, n, file) != n) {

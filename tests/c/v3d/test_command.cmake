@@ -101,6 +101,10 @@ run(1 "${close}" check)
 expect_part(out "THRSW_TOO_CLOSE")
 run(0 "${close}" check --tolerant)
 run(0 "thrsw\nnop\nnop\n" check --single-segment)
+set(flags "mov.pushz -, rf4 ; nop ; thrsw\nnop\nnop\nmov.ifa rf5, rf4\n${end}")
+run(0 "${flags}" check)
+run(1 "${flags}" check --flags-lost)
+expect_part(out "<stdin>:4: FLAGS_UNSET: ")
 # A lookup of two words by a config that is a uniform: of .uniform, of a file, of an annotation.
 string(CONCAT pair
   "nop ; mov tmuau, rf1 (0xfffffffa / -nan)\n"

@@ -200,6 +200,7 @@ static bool check_program(tally *tally, bool branches) {
     random_valid_program(&program, branches ? RANDOM_BRANCHES : 0);
   else
     random_program(&program, branches ? RANDOM_BRANCHES : 0);
+  program.mode.flags_lost = random_below(4) == 0;
   if (!validate_program(&program))
     return false;
   for (unsigned word = 0; word < program.n; word++)

@@ -6,6 +6,8 @@
  * line: the attempt that it took has the number of instructions that the line tells.  The uniforms'
  * values stand in the dump; what it gives a name instead (addresses) is no config word, so that 0
  * stands in for it.
+ *
+ * Counted are those that would not if flags were lost at thread switches: Mesa counts on them.
  */
 #include <stdlib.h>
 
@@ -24,6 +26,7 @@ typedef struct program {
 } program;
 
 static program attempts[MAX_ATTEMPTS]; /* Too large for a stack. */
+static size_t n_by_flags;              /* programs that count on flags at thread switches */
 
 /** The value in "... (0x0000001c / 0.000000)" at the end of line, or 0. */
 static uint32_t annotation(const char *line) {
@@ -64,11 +67,11 @@ static bool marks_last(const program *one) {
 
 static void check_program(const program *one, const char *file, unsigned threads) {
   daedalus_v3d_finding findings[MAX_FINDINGS];
-  const daedalus_v3d_program_mode mode = {.strictness = DAEDALUS_V3D_STRICT,
-                                          .threads = threads,
-                                          .single_segment = !marks_last(one),
-                                          .uniforms = one->uniforms,
-                                          .n_uniforms = one->n_uniforms};
+  daedalus_v3d_program_mode mode = {.strictness = DAEDALUS_V3D_STRICT,
+                                    .threads = threads,
+                                    .single_segment = !marks_last(one),
+                                    .uniforms = one->uniforms,
+                                    .n_uniforms = one->n_uniforms};
   const size_t count =
       daedalus_v3d_validate(one->words, one->n_words, &mode, findings, MAX_FINDINGS);
   CHECK_INT(count, 0);
@@ -79,6 +82,8 @@ static void check_program(const program *one, const char *file, unsigned threads
             one->n_words, text, daedalus_v3d_rule_name(findings[i].rule),
             daedalus_v3d_rule_text(findings[i].rule));
   }
+  mode.flags_lost = true;
+  n_by_flags += daedalus_v3d_validate(one->words, one->n_words, &mode, NULL, 0) > count;
 }
 
 /** Checks the attempt with that many instructions. */
@@ -135,7 +140,9 @@ int main(int argc, char **argv) {
   }
   for (int i = 1; i < argc; i++)
     programs += check_file(argv[i]);
-  printf("%zu programs\n", programs);
+  printf("%zu programs, %zu of them count on flags at thread switches\n", programs, n_by_flags);
   CHECK(programs > 0);
+  if (argc <= 1) /* arrays and histogram */
+    CHECK_INT(n_by_flags, 2);
   return CHECK_RESULT();
 }

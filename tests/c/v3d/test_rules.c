@@ -375,6 +375,47 @@ static void test_configs(void) {
          DAEDALUS_V3D_TOLERANT, 1);
 }
 
+/** Findings of FLAGS_UNSET where switches lose flags; others are none of its. */
+static size_t validate_flags_lost(const char *text, size_t *index) {
+  daedalus_v3d_program program = assemble(text);
+  daedalus_v3d_finding found[MAX_FINDINGS];
+  const daedalus_v3d_program_mode mode = {
+      .strictness = DAEDALUS_V3D_STRICT, .threads = 2, .flags_lost = true};
+  const size_t count =
+      daedalus_v3d_validate(program.words, program.n_words, &mode, found, MAX_FINDINGS);
+  CHECK(count <= 1 && (count == 0 || found[0].rule == R(FLAGS_UNSET)));
+  *index = count == 1 ? found[0].index : 0;
+  daedalus_v3d_program_free(&program);
+  return count;
+}
+
+/** The switch is behind the second slot; a push behind it leaves B what was there before. */
+static void test_flags_lost(void) {
+  static const char *const kept[] = {
+      PUSH THRSW NOP "mov.ifa rf5, rf4\n" LAST_END,
+      PUSH THRSW NOP NOP PUSH "mov.ifa rf5, rf4\n" LAST_END,
+      PUSH THRSW NOP NOP PUSH PUSH "mov.ifb rf5, rf4\n" LAST_END,
+      PUSH "loop:" THRSW NOP NOP PUSH "b.anya loop\n" NOPS LAST_END,
+  };
+  static const struct {
+    const char *text;
+    size_t index;
+  } broken[] = {
+      {PUSH THRSW NOP NOP "mov.ifa rf5, rf4\n" LAST_END, 4},
+      {PUSH THRSW NOP NOP "mov.andz -, rf4\n" LAST_END, 4},
+      {THRSW NOP PUSH "b.anya 0\n" NOPS LAST_END, 3},
+      {PUSH THRSW NOP NOP PUSH "mov.ifb rf5, rf4\n" LAST_END, 5},
+      {PUSH "loop: mov.ifb rf5, rf4\n" PUSH THRSW NOP NOP PUSH "b.anya loop\n" NOPS LAST_END, 1},
+  };
+  size_t index;
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    CHECK_INT(validate_flags_lost(kept[i], &index), 0);
+  for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+    CHECK_INT(validate_flags_lost(broken[i].text, &index), 1);
+    CHECK_INT(index, broken[i].index);
+  }
+}
+
 static void test_no_words(void) {
   const daedalus_v3d_program_mode mode = {.threads = 2};
   daedalus_v3d_finding found = {1, R(UCB)};
@@ -386,6 +427,7 @@ static void test_no_words(void) {
 int main(void) {
   RUN(test_configs);
   RUN(test_links);
+  RUN(test_flags_lost);
   RUN(test_no_words);
   RUN(test_input_overflow);
   RUN(test_samples);

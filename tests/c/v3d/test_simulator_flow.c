@@ -181,22 +181,53 @@ static void flags_in_time(void) {
 }
 
 /* Of a thread that is alone flags survive a switch, as hardware shows: A is set in its last slot.
- */
+ * By the profile they do not; a strict job then reports who reads them. */
 static void flags_after_switch(void) {
+  static const char text[] = BEGIN
+      "eidx rf2 ; mov rf1, 1\n"
+      "nop ; nop ; ldunifrf.rf3\n"
+      ".uniform 0x00100000\n"
+      "mov tmua, rf3 ; nop ; thrsw\n"
+      "nop ; nop\n"
+      "sub.pushc -, rf2, 5 ; nop\n" /* A: lanes 0 to 4 */
+      "nop ; nop ; ldtmu.rf4\n"
+      "b.a0 over\nnop ; nop\nnop ; nop\nnop ; nop\n"
+      "mov rf1, 0 ; nop\n"
+      "over:\n"
+      "add.ifa rf1, rf1, 1 ; nop\n" STORE("rf1") END;
   simulation *s = simulation_create(NULL);
-  simulation_do(s, BEGIN
-                "eidx rf2 ; mov rf1, 1\n"
-                "nop ; nop ; ldunifrf.rf3\n"
-                ".uniform 0x00100000\n"
-                "mov tmua, rf3 ; nop ; thrsw\n"
-                "nop ; nop\n"
-                "sub.pushc -, rf2, 5 ; nop\n" /* A: lanes 0 to 4 */
-                "nop ; nop ; ldtmu.rf4\n"
-                "b.a0 over\nnop ; nop\nnop ; nop\nnop ; nop\n"
-                "mov rf1, 0 ; nop\n"
-                "over:\n"
-                "add.ifa rf1, rf1, 1 ; nop\n" STORE("rf1") END);
+  s->job.strict = true;
+  simulation_do(s, text);
   CHECK_ROW(s, 0, lane < 5 ? 2 : 1);
+  simulation_destroy(s);
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  profile.flags_stay = 0;
+  s = simulation_create(&profile);
+  simulation_do(s, text);
+  CHECK_ROW(s, 0, lane < 5 ? 0 : 1);
+  s->job.strict = true;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_BROKEN_RULE), DAEDALUS_V3D_BROKEN_RULE);
+  CHECK_INT(s->report.rule, DAEDALUS_V3D_RULE_FLAGS_UNSET);
+  simulation_destroy(s);
+}
+
+/* B is lost at a switch as A is; what is set behind it, and read there, is not. */
+static void flags_lost(void) {
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  profile.flags_stay = 0;
+  simulation *s = simulation_create(&profile);
+  simulation_do(s, BEGIN
+                "eidx rf2 ; mov rf1, 0\n"
+                "sub.pushc -, rf2, 5 ; nop\n" /* B: lanes 0 to 4 */
+                "sub.pushc -, rf2, 9 ; nop\n" /* A: lanes 0 to 8 */
+                "nop ; nop ; thrsw\n"
+                "nop ; nop\n"
+                "add.ifa rf1, rf1, 1 ; nop\n"
+                "add.ifa rf1, rf1, 2 ; nop\n"
+                "add.ifb rf1, rf1, 4 ; nop\n"
+                "sub.pushc -, rf2, 3 ; nop\n" /* A: lanes 0 to 2 */
+                "add.ifa rf1, rf1, 8 ; nop\n" STORE("rf1") END);
+  CHECK_ROW(s, 0, (lane < 9 ? 1u : 2u) | (lane < 5 ? 0u : 4u) | (lane < 3 ? 8u : 0u));
   simulation_destroy(s);
 }
 
@@ -296,6 +327,7 @@ int main(void) {
   RUN(pushes);
   RUN(flags_in_time);
   RUN(flags_after_switch);
+  RUN(flags_lost);
   RUN(reads_first);
   RUN(special_results);
   return CHECK_RESULT();

@@ -145,20 +145,25 @@ static int check_file(const char *path, const char *uniforms, daedalus_v3d_progr
 }
 
 int verb_check(int argc, char **argv) {
-  static const struct option options[] = {
-      {"tolerant", no_argument, NULL, 't'},       {"threads", required_argument, NULL, 'n'},
-      {"single-segment", no_argument, NULL, 's'}, {"uniforms", required_argument, NULL, 'u'},
-      {"help", no_argument, NULL, 'h'},           {0}};
+  static const struct option options[] = {{"tolerant", no_argument, NULL, 't'},
+                                          {"threads", required_argument, NULL, 'n'},
+                                          {"single-segment", no_argument, NULL, 's'},
+                                          {"uniforms", required_argument, NULL, 'u'},
+                                          {"flags-lost", no_argument, NULL, 'f'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
   daedalus_v3d_program_mode mode = {.strictness = DAEDALUS_V3D_STRICT, .threads = 2};
   unsigned long threads = 2;
   const char *uniforms = NULL;
-  for (int option; (option = getopt_long(argc, argv, "tn:su:h", options, NULL)) != -1;) {
+  for (int option; (option = getopt_long(argc, argv, "tn:su:fh", options, NULL)) != -1;) {
     if (option == 'h')
       return usage("check");
     else if (option == 't')
       mode.strictness = DAEDALUS_V3D_TOLERANT;
     else if (option == 's')
       mode.single_segment = true;
+    else if (option == 'f')
+      mode.flags_lost = true;
     else if (option == 'u')
       uniforms = optarg;
     else if (option != 'n' || !parse_threads(optarg, &threads))

@@ -21,13 +21,15 @@ static const struct {
      "    -w, --words              put the word before each line\n"
      "    -a, --addresses[=START]  comment each line with its address, from START (0)\n"},
     {"check", verb_check,
-     "check [--tolerant] [--threads 2|4] [--single-segment] [--uniforms FILE] [FILE...]\n"
+     "check [--tolerant] [--threads 2|4] [--single-segment] [--flags-lost] [--uniforms FILE]\n"
+     "      [FILE...]\n"
      "  Validates each file as a program: text, or words as asm prints them.\n"
      "  The TMU's configs may be uniforms: those of .uniform, else those that the annotations of\n"
      "  a dump of Mesa state.\n"
      "    -t, --tolerant        leave out rules that hardware is known not to insist on\n"
      "    -n, --threads N       threads a QPU: 2 (64 registers, the default) or 4 (32)\n"
      "    -s, --single-segment  the next thread switch ends the program\n"
+     "    -f, --flags-lost      refuse flags that are used behind the next thread switch, too\n"
      "    -u, --uniforms FILE   the uniforms, as asm writes them\n"},
     {"exec", verb_exec,
      "exec [options] [FILE]\n"

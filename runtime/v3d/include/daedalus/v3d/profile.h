@@ -40,6 +40,7 @@ extern "C" {
   X(nnmode_first_letter_is_a, 1, 0, 1, "setnnmode_xy: 1 x is source a, 0 x is source b")        \
   X(nnmode_at_start, 0, 0, 3, "v8dot mode at thread start: 0 uu, 1 su, 2 us, 3 ss")             \
   X(nnmode_same_instruction, 1, 0, 1, "setnnmode acts on v8dot of the same instruction")        \
+  X(flags_stay, 1, 0, 1, "A and B after a thread switch: 1 as before, 0 lost (inverted)")       \
   X(register_branch_lane, 0, 0, 15, "lane whose value a branch to a register takes")            \
   X(link_when_not_taken, 0, 0, 1, "set_link of a branch not taken: 1 sets the link register")   \
   X(flpop_restores, 1, 0, 1, "flpop: 1 restores A from the popped bits, 0 leaves the flags")    \

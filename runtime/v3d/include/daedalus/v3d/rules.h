@@ -73,7 +73,10 @@ extern "C" {
   X(RF0_LOST, TOLERANT,                                                                            \
     "rf0 is undefined since the thread switch, as signals wrote registers beside its load and "    \
     "right before the switch: load it anew")                                                       \
-  X(FLAGS_UNSET, STRICT, "flags are used that nothing has set since the thread began: set them")   \
+  X(FLAGS_UNSET, STRICT,                                                                           \
+    "flags are used that nothing has set since the thread began, or, if switches lose them, "      \
+    "since "                                                                                       \
+    "the last one: set them")                                                                      \
   X(RTOP_LOST, TOLERANT, "the thread switches between multop and umul24: keep both on one side")   \
   X(RTOP_OVERWRITTEN, TOLERANT,                                                                    \
     "multop before umul24 took the last one's result: do not interleave the pairs")                \

@@ -28,6 +28,7 @@ typedef struct daedalus_v3d_program_mode {
   daedalus_v3d_strictness strictness;
   unsigned threads;    /**< a QPU: 2 (64 registers) or 4 (32 registers). */
   bool single_segment; /**< the next thread switch ends the program. */
+  bool flags_lost;     /**< FLAGS_UNSET also of flags that were set before a thread switch. */
   /**
    * The words of its uniform stream, or NULL where they are not known.  How many words a TMU lookup
    * takes and returns depends on a config word, which may be a uniform: where it is, the program

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What an item takes of the GPU's time at most, about: by which the runtime bounds submissions.
+
+    clocks of an item = (4 x instructions of a trip / 12 QPUs
+                         + those of its lookups / 3 TMUs) / items of a trip
+    clocks of a lookup = the most of 16 x the words of an element, and 8 x the lines it touches
+
+The model of docs/v3d-timing.md has issuing and lookups side by side, and what is missed in caches
+behind them; their sum is more than that. Lines are counted of one item, whose elements lie as the
+program's addresses say, at the least alignment that it allows; each item of a trip touches as many
+of its own, wherever it lies. What is decided at run time counts as if it were done.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from daedalus.generator.targets.qpu.interpret import BYTES, Memory, Thread
+from daedalus.generator.targets.qpu.item import RECORDS
+from daedalus.generator.targets.qpu.machine import CONFIGS, LANES, QPUS
+from daedalus.generator.targets.qpu.temps import SPACE as SCRATCH
+from daedalus.generator.targets.qpu.virtual import (
+    Instruction,
+    Load,
+    LoadUnifa,
+    LoadUniform,
+    Program,
+    Store,
+    Uniform,
+)
+
+TMUS = 3  # of the V3D that estimates are for
+_SLOT = 4  # clocks of an instruction
+_WORD = 1  # clocks of a word of a lane
+_LINE = 8  # clocks of a line
+_LINE_BYTES = 64
+_APART = 1 << 22  # bytes from a buffer to the next
+_STRIDE = 1 << 12  # of planes: each row begins another line
+
+
+def clocks(program: Program, align: Mapping[str, int], items: int, trip: int) -> int:
+    """Of an item, at least 1.
+
+    align  of every buffer, what its address is a multiple of, in bytes
+    items  of a trip
+    trip   its instructions, as scheduled
+    """
+    assert program.loop is not None
+    thread = _Looking(align, items)
+    thread.run(program.entry)
+    for c in program.loop.carried:
+        thread.values[c.value] = thread.values[c.first]
+    thread.clocks = 0
+    thread.run(program.loop.body)
+    return max(1, -(-(_SLOT * trip * TMUS + thread.clocks * QPUS) // (QPUS * TMUS * items)))
+
+
+class _Looking(Thread):
+    """A thread in memory that is zero, so that all items are the first; it counts its lookups."""
+
+    def __init__(self, align: Mapping[str, int], items: int) -> None:
+        super().__init__(0, {}, Memory())
+        self._align, self._items = align, items
+        self.clocks = 0
+
+    def step(self, i: Instruction) -> None:
+        if isinstance(i, LoadUniform) and i.uniform.kind != "constant":
+            self.values[i.result] = np.full(LANES, self._word(i.uniform), np.uint32)
+        else:
+            super().step(i)
+
+    def load(self, i: Load) -> None:
+        self._look_up(i)
+        for value in i.words:
+            self.values[value] = np.zeros(LANES, np.uint32)
+
+    def load_unifa(self, i: LoadUnifa) -> None:
+        for value in i.words:
+            self.values[value] = np.zeros(LANES, np.uint32)
+
+    def store(self, i: Store) -> None:
+        self._look_up(i)
+
+    def _word(self, u: Uniform) -> int:
+        """As the runtime fills it in, for buffers that lie apart and are aligned no better."""
+        buffers = [*self._align]
+        if u.name in buffers:
+            return (buffers.index(u.name) + 1) * _APART - self._align[u.name] % _LINE_BYTES
+        if u.name.removesuffix("_stride") in buffers:
+            return _STRIDE
+        return {"items": _APART, "threads": 1}.get(u.name, 0)
+
+    def _look_up(self, i: Load | Store) -> None:
+        words = CONFIGS[i.type][1]
+        # Records and scratch memory lie together, whichever items they are of.
+        together = i.space == RECORDS or i.space.startswith(SCRATCH)
+        of = LANES if together else LANES // self._items
+        first = self.values[i.address][:of].astype(np.int64)
+        last = first + BYTES.get(i.type, 4 * words) - 1
+        lines = len(np.unique(np.concatenate([first, last]) // _LINE_BYTES))
+        self.clocks += max(LANES * words * _WORD, lines * (1 if together else self._items) * _LINE)

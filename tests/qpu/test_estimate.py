@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Estimates of what an item takes: by hand, and beside the timing model on items of tools/bench."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from daedalus.generator import qpu_choices
+from daedalus.generator.cli.common import repo_root
+from daedalus.generator.modelled import compare, qpu
+from daedalus.generator.registry import find, load
+from daedalus.generator.schedule import QPU, variant_name
+from daedalus.generator.targets.qpu.builder import Builder
+from daedalus.generator.targets.qpu.estimate import clocks
+from daedalus.generator.targets.qpu.temps import SPACE as SCRATCH
+from daedalus.generator.targets.qpu.text import assembly
+from daedalus.generator.vulkan import bench
+
+GENERATED = repo_root() / "generated"
+ITEMS = 3840  # ten trips of all threads, where a batch has sixteen
+# Below seven times: what items that lie side by side have in common counts once for each of them,
+# which is most for loop filters. Whatever takes long, and so is divided, is known better.
+AT_MOST, OF_THE_SLOW, SLOW = 7.0, 2.0, 300
+PROD = [
+    variant_name(e.kernel.id, s)
+    for e in load()
+    for s, prod in e.schedules
+    if s.target == QPU and prod
+]
+# One a way in which they look things up: scratch memory, elements of bytes and of vectors, one
+# element an item and all, records by unifa.
+SOME = [
+    "daedalus_av1_cdef8__qpu_full_p4", "daedalus_av1_cdef8__qpu_inside_p16_word",
+    "daedalus_h264_idct4__qpu_full_p4_word", "daedalus_h264_idct8__qpu_full",
+    "daedalus_sand128_nv12__qpu_full_p16_word", "daedalus_sand128_p010__qpu_full_p4",
+    "daedalus_vp9_lpf4_v__qpu_full_p4_word", "daedalus_vp9_lpf8_h__qpu_full",
+    "daedalus_vp9_mc_8h__qpu_full_p8",
+]  # fmt: skip
+
+
+@cache
+def _stated(name: str) -> int:
+    """Clocks of an item, as the runtime gets them."""
+    (family,) = {e.kernel.family for e in load() if name.startswith(f"daedalus_{e.kernel.id}__")}
+    text = (GENERATED / "src" / family / f"{name}.qpu.c").read_text()
+    (found,) = re.findall(r"\.clocks = (\d+),", text)
+    return int(found)
+
+
+def _check(name: str, data: Path, folder: Path) -> None:
+    kernel_id, schedule = name.removeprefix("daedalus_").split("__")
+    entry = find(load(), kernel_id)
+    assert entry is not None
+    (class_name,) = {s.class_name for s, _ in entry.schedules if s.name == schedule}
+    laid_out = qpu.layout(kernel_id, class_name, data, ITEMS, folder)
+    s = compare.program(kernel_id, name.removeprefix("daedalus_"))
+    code = assembly(qpu_choices.schedule(name, s.programs).code)
+    modelled = qpu.clocks(name, s, code, laid_out) / ITEMS
+    ratio = _stated(name) / modelled
+    most = OF_THE_SLOW if modelled >= SLOW else AT_MOST
+    assert 1 <= ratio <= most, f"{_stated(name)} clocks are stated, {modelled:.1f} modelled"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("estimate") / "items"
+    kernels = {name.removeprefix("daedalus_").split("__")[0] for name in PROD}
+    bench.write_data(path, [e for e in load() if e.kernel.id in kernels], 32)
+    return path
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_an_estimate_is_above_what_is_modelled(name: str, data: Path, tmp_path: Path) -> None:
+    _check(name, data, tmp_path)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", [name for name in PROD if name not in SOME])
+def test_all_estimates_are(name: str, data: Path, tmp_path: Path) -> None:
+    _check(name, data, tmp_path)
+
+
+def test_a_frame_is_one_submission() -> None:
+    """1920x1088: 32,640 items, and 130,560 of what does 4x4 pixels (runtime/gpu/bound.h)."""
+    text = (repo_root() / "runtime" / "gpu" / "bound.h").read_text()
+    found = re.search(r"CLOCKS_A_SUBMISSION \(UINT64_C\((\d+)\) << (\d+)\)", text)
+    assert found is not None
+    most = (int(found[1]) << int(found[2])) - 40_000
+    for name in PROD:
+        items = 130_560 if "_idct4__" in name else 32_640
+        a_trip = 24 * 16  # items at most
+        assert _stated(name) * (items + a_trip) <= most, name
+
+
+def test_the_manifest_says_the_same() -> None:
+    manifest = json.loads((GENERATED / "manifest.json").read_text())
+    figures = {v["name"]: v.get("figures") for k in manifest["kernels"] for v in k["variants"]}
+    assert all(figures[name]["clocks"] == _stated(name) for name in PROD)
+
+
+@pytest.mark.parametrize(
+    ("type_", "shift", "align", "items", "space", "expected"),
+    [
+        ("u32", 2, 64, 1, "src", 9),  # 16 words in a line: 16 clocks
+        ("vec4", 4, 64, 1, "src", 25),  # 64 words in 4 lines: 64
+        ("u32", 6, 64, 1, "src", 46),  # 16 lines: 128
+        ("u8", 6, 4, 1, "src", 46),  # a byte is in one line, wherever it lies
+        ("vec4", 6, 4, 1, "src", 49),  # 17 lines, as each element is in two: 136
+        ("u32", 2, 64, 16, "src", 3),  # a line for each of the items: 128
+        ("u32", 2, 64, 16, SCRATCH, 1),  # which lie together: 16
+    ],
+)
+def test_a_lookup_by_hand(
+    type_: str, shift: int, align: int, items: int, space: str, expected: int
+) -> None:
+    """Beside nine instructions, which are three clocks an item where there is one."""
+    b = Builder("one")
+    base = b.uniform(space)
+    with b.loop(ahead=True) as loop:
+        item = loop.carried(0)
+        b.load(b.op("add", base, b.op("shl", b.element(), shift)), type_, space=space)
+        after = b.op("add", item, 1)
+        loop.next(item, after)
+        loop.repeat(b.flag("pushc", "sub", after, b.uniform("items")), "a0")
+    assert clocks(b.program(), {"src": align}, items, 9) == expected

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus v3d mappings`: that it does the whole space, and sees what is wrong."""
+
+from dataclasses import replace
+
+from daedalus.generator.qpu_mappings import Program, Runs, parts, run_program, select_part
+from daedalus.generator.registry import find, load
+
+KERNEL, ITEMS = "h264_idct4", 16
+
+
+def _programs() -> list[Program]:
+    entry = find(load(), KERNEL)
+    assert entry is not None
+    return [p for part in parts(entry.kernel, ITEMS) for p in select_part(part).programs]
+
+
+def test_every_program_is_run_for_every_number_of_threads() -> None:
+    """And each schedule leads to one program or is refused."""
+    entry = find(load(), KERNEL)
+    assert entry is not None
+    wanted = parts(entry.kernel, ITEMS)
+    with Runs(2) as runs:
+        selections = list(runs.select(wanted))
+        programs = [p for s in selections for p in s.programs]
+        rows = list(runs.run(programs))
+    named = [s.name for p in programs for s in p.schedules]
+    named += [x for s in selections for r in s.refused for x in (r.schedule, *r.same)]
+    assert sorted(named) == sorted(s.name for part in wanted for s in part.schedules(entry))
+    assert {(r.schedule, r.threads) for r in rows} == {
+        (replace(p.schedules[0], t4=t4).name, 4 if t4 else 2)
+        for p in programs
+        for t4 in (False, True)
+    }
+    assert all(r.good for r in rows) and all(r.conformant >= ITEMS for r in rows if not r.refused)
+
+
+def test_a_wrong_program_is_no_good_row() -> None:
+    """That of another kernel, which reads and writes like it."""
+    p, foreign = _programs()[0], find(load(), "vp9_idct8")
+    assert foreign is not None
+    wrong = select_part(parts(foreign.kernel, ITEMS)[0]).programs[0].made
+    assert run_program(p, t4=False).good
+    assert not run_program(replace(p, made=wrong), t4=False).good
