@@ -20,19 +20,32 @@ from daedalus.dsl.source import here, python_error, source_name
 from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import Value
 
+# Frames of their own up to Python 3.11 only: in what names values get, versions have to agree.
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
 KERNEL_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 
 
 def _name_values(names: dict[int, str], frame_locals: Mapping[str, Any]) -> None:
-    """Notes the author's variable names; the outermost function, which returns last, decides."""
+    """Notes the author's variable names; the outermost function, which returns last, decides.
+
+    Of several variables with one value the shortest name is taken: what order Python has them in
+    depends on its version.
+    """
+    own: dict[int, str] = {}
+
+    def note(value: Value, name: str) -> None:
+        known = own.get(id(value.node), name)
+        own[id(value.node)] = min(known, name, key=lambda n: (len(n), n))
+
     for name, value in frame_locals.items():
         if name.startswith("_"):
             continue
         if isinstance(value, Value):
-            names[id(value.node)] = name
+            note(value, name)
         elif isinstance(value, list | tuple) and value and all(isinstance(v, Value) for v in value):
             for n, v in enumerate(value):
-                names[id(v.node)] = f"{name}{n}"
+                note(v, f"{name}{n}")
+    names |= own
 
 
 def _trace(fn: Callable[[KernelBuilder], None], k: KernelBuilder) -> None:
@@ -42,7 +55,8 @@ def _trace(fn: Callable[[KernelBuilder], None], k: KernelBuilder) -> None:
     before = sys.getprofile()
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
-        if event == "return" and frame.f_code.co_filename == spec_file:
+        own = frame.f_code.co_filename == spec_file and frame.f_code.co_name not in _COMPREHENSIONS
+        if event == "return" and own:
             _name_values(names, frame.f_locals)
 
     sys.setprofile(watch)

@@ -65,6 +65,7 @@ class Decided:
             assert v is not None
             r = ranges.reach(v.node)
             limit = self.rng.choice((r.lo, r.hi, (r.lo + r.hi) // 2, r.hi - 1, 0))
+            limit = max(limit, -(2**31) + 1)  # v < limit compares with one less
             one = self.rng.choice((v <= limit, v > limit, v == limit, v != limit, v < limit))
             made = one if made is None else (made & one if self.rng.random() < 0.5 else made | one)
         return made

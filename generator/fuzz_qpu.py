@@ -46,15 +46,21 @@ class Form:
     """One way to run a program.
 
     jobs  threads that the batches are divided among
+    pairs  pairs wherever words can be made of them, not where they are less to do
+    flags_stay  whether the code may count on flags at thread switches
     """
 
     schedule: Schedule
     jobs: int
+    pairs: bool
+    flags_stay: bool
     seed: int  # of the scheduler's attempts
     order: tuple[tuple[int, tuple[int, int] | None], ...]  # programs and ways, the first goes
 
     def __str__(self) -> str:
-        return f"{self.schedule.name}, {self.jobs} threads"
+        pairs = ", pairs wherever they can be" if self.schedule.pair and self.pairs else ""
+        flags = "" if self.flags_stay else ", flags lost"
+        return f"{self.schedule.name}, {self.jobs} threads{pairs}{flags}"
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,8 @@ class Tally:
 
     programs  that were drawn; `ran` of them have a QPU form, and were run in the first one found
     at_four   of those that ran, at four threads a QPU
+    paired    of those that ran, with words made of pairs
+    renewed   of those that ran, without counting on flags at thread switches
     without   programs without a form, by the reason of the last refusal
     refused   forms, by the reason
     vacuous   programs of which no item was conformant; `excluded` ones have none at all
@@ -82,6 +90,8 @@ class Tally:
     ran: int = 0
     operations: int = 0
     at_four: int = 0
+    paired: int = 0
+    renewed: int = 0
     conformant: int = 0
     others: int = 0
     excluded: int = 0
@@ -92,8 +102,8 @@ class Tally:
 
     def add(self, o: "Tally") -> None:
         """Takes in another tally."""
-        for name in ("programs", "ran", "operations", "at_four", "conformant", "others",
-                     "excluded", "vacuous"):  # fmt: skip
+        for name in ("programs", "ran", "operations", "at_four", "paired", "renewed", "conformant",
+                     "others", "excluded", "vacuous"):  # fmt: skip
             setattr(self, name, getattr(self, name) + getattr(o, name))
         self.refused += o.refused
         self.without += o.without
@@ -148,7 +158,8 @@ def forms(kernel: Kernel, rng: random.Random) -> Iterator[Form]:
             schedule = Schedule("qpu", class_name, points=points, assume=assume, t4=t4, **flags)
             unifa = later.random() < 0.5 and facts.fills_batch(schedule)
             schedule = replace(schedule, unifa=unifa, pair=schedule.word and later.random() < 0.8)
-            yield Form(schedule, jobs, seed, tuple(order))
+            pairs, flags_stay = later.random() < 0.8, later.random() < 0.5
+            yield Form(schedule, jobs, pairs, flags_stay, seed, tuple(order))
         return
 
 
@@ -158,7 +169,7 @@ def run_program(program: Program, ways: Iterator[Form], items: int) -> Tally:
     last = ""
     for form in ways:
         try:
-            s = selected(program.kernel, form.schedule)
+            s = selected(program.kernel, form.schedule, always_pairs=form.pairs)
             code, threads = _scheduled(s, form)
         except (NotLowerable, NoSchedule) as e:
             last = reason(e)
@@ -177,6 +188,8 @@ def run_program(program: Program, ways: Iterator[Form], items: int) -> Tally:
             tally.failures.append(Failure(program.number, "run", _traced(form), form))
         tally.ran += 1
         tally.at_four += threads == 4
+        tally.paired += s.paired
+        tally.renewed += not form.flags_stay
         return tally
     if not tally.failures:
         tally.without[last] += 1
@@ -206,7 +219,8 @@ def _scheduled(s: Selected, form: Form) -> tuple[Code, int]:
         for number, way in form.order:
             program = reloaded(s.programs[number % len(s.programs)], way, threads)
             try:
-                return compile_somehow(program, threads, rng), threads
+                code = compile_somehow(program, threads, rng, flags_stay=form.flags_stay)
+                return code, threads
             except NoSchedule as e:
                 failed = e
     assert failed is not None
@@ -221,7 +235,7 @@ def compare(
     def compiled(_: Sequence[virtual.Program], __: int) -> Code:
         return code
 
-    run = Scheduled(code.threads, compiled)
+    run = Scheduled(code.threads, compiled, flags_stay=form.flags_stay)
     count = items * len(kernel.class_names)
     return trials(kernel, form.schedule, count, run=run, s=s, threads=form.jobs)
 

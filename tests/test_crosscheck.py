@@ -272,7 +272,7 @@ def test_json_has_the_promised_fields():
     [
         (["vp9_idct9"], "no kernel vp9_idct9"),
         (["--target", "mmx"], "unknown target 'mmx'"),
-        (["vp9_lpf4", "--record"], "--record needs a whole, plain run"),
+        (["vp9_lpf4", "--record", "--sanitize"], "--record needs a plain run"),
         (["vp9_lpf4", "--target", "qpu", "--device", "simulador"], "no device simulador"),
     ],
 )

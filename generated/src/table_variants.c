@@ -4830,7 +4830,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "99e798f18e8a55c2",
+  .generator = "2454c694d41f80d0",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

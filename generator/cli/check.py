@@ -56,10 +56,10 @@ def command(
     if frame and not set(targets) <= set(GPU_TARGETS):
         raise UserError("--frame is for GPU variants", "give --target glsl or qpu")
     entries = chosen(kernels)
-    if record and (kernels or sanitize or items < RECORDED_ITEMS):
+    if record and (sanitize or items < RECORDED_ITEMS):
         raise UserError(
-            "--record needs a whole, plain run",
-            f"leave out KERNELS and --sanitize; --items at least {RECORDED_ITEMS}",
+            "--record needs a plain run",
+            f"leave out --sanitize; --items at least {RECORDED_ITEMS}",
         )
     gpus, qpus = chosen_devices(device)
     if fault and (not frame or drm.SIMULATED not in qpus):

@@ -55,6 +55,7 @@ def _figures(t: fuzz_qpu.Tally, seed: int, first: int, items: int) -> dict[str, 
     return {
         "seed": seed, "first": first, "items": items, "programs": t.programs, "ran": t.ran,
         "operations": t.operations, "at_four_threads": t.at_four,
+        "paired": t.paired, "flags_renewed": t.renewed,
         "conformant": t.conformant, "other_items": t.others, "without_conformant": t.vacuous,
         "programs_excluded": t.excluded,
         "programs_without_form": dict(sorted(t.without.items())),
@@ -66,7 +67,8 @@ def _figures(t: fuzz_qpu.Tally, seed: int, first: int, items: int) -> dict[str, 
 def _lines(t: fuzz_qpu.Tally, seconds: float) -> list[str]:
     return [
         f"{t.ran} of {t.programs} programs, of {t.operations / max(t.programs, 1):.1f} operations,"
-        f" have a QPU form and were run in {seconds:.0f} s, {t.at_four} of them at 4 threads a QPU:"
+        f" have a QPU form and were run in {seconds:.0f} s, {t.at_four} of them at 4 threads a QPU,"
+        f" {t.paired} with pairs, {t.renewed} with flags renewed at thread switches:"
         f" {t.conformant} conformant items, {t.others} others for memory safety only",
         f"{sum(t.without.values())} programs have none" + _by_reason(t.without),
         f"{sum(t.refused.values())} forms were refused" + _by_reason(t.refused),

@@ -51,6 +51,7 @@ def _unit() -> Iterator[Step]:
 def _campaign() -> Iterator[Step]:
     argv = [sys.executable, "-m", "pytest", "-m", "campaign", "--durations=10"]
     yield Step("pytest campaign", argv, wide=True)
+    yield from _other_ctests("long tests, ", "-L", "long")
     yield _verb("fuzz", "--target", "qpu", "--programs", "1300", "--seed", "3", wide=True)
     yield _verb("v3d", "mappings", wide=True)
     for fault in drm_faults.FAULTS:
@@ -60,17 +61,27 @@ def _campaign() -> Iterator[Step]:
 
 def _c() -> Iterator[Step]:
     """The runtime's own tests: plain, under sanitizers, and on arm64."""
-    builds = [("host", False), ("host", True)] + ([] if native.is_arm() else [("aarch64", False)])
-    for arch, sanitize in builds:
-        build = _build_c(arch, sanitize)
-        yield build
-        folder = build_dir() / (arch + ("-sanitize" if sanitize else ""))
-        yield Step(
-            f"ctest ({folder.name})",
-            ["ctest", "--test-dir", folder, "-j", native.JOBS, "--output-on-failure",
-             "-LE", "consumer"],
-            after=(build.name,), wide=True,
-        )  # fmt: skip
+    yield from _ctest("", "host", False, "-LE", "consumer")
+    yield from _other_ctests("", "-LE", "consumer|long")
+
+
+def _other_ctests(title: str, *which: str) -> Iterator[Step]:
+    """Where tests take several times as long as on the host."""
+    yield from _ctest(title, "host", True, *which)
+    if not native.is_arm():
+        yield from _ctest(title, "aarch64", False, *which)
+
+
+def _ctest(title: str, arch: str, sanitize: bool, *which: str) -> Iterator[Step]:
+    build = _build_c(arch, sanitize)
+    yield build
+    folder = build_dir() / (arch + ("-sanitize" if sanitize else ""))
+    yield Step(
+        f"ctest ({title}{folder.name})",
+        ["ctest", "--test-dir", folder, "-j", native.JOBS, "--output-on-failure",
+         "--no-tests=error", *which],
+        after=(build.name,), wide=True,
+    )  # fmt: skip
 
 
 def _build_c(arch: str, sanitize: bool) -> Step:
@@ -93,12 +104,12 @@ def _consumers() -> Iterator[Step]:
 def _check() -> Iterator[Step]:
     # Of 10,000 items each is what generated/verified.json records: `check --record`.
     yield _verb("check", "--items", "1000", "--seed", "3")
-    yield _verb("check", "--sanitize", "--items", "1000", "--seed", "2")
+    yield _verb("check", "--sanitize", "--items", "500", "--seed", "2")
 
 
 def _fuzz() -> Iterator[Step]:
     yield _verb("v3d", "fuzz", "--seconds", "5")
-    yield _verb("fuzz", wide=True)
+    yield _verb("fuzz", "--programs", "60", wide=True)
     yield _verb("fuzz", "--target", "qpu", "--programs", "40", wide=True)
 
 

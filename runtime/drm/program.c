@@ -53,7 +53,8 @@ daedalus_drm_program *daedalus_rt_drm_program_new(daedalus_drm *drm, const daeda
 
 /** What keeps the code from being run here; NULL: nothing. */
 static const char *obstacle(const daedalus_drm *drm, const daedalus_kernel_desc *kernel,
-                            const daedalus_qpu_code *code, uint32_t threads) {
+                            const daedalus_qpu_code *code, uint32_t threads,
+                            const daedalus_gpu_program *program) {
   if (kernel->n_buffers > DAEDALUS_GPU_BUFFERS_MOST) {
     return "it has more buffers than this library knows";
   }
@@ -69,9 +70,8 @@ static const char *obstacle(const daedalus_drm *drm, const daedalus_kernel_desc 
   if (threads > drm->node.n_qpus * code->threads) {
     return "the device does not have so many threads";
   }
-  const uint32_t used = threads == 0 ? drm->node.n_qpus * code->threads : threads;
-  if (item_clocks(code, used) > DAEDALUS_GPU_CLOCKS_A_SUBMISSION / DAEDALUS_GPU_ITEMS_UNIT) {
-    return "so few threads take too long for the smallest submission";
+  if (!daedalus_rt_gpu_dispatch_fits(program)) {
+    return "it takes too long for the smallest submission";
   }
   for (size_t i = 0; i < code->n_uniforms; i++) {
     if (code->uniforms[i].kind >= DAEDALUS_QPU_N_UNIFORM_KINDS ||
@@ -93,7 +93,7 @@ int daedalus_rt_drm_program_create(daedalus_gpu_backend *backend,
   if (program == NULL) {
     return -ENOMEM;
   }
-  const char *why = obstacle(drm, kernel, variant->qpu, workgroup);
+  const char *why = obstacle(drm, kernel, variant->qpu, workgroup, &program->base);
   if (why != NULL) {
     program->base.trust = DAEDALUS_GPU_REFUSED;
     snprintf(program->base.why, sizeof(program->base.why), "%s", why);

@@ -29,6 +29,9 @@
 /** Clocks that a dispatch of so many items takes, about. */
 uint64_t daedalus_rt_gpu_dispatch_clocks(const daedalus_gpu_program *program, size_t n_items);
 
+/** Whether the smallest dispatch, of DAEDALUS_GPU_ITEMS_UNIT items, is a submission. */
+bool daedalus_rt_gpu_dispatch_fits(const daedalus_gpu_program *program);
+
 /** Items of one dispatch at most: a multiple of DAEDALUS_GPU_ITEMS_UNIT. */
 size_t daedalus_rt_gpu_dispatch_most(const daedalus_gpu_program *program);
 

@@ -137,6 +137,26 @@ def test_values_carry_the_authors_names_and_lines(tmp_path: Path) -> None:
     assert "inner = v >> 1" in lines[nodes["second"].loc.line - 1]
 
 
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        # A variable of a comprehension ends with it.
+        (("one, edge = px[0, i] + 1, px[0, i] + 2",
+          "found = [x + n for n in (1, 2) for x in (one * 2, edge * 3)]",
+          "px[0, i] = clip_u8(found[0] + found[3])"), {"one", "edge", "found0", "found3"}),
+        # Of two variables with a value, the shorter name, whichever Python has last.
+        (("a = px[0, i] + 2", "later = a", "px[0, i] = clip_u8(later)"), {"a"}),
+        (("earlier = px[0, i] + 2", "b = earlier", "px[0, i] = clip_u8(b)"), {"b"}),
+    ],
+)  # fmt: skip
+def test_names_do_not_depend_on_pythons_version(
+    lines: tuple[str, ...], wanted: set[str], tmp_path: Path
+) -> None:
+    body = "with k.stage(i=8) as i:\n" + "".join(f"    {line}\n" for line in lines)
+    names = {n.name for n in kernel_of(tmp_path, spec_text(body)).stages[0].nodes() if n.name}
+    assert names == wanted
+
+
 def test_declarations_arrive(tmp_path: Path) -> None:
     body = (
         'k.plane("q", u8, rows=(-1, 2), cols=(0, 8), access="inout", lo=1, hi=99, owns="all",'

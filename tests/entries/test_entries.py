@@ -20,13 +20,19 @@ BUILDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "aarch64": ("aarch64", ()),
     "scalar": ("host", ("-DDAEDALUS_COMPILES_VECTORS=OFF", "-DDAEDALUS_HAVE_NATIVE_NEON=OFF")),
 }
-EACH = pytest.mark.parametrize(
-    "build",
-    [
-        *(("host",) if native.is_arm() else ("host", "aarch64")),
-        pytest.param("scalar", marks=pytest.mark.campaign),
-    ],
-)
+_HERE = ("host",) if native.is_arm() else ("host", "aarch64")
+
+
+def _builds(*in_ci: str) -> pytest.MarkDecorator:
+    """A test for each build; in the campaign, but for these."""
+    return pytest.mark.parametrize(
+        "build",
+        [pytest.param(b, marks=[] if b in in_ci else pytest.mark.campaign)
+         for b in (*_HERE, "scalar")],
+    )  # fmt: skip
+
+
+EACH = _builds(*_HERE)
 
 
 def _library(build: str) -> Path:
@@ -73,7 +79,7 @@ def _run(
 
 
 @pytest.mark.slow
-@EACH
+@_builds("host")
 def test_cdef_touches_only_what_edges_allow(build: str, tmp_path: Path) -> None:
     """Every combination of edges, direction and kind of filter, at both ends of a page."""
     assert _run(build, tmp_path, "cdef_pages") == 16 * 8 * 3 * 2

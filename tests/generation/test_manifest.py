@@ -13,7 +13,6 @@ import pytest
 from spec_support import HEAD, in_stage, load_text, spec_text
 
 from daedalus.generator.emit import Generated, generate
-from daedalus.generator.registry import load
 from daedalus.generator.schedule import (
     GPU_FLAGS,
     QPU_FLAGS,
@@ -26,11 +25,6 @@ SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "manifest.schema.jso
 SIZES = {"uint8_t": 1, "int8_t": 1, "uint16_t": 2, "int16_t": 2, "uint32_t": 4, "int32_t": 4}
 
 GUARDS = {"neon": "NEON", "vector": "VECTORS", "glsl": "VULKAN", "qpu": "DRM", "c": ""}
-
-
-@pytest.fixture(scope="module")
-def generated() -> Generated:
-    return generate(load())
 
 
 @pytest.fixture(scope="module")

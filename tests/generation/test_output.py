@@ -26,11 +26,6 @@ def tree(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.fixture(scope="module")
-def generated() -> Generated:
-    return generate(load())
-
-
 @pytest.mark.campaign
 def test_two_processes_write_the_same_bytes(tmp_path: Path, generated: Generated) -> None:
     """With other hash seeds, locales and current folders."""

@@ -15,13 +15,15 @@ def _kept(monkeypatch: pytest.MonkeyPatch, stage: Stage) -> int:
     return assert_kept(monkeypatch, relative, relative.relate_values, stage, results=True)
 
 
-_WAYS = [
-    pytest.param(op, first, marks=[] if (op, first) == (Op.MIN, False) else pytest.mark.campaign)
-    for op, first in itertools.product((Op.MIN, Op.MAX), (False, True))
-]
+def test_a_limit_of_one_that_is_subtracted(monkeypatch: pytest.MonkeyPatch) -> None:
+    k = Maker()
+    q, p = k.leaf("q"), k.leaf("p")
+    stage = stage_of((k(Op.SUB, p, q), None), (k(Op.MIN, q, p), None))
+    assert _kept(monkeypatch, stage)
 
 
-@pytest.mark.parametrize(("op", "first"), _WAYS)
+@pytest.mark.campaign
+@pytest.mark.parametrize(("op", "first"), itertools.product((Op.MIN, Op.MAX), (False, True)))
 def test_limits_of_what_is_subtracted(monkeypatch: pytest.MonkeyPatch, op: Op, first: bool) -> None:
     """min(q, p0, p1) where p0 - q and p1 - q are there; of p2 there is none."""
     k = Maker()

@@ -218,7 +218,13 @@ def _is(i: Instruction, op: str) -> bool:
     return isinstance(i, Compute) and i.forms[0].op == op
 
 
-@pytest.mark.parametrize("name", ["qpu_inside_p16_word_pair", "qpu_insec_p16_word_pair"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "qpu_insec_p16_word_pair",
+        pytest.param("qpu_inside_p16_word_pair", marks=pytest.mark.campaign),
+    ],
+)
 def test_no_setting_of_the_simulator_changes_anything(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

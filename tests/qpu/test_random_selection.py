@@ -98,7 +98,7 @@ def test_programs_that_exclude_all_items_are_not_run(
 def test_wrong_code_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of programs that subtract instead of adding every one fails."""
 
-    def wrong(program: Program, threads: int, rng: random.Random) -> Code:
+    def wrong(program: Program, threads: int, rng: random.Random, *, flags_stay: bool) -> Code:
         assert program.loop is not None
         body = tuple(
             replace(i, forms=tuple(Form(_OTHER.get(f.op, f.op), f.sources) for f in i.forms))
@@ -107,8 +107,9 @@ def test_wrong_code_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
             for i in program.loop.body
         )
         return compile_somehow(
-            replace(program, loop=replace(program.loop, body=body)), threads, rng
-        )
+            replace(program, loop=replace(program.loop, body=body)), threads, rng,
+            flags_stay=flags_stay,
+        )  # fmt: skip
 
     monkeypatch.setattr(fuzz_qpu, "compile_somehow", wrong)
     total = _run((SEED, n) for n in range(2000, 2004))
@@ -124,9 +125,10 @@ def test_the_same_program_is_run_the_same_way() -> None:
     assert first == again and {f.schedule.points for f in first} == set(POINTS)
 
 
-def test_four_threads_a_qpu_are_drawn_by_name() -> None:
+def test_every_kind_of_code_is_drawn_by_name() -> None:
     total = _run((SEED, n) for n in range(2000, 2010))
-    assert not total.failures and total.at_four > 0
+    assert not total.failures
+    assert total.at_four > 0 and total.paired > 0 and 0 < total.renewed < total.ran
 
 
 def test_unifa_is_drawn_where_a_batch_is_one_item() -> None:

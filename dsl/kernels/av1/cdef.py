@@ -110,9 +110,8 @@ def av1_cdef8(k: KernelBuilder) -> None:
         taps: list[tuple[Value, int, Value, Value, Value | int]] = [
             (direction, n, pri, pri_shift, select(even, w, 3)) for n, w in ((0, 4), (1, 2))
         ]
-        for turn in (2, 6):
-            beside = wrapped[direction + turn]
-            taps += [(beside, n, sec, sec_shift, 2 - n) for n in (0, 1)]
+        beside = [wrapped[direction + turn] for turn in (2, 6)]
+        taps += [(way, n, sec, sec_shift, 2 - n) for way in beside for n in (0, 1)]
         for way, n, strength, shift, weight in taps:
             for sign in (1, -1):
                 p = tile[y + 2 + dy[way, n] * sign, x + 2 + dx[way, n] * sign]

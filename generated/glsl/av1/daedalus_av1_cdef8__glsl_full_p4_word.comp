@@ -7,7 +7,7 @@
 // av1_cdef8, GLSL, class full
 // computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 // 16 invocations an item
-// input hash 6380a53f730628e4
+// input hash bad64188b40a3ec5
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -139,10 +139,10 @@ void main() {
   // stage 6 of 18: y = 0..0; writes tile
   {
     const int t3 = edges_ >> 2;
-    const bool horizontal = (edges_ >> 1) > (t3 + t3);
+    const bool right = (edges_ >> 1) > (t3 + t3);
     const int t6 = edges_ >> 3;
     const bool top = t3 > (t6 + t6);
-    const bool t9 = top && horizontal;
+    const bool t9 = top && right;
     if (lane < 1u && t9) {
       const int src_p = src_at4 + -2 * src_stride4;
       const uint src_word = src_uint[src_p + 2];
@@ -161,10 +161,10 @@ void main() {
   // stage 7 of 18: y = 0..0; writes tile
   {
     const int t3 = edges_ >> 2;
-    const bool horizontal = (edges_ >> 1) > (t3 + t3);
+    const bool right = (edges_ >> 1) > (t3 + t3);
     const int t6 = edges_ >> 3;
     const bool top = t3 > (t6 + t6);
-    const bool t9 = top && horizontal;
+    const bool t9 = top && right;
     const bool t10 = !t9;
     if (lane < 1u && t10) {
       tile[tile_at + 10] = 16384;
@@ -209,8 +209,8 @@ void main() {
   {
     const int y = int(lane & 3u);
     const int t3 = edges_ >> 2;
-    const bool horizontal = (edges_ >> 1) > (t3 + t3);
-    if (lane < 4u && horizontal) {
+    const bool right = (edges_ >> 1) > (t3 + t3);
+    if (lane < 4u && right) {
       const int src_p = src_at4 + (2*y) * src_stride4;
       const uint src_word = src_uint[src_p + 2];
       const int t6 = int(src_word & 255u);
@@ -241,8 +241,8 @@ void main() {
   {
     const int t1 = edges_ >> 1;
     const bool left = edges_ > (t1 + t1);
-    const bool vertical = (edges_ >> 3) > 0;
-    const bool t8 = vertical && left;
+    const bool bottom = (edges_ >> 3) > 0;
+    const bool t8 = bottom && left;
     if (lane < 1u && t8) {
       const int src_p = src_at4 + 8 * src_stride4;
       const uint src_word = src_uint[src_p - 1];
@@ -262,8 +262,8 @@ void main() {
   {
     const int t1 = edges_ >> 1;
     const bool left = edges_ > (t1 + t1);
-    const bool vertical = (edges_ >> 3) > 0;
-    const bool t8 = vertical && left;
+    const bool bottom = (edges_ >> 3) > 0;
+    const bool t8 = bottom && left;
     const bool t9 = !t8;
     if (lane < 1u && t9) {
       tile[tile_at + 120] = 16384;
@@ -276,8 +276,8 @@ void main() {
   {
     const int y = int(lane >> 1 & 1u);
     const int x = int(lane & 1u);
-    const bool vertical = (edges_ >> 3) > 0;
-    if (lane < 4u && vertical) {
+    const bool bottom = (edges_ >> 3) > 0;
+    if (lane < 4u && bottom) {
       const int src_p = src_at4 + x + (y + 8) * src_stride4;
       const uint src_word = src_uint[src_p];
       const int t4 = int(src_word & 255u);
@@ -305,9 +305,9 @@ void main() {
   // stage 16 of 18: y = 0..0; writes tile
   {
     const int t4 = edges_ >> 2;
-    const bool horizontal = (edges_ >> 1) > (t4 + t4);
-    const bool vertical = (edges_ >> 3) > 0;
-    const bool t9 = vertical && horizontal;
+    const bool right = (edges_ >> 1) > (t4 + t4);
+    const bool bottom = (edges_ >> 3) > 0;
+    const bool t9 = bottom && right;
     if (lane < 1u && t9) {
       const int src_p = src_at4 + 8 * src_stride4;
       const uint src_word = src_uint[src_p + 2];
@@ -326,9 +326,9 @@ void main() {
   // stage 17 of 18: y = 0..0; writes tile
   {
     const int t4 = edges_ >> 2;
-    const bool horizontal = (edges_ >> 1) > (t4 + t4);
-    const bool vertical = (edges_ >> 3) > 0;
-    const bool t9 = vertical && horizontal;
+    const bool right = (edges_ >> 1) > (t4 + t4);
+    const bool bottom = (edges_ >> 3) > 0;
+    const bool t9 = bottom && right;
     const bool t10 = !t9;
     if (lane < 1u && t10) {
       tile[tile_at + 130] = 16384;
@@ -343,14 +343,14 @@ void main() {
     const int y = int(lane >> 1);
     const int x = int(lane & 1u);
     const int pri_shift = max((damping_ - int(0xffffaa50u >> (pri_ * 2) & 3u)), 0);
-    const int sec_shift = max((damping_ - int(0xffffaa50u >> (sec_ * 2) & 3u)), 0);
+    const int shift = max((damping_ - int(0xffffaa50u >> (sec_ * 2) & 3u)), 0);
     const int t12 = pri_ >> 1;
     const bool even = pri_ <= (t12 + t12);
     const int px = tile[tile_at + 12*y + 4*x + 26];
     const int t18 = even ? 4 : 3;
     const int t19 = even ? 2 : 3;
-    const int beside = ((dir_ + 2) & 7);
-    const int beside_2 = ((dir_ + 6) & 7);
+    const int beside0 = ((dir_ + 2) & 7);
+    const int way = ((dir_ + 6) & 7);
     const int t25 = (int(43604u >> (dir_ * 2) & 3u) - 1);
     const int t27 = int(31u >> (dir_) & 1u);
     const int t28 = tile[tile_at + 12*y + 12*t25 + 4*x + t27 + 26];
@@ -375,57 +375,57 @@ void main() {
     const int size_4 = max(t74 - px, px - t74);
     const int limit_4 = max((pri_ - (size_4 >> pri_shift)), 0);
     const int parts3 = max(min((t74 - px), limit_4), (zero - limit_4)) * t19;
-    const int t87 = (int(43604u >> (beside * 2) & 3u) - 1);
-    const int t88 = int(31u >> (beside) & 1u);
+    const int t87 = (int(43604u >> (beside0 * 2) & 3u) - 1);
+    const int t88 = int(31u >> (beside0) & 1u);
     const int t89 = tile[tile_at + 12*y + 12*t87 + 4*x + t88 + 26];
     const int size_5 = max(t89 - px, px - t89);
-    const int limit_5 = max((sec_ - (size_5 >> sec_shift)), 0);
+    const int limit_5 = max((sec_ - (size_5 >> shift)), 0);
     const int t97 = max(min((t89 - px), limit_5), (zero - limit_5));
     const int parts4 = t97 + t97;
     const int t102 = t87 * -1;
     const int t103 = t88 * -1;
     const int t104 = tile[tile_at + 12*y + 12*t102 + 4*x + t103 + 26];
     const int size_6 = max(t104 - px, px - t104);
-    const int limit_6 = max((sec_ - (size_6 >> sec_shift)), 0);
+    const int limit_6 = max((sec_ - (size_6 >> shift)), 0);
     const int t112 = max(min((t104 - px), limit_6), (zero - limit_6));
     const int parts5 = t112 + t112;
-    const int t117 = (int(0x44443210u >> (beside * 4) & 15u) - 2);
-    const int t118 = (int(7167u >> (beside * 2) & 3u) - 1);
+    const int t117 = (int(0x44443210u >> (beside0 * 4) & 15u) - 2);
+    const int t118 = (int(7167u >> (beside0 * 2) & 3u) - 1);
     const int t119 = tile[tile_at + 12*y + 12*t117 + 4*x + t118 + 26];
     const int size_7 = max(t119 - px, px - t119);
-    const int limit_7 = max((sec_ - (size_7 >> sec_shift)), 0);
+    const int limit_7 = max((sec_ - (size_7 >> shift)), 0);
     const int parts6 = max(min((t119 - px), limit_7), (zero - limit_7));
     const int t131 = t117 * -1;
     const int t132 = t118 * -1;
     const int t133 = tile[tile_at + 12*y + 12*t131 + 4*x + t132 + 26];
     const int size_8 = max(t133 - px, px - t133);
-    const int limit_8 = max((sec_ - (size_8 >> sec_shift)), 0);
+    const int limit_8 = max((sec_ - (size_8 >> shift)), 0);
     const int parts7 = max(min((t133 - px), limit_8), (zero - limit_8));
-    const int t145 = (int(43604u >> (beside_2 * 2) & 3u) - 1);
-    const int t146 = int(31u >> (beside_2) & 1u);
+    const int t145 = (int(43604u >> (way * 2) & 3u) - 1);
+    const int t146 = int(31u >> (way) & 1u);
     const int t147 = tile[tile_at + 12*y + 12*t145 + 4*x + t146 + 26];
     const int size_9 = max(t147 - px, px - t147);
-    const int limit_9 = max((sec_ - (size_9 >> sec_shift)), 0);
+    const int limit_9 = max((sec_ - (size_9 >> shift)), 0);
     const int t155 = max(min((t147 - px), limit_9), (zero - limit_9));
     const int parts8 = t155 + t155;
     const int t160 = t145 * -1;
     const int t161 = t146 * -1;
     const int t162 = tile[tile_at + 12*y + 12*t160 + 4*x + t161 + 26];
     const int size_10 = max(t162 - px, px - t162);
-    const int limit_10 = max((sec_ - (size_10 >> sec_shift)), 0);
+    const int limit_10 = max((sec_ - (size_10 >> shift)), 0);
     const int t170 = max(min((t162 - px), limit_10), (zero - limit_10));
     const int parts9 = t170 + t170;
-    const int t175 = (int(0x44443210u >> (beside_2 * 4) & 15u) - 2);
-    const int t176 = (int(7167u >> (beside_2 * 2) & 3u) - 1);
+    const int t175 = (int(0x44443210u >> (way * 4) & 15u) - 2);
+    const int t176 = (int(7167u >> (way * 2) & 3u) - 1);
     const int t177 = tile[tile_at + 12*y + 12*t175 + 4*x + t176 + 26];
     const int size_11 = max(t177 - px, px - t177);
-    const int limit_11 = max((sec_ - (size_11 >> sec_shift)), 0);
+    const int limit_11 = max((sec_ - (size_11 >> shift)), 0);
     const int parts10 = max(min((t177 - px), limit_11), (zero - limit_11));
     const int t189 = t175 * -1;
     const int t190 = t176 * -1;
     const int p = tile[tile_at + 12*y + 12*t189 + 4*x + t190 + 26];
     const int size_12 = max(p - px, px - p);
-    const int limit_12 = max((sec_ - (size_12 >> sec_shift)), 0);
+    const int limit_12 = max((sec_ - (size_12 >> shift)), 0);
     const int part = max(min((p - px), limit_12), (zero - limit_12));
     const int low = min(min(min(min(min(min(min(min(min(min(min(min(px, t28), t44), t59), t74),
         t89), t104), t119), t133), t147), t162), t177), p);
@@ -459,39 +459,39 @@ void main() {
     const int parts3_2 = max(min((t270 - px_2), limit_16), (zero - limit_16)) * t19;
     const int t283 = tile[tile_at + 12*y + 12*t87 + 4*x + t88 + 27];
     const int size_17 = max(t283 - px_2, px_2 - t283);
-    const int limit_17 = max((sec_ - (size_17 >> sec_shift)), 0);
+    const int limit_17 = max((sec_ - (size_17 >> shift)), 0);
     const int t291 = max(min((t283 - px_2), limit_17), (zero - limit_17));
     const int parts4_2 = t291 + t291;
     const int t296 = tile[tile_at + 12*y + 12*t102 + 4*x + t103 + 27];
     const int size_18 = max(t296 - px_2, px_2 - t296);
-    const int limit_18 = max((sec_ - (size_18 >> sec_shift)), 0);
+    const int limit_18 = max((sec_ - (size_18 >> shift)), 0);
     const int t304 = max(min((t296 - px_2), limit_18), (zero - limit_18));
     const int parts5_2 = t304 + t304;
     const int t309 = tile[tile_at + 12*y + 12*t117 + 4*x + t118 + 27];
     const int size_19 = max(t309 - px_2, px_2 - t309);
-    const int limit_19 = max((sec_ - (size_19 >> sec_shift)), 0);
+    const int limit_19 = max((sec_ - (size_19 >> shift)), 0);
     const int parts6_2 = max(min((t309 - px_2), limit_19), (zero - limit_19));
     const int t321 = tile[tile_at + 12*y + 12*t131 + 4*x + t132 + 27];
     const int size_20 = max(t321 - px_2, px_2 - t321);
-    const int limit_20 = max((sec_ - (size_20 >> sec_shift)), 0);
+    const int limit_20 = max((sec_ - (size_20 >> shift)), 0);
     const int parts7_2 = max(min((t321 - px_2), limit_20), (zero - limit_20));
     const int t333 = tile[tile_at + 12*y + 12*t145 + 4*x + t146 + 27];
     const int size_21 = max(t333 - px_2, px_2 - t333);
-    const int limit_21 = max((sec_ - (size_21 >> sec_shift)), 0);
+    const int limit_21 = max((sec_ - (size_21 >> shift)), 0);
     const int t341 = max(min((t333 - px_2), limit_21), (zero - limit_21));
     const int parts8_2 = t341 + t341;
     const int t346 = tile[tile_at + 12*y + 12*t160 + 4*x + t161 + 27];
     const int size_22 = max(t346 - px_2, px_2 - t346);
-    const int limit_22 = max((sec_ - (size_22 >> sec_shift)), 0);
+    const int limit_22 = max((sec_ - (size_22 >> shift)), 0);
     const int t354 = max(min((t346 - px_2), limit_22), (zero - limit_22));
     const int parts9_2 = t354 + t354;
     const int t359 = tile[tile_at + 12*y + 12*t175 + 4*x + t176 + 27];
     const int size_23 = max(t359 - px_2, px_2 - t359);
-    const int limit_23 = max((sec_ - (size_23 >> sec_shift)), 0);
+    const int limit_23 = max((sec_ - (size_23 >> shift)), 0);
     const int parts10_2 = max(min((t359 - px_2), limit_23), (zero - limit_23));
     const int p_2 = tile[tile_at + 12*y + 12*t189 + 4*x + t190 + 27];
     const int size_24 = max(p_2 - px_2, px_2 - p_2);
-    const int limit_24 = max((sec_ - (size_24 >> sec_shift)), 0);
+    const int limit_24 = max((sec_ - (size_24 >> shift)), 0);
     const int part_2 = max(min((p_2 - px_2), limit_24), (zero - limit_24));
     const int low_2 = min(min(min(min(min(min(min(min(min(min(min(min(px_2, t231), t244), t257),
         t270), t283), t296), t309), t321), t333), t346), t359), p_2);
@@ -522,39 +522,39 @@ void main() {
     const int parts3_3 = max(min((t445 - px_3), limit_28), (zero - limit_28)) * t19;
     const int t458 = tile[tile_at + 12*y + 12*t87 + 4*x + t88 + 28];
     const int size_29 = max(t458 - px_3, px_3 - t458);
-    const int limit_29 = max((sec_ - (size_29 >> sec_shift)), 0);
+    const int limit_29 = max((sec_ - (size_29 >> shift)), 0);
     const int t466 = max(min((t458 - px_3), limit_29), (zero - limit_29));
     const int parts4_3 = t466 + t466;
     const int t471 = tile[tile_at + 12*y + 12*t102 + 4*x + t103 + 28];
     const int size_30 = max(t471 - px_3, px_3 - t471);
-    const int limit_30 = max((sec_ - (size_30 >> sec_shift)), 0);
+    const int limit_30 = max((sec_ - (size_30 >> shift)), 0);
     const int t479 = max(min((t471 - px_3), limit_30), (zero - limit_30));
     const int parts5_3 = t479 + t479;
     const int t484 = tile[tile_at + 12*y + 12*t117 + 4*x + t118 + 28];
     const int size_31 = max(t484 - px_3, px_3 - t484);
-    const int limit_31 = max((sec_ - (size_31 >> sec_shift)), 0);
+    const int limit_31 = max((sec_ - (size_31 >> shift)), 0);
     const int parts6_3 = max(min((t484 - px_3), limit_31), (zero - limit_31));
     const int t496 = tile[tile_at + 12*y + 12*t131 + 4*x + t132 + 28];
     const int size_32 = max(t496 - px_3, px_3 - t496);
-    const int limit_32 = max((sec_ - (size_32 >> sec_shift)), 0);
+    const int limit_32 = max((sec_ - (size_32 >> shift)), 0);
     const int parts7_3 = max(min((t496 - px_3), limit_32), (zero - limit_32));
     const int t508 = tile[tile_at + 12*y + 12*t145 + 4*x + t146 + 28];
     const int size_33 = max(t508 - px_3, px_3 - t508);
-    const int limit_33 = max((sec_ - (size_33 >> sec_shift)), 0);
+    const int limit_33 = max((sec_ - (size_33 >> shift)), 0);
     const int t516 = max(min((t508 - px_3), limit_33), (zero - limit_33));
     const int parts8_3 = t516 + t516;
     const int t521 = tile[tile_at + 12*y + 12*t160 + 4*x + t161 + 28];
     const int size_34 = max(t521 - px_3, px_3 - t521);
-    const int limit_34 = max((sec_ - (size_34 >> sec_shift)), 0);
+    const int limit_34 = max((sec_ - (size_34 >> shift)), 0);
     const int t529 = max(min((t521 - px_3), limit_34), (zero - limit_34));
     const int parts9_3 = t529 + t529;
     const int t534 = tile[tile_at + 12*y + 12*t175 + 4*x + t176 + 28];
     const int size_35 = max(t534 - px_3, px_3 - t534);
-    const int limit_35 = max((sec_ - (size_35 >> sec_shift)), 0);
+    const int limit_35 = max((sec_ - (size_35 >> shift)), 0);
     const int parts10_3 = max(min((t534 - px_3), limit_35), (zero - limit_35));
     const int p_3 = tile[tile_at + 12*y + 12*t189 + 4*x + t190 + 28];
     const int size_36 = max(p_3 - px_3, px_3 - p_3);
-    const int limit_36 = max((sec_ - (size_36 >> sec_shift)), 0);
+    const int limit_36 = max((sec_ - (size_36 >> shift)), 0);
     const int part_3 = max(min((p_3 - px_3), limit_36), (zero - limit_36));
     const int low_3 = min(min(min(min(min(min(min(min(min(min(min(min(px_3, t406), t419), t432),
         t445), t458), t471), t484), t496), t508), t521), t534), p_3);
@@ -585,39 +585,39 @@ void main() {
     const int parts3_4 = max(min((t620 - px_4), limit_40), (zero - limit_40)) * t19;
     const int t633 = tile[tile_at + 12*y + 12*t87 + 4*x + t88 + 29];
     const int size_41 = max(t633 - px_4, px_4 - t633);
-    const int limit_41 = max((sec_ - (size_41 >> sec_shift)), 0);
+    const int limit_41 = max((sec_ - (size_41 >> shift)), 0);
     const int t641 = max(min((t633 - px_4), limit_41), (zero - limit_41));
     const int parts4_4 = t641 + t641;
     const int t646 = tile[tile_at + 12*y + 12*t102 + 4*x + t103 + 29];
     const int size_42 = max(t646 - px_4, px_4 - t646);
-    const int limit_42 = max((sec_ - (size_42 >> sec_shift)), 0);
+    const int limit_42 = max((sec_ - (size_42 >> shift)), 0);
     const int t654 = max(min((t646 - px_4), limit_42), (zero - limit_42));
     const int parts5_4 = t654 + t654;
     const int t659 = tile[tile_at + 12*y + 12*t117 + 4*x + t118 + 29];
     const int size_43 = max(t659 - px_4, px_4 - t659);
-    const int limit_43 = max((sec_ - (size_43 >> sec_shift)), 0);
+    const int limit_43 = max((sec_ - (size_43 >> shift)), 0);
     const int parts6_4 = max(min((t659 - px_4), limit_43), (zero - limit_43));
     const int t671 = tile[tile_at + 12*y + 12*t131 + 4*x + t132 + 29];
     const int size_44 = max(t671 - px_4, px_4 - t671);
-    const int limit_44 = max((sec_ - (size_44 >> sec_shift)), 0);
+    const int limit_44 = max((sec_ - (size_44 >> shift)), 0);
     const int parts7_4 = max(min((t671 - px_4), limit_44), (zero - limit_44));
     const int t683 = tile[tile_at + 12*y + 12*t145 + 4*x + t146 + 29];
     const int size_45 = max(t683 - px_4, px_4 - t683);
-    const int limit_45 = max((sec_ - (size_45 >> sec_shift)), 0);
+    const int limit_45 = max((sec_ - (size_45 >> shift)), 0);
     const int t691 = max(min((t683 - px_4), limit_45), (zero - limit_45));
     const int parts8_4 = t691 + t691;
     const int t696 = tile[tile_at + 12*y + 12*t160 + 4*x + t161 + 29];
     const int size_46 = max(t696 - px_4, px_4 - t696);
-    const int limit_46 = max((sec_ - (size_46 >> sec_shift)), 0);
+    const int limit_46 = max((sec_ - (size_46 >> shift)), 0);
     const int t704 = max(min((t696 - px_4), limit_46), (zero - limit_46));
     const int parts9_4 = t704 + t704;
     const int t709 = tile[tile_at + 12*y + 12*t175 + 4*x + t176 + 29];
     const int size_47 = max(t709 - px_4, px_4 - t709);
-    const int limit_47 = max((sec_ - (size_47 >> sec_shift)), 0);
+    const int limit_47 = max((sec_ - (size_47 >> shift)), 0);
     const int parts10_4 = max(min((t709 - px_4), limit_47), (zero - limit_47));
     const int p_4 = tile[tile_at + 12*y + 12*t189 + 4*x + t190 + 29];
     const int size_48 = max(p_4 - px_4, px_4 - p_4);
-    const int limit_48 = max((sec_ - (size_48 >> sec_shift)), 0);
+    const int limit_48 = max((sec_ - (size_48 >> shift)), 0);
     const int part_4 = max(min((p_4 - px_4), limit_48), (zero - limit_48));
     const int low_4 = min(min(min(min(min(min(min(min(min(min(min(min(px_4, t581), t594), t607),
         t620), t633), t646), t659), t671), t683), t696), t709), p_4);

@@ -7,7 +7,7 @@
 // av1_cdef8, GLSL, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
 // computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 // 16 invocations an item
-// input hash 763b3403ee918ba7
+// input hash e781054e344e128c
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;

@@ -7,7 +7,7 @@
 // av1_cdef8, GLSL, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
 // computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 // 16 invocations an item
-// input hash 42cd563c3d718c43
+// input hash e6f2d5987c6b39d9
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;

@@ -10,7 +10,7 @@
 //   1
 // assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 // 4 invocations an item
-// input hash 660f93e3f7f2fb6f
+// input hash 8881d88d24ca0fe1
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -85,7 +85,6 @@ void main() {
     const int b7 = a7 - (a1 >> 2);
     const int b3 = a3 + (a5 >> 2);
     const int b5 = (a3 >> 2) - a5;
-    const int v_2 = b0 - b7;
     const int w0_2 = (int(coeffs_word) >> 16);
     const int w1_2 = (int(coeffs_word_2) >> 16);
     const int w2_2 = (int(coeffs_word_3) >> 16);
@@ -110,7 +109,6 @@ void main() {
     const int b7_2 = a7_2 - (a1_2 >> 2);
     const int b3_2 = a3_2 + (a5_2 >> 2);
     const int b5_2 = (a3_2 >> 2) - a5_2;
-    const int v_3 = b0_2 - b7_2;
     rows[rows_at + 16*v] = (b0 + b7);
     rows[rows_at + 16*v + 1] = (b2 + b5);
     rows[rows_at + 16*v + 2] = (b4 + b3);
@@ -118,7 +116,7 @@ void main() {
     rows[rows_at + 16*v + 4] = (b6 - b1);
     rows[rows_at + 16*v + 5] = (b4 - b3);
     rows[rows_at + 16*v + 6] = (b2 - b5);
-    rows[rows_at + 16*v + 7] = v_2;
+    rows[rows_at + 16*v + 7] = (b0 - b7);
     rows[rows_at + 16*v + 8] = (b0_2 + b7_2);
     rows[rows_at + 16*v + 9] = (b2_2 + b5_2);
     rows[rows_at + 16*v + 10] = (b4_2 + b3_2);
@@ -126,7 +124,7 @@ void main() {
     rows[rows_at + 16*v + 12] = (b6_2 - b1_2);
     rows[rows_at + 16*v + 13] = (b4_2 - b3_2);
     rows[rows_at + 16*v + 14] = (b2_2 - b5_2);
-    rows[rows_at + 16*v + 15] = v_3;
+    rows[rows_at + 16*v + 15] = (b0_2 - b7_2);
   }
   barrier();
   // stage 2 of 2: x = 0..3; writes dst

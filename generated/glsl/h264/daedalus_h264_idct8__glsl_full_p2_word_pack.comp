@@ -10,7 +10,7 @@
 //   1
 // assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 // 4 invocations an item
-// input hash e5390360eeb05170
+// input hash ff5a2360ce0e2a38
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -85,7 +85,6 @@ void main() {
     const int b7 = a7 - (a1 >> 2);
     const int b3 = a3 + (a5 >> 2);
     const int b5 = (a3 >> 2) - a5;
-    const int v_2 = b0 - b7;
     const int w0_2 = (int(coeffs_word) >> 16);
     const int w1_2 = (int(coeffs_word_2) >> 16);
     const int w2_2 = (int(coeffs_word_3) >> 16);
@@ -110,15 +109,14 @@ void main() {
     const int b7_2 = a7_2 - (a1_2 >> 2);
     const int b3_2 = a3_2 + (a5_2 >> 2);
     const int b5_2 = (a3_2 >> 2) - a5_2;
-    const int v_3 = b0_2 - b7_2;
     rows[rows_at + 8*v] = (uint(b0 + b7)) + (uint(b2 + b5) << 16);
     rows[rows_at + 8*v + 1] = (uint(b4 + b3)) + (uint(b6 + b1) << 16);
     rows[rows_at + 8*v + 2] = (uint(b6 - b1)) + (uint(b4 - b3) << 16);
-    rows[rows_at + 8*v + 3] = (uint(b2 - b5)) + (uint(v_2) << 16);
+    rows[rows_at + 8*v + 3] = (uint(b2 - b5)) + (uint(b0 - b7) << 16);
     rows[rows_at + 8*v + 4] = (uint(b0_2 + b7_2)) + (uint(b2_2 + b5_2) << 16);
     rows[rows_at + 8*v + 5] = (uint(b4_2 + b3_2)) + (uint(b6_2 + b1_2) << 16);
     rows[rows_at + 8*v + 6] = (uint(b6_2 - b1_2)) + (uint(b4_2 - b3_2) << 16);
-    rows[rows_at + 8*v + 7] = (uint(b2_2 - b5_2)) + (uint(v_3) << 16);
+    rows[rows_at + 8*v + 7] = (uint(b2_2 - b5_2)) + (uint(b0_2 - b7_2) << 16);
   }
   barrier();
   // stage 2 of 2: x = 0..3; writes dst

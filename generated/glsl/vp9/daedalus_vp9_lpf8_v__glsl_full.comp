@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 8 invocations an item
-// input hash 2c355ad4b0d3cf1e
+// input hash a600580a49480520
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -43,58 +43,57 @@ void main() {
   {
     const int i = int(lane);
     const int dst_p = dst_at + i + -4 * dst_stride;
-    const int row2 = int(dst_u8[dst_p]);
+    const int p3 = int(dst_u8[dst_p]);
     const int dst_p_2 = dst_p + dst_stride;
-    const int row3 = int(dst_u8[dst_p_2]);
+    const int p2 = int(dst_u8[dst_p_2]);
     const int dst_p_3 = dst_p_2 + dst_stride;
-    const int row4 = int(dst_u8[dst_p_3]);
+    const int p1 = int(dst_u8[dst_p_3]);
     const int dst_p_4 = dst_p_3 + dst_stride;
-    const int row5 = int(dst_u8[dst_p_4]);
+    const int p0 = int(dst_u8[dst_p_4]);
     const int dst_p_5 = dst_p_4 + dst_stride;
-    const int row6 = int(dst_u8[dst_p_5]);
+    const int q0 = int(dst_u8[dst_p_5]);
     const int dst_p_6 = dst_p_5 + dst_stride;
-    const int row7 = int(dst_u8[dst_p_6]);
+    const int q1 = int(dst_u8[dst_p_6]);
     const int dst_p_7 = dst_p_6 + dst_stride;
-    const int row8 = int(dst_u8[dst_p_7]);
+    const int q2 = int(dst_u8[dst_p_7]);
     const int dst_p_8 = dst_p_7 + dst_stride;
-    const int row11 = int(dst_u8[dst_p_8]);
-    const int steps0 = max(row4 - row5, row5 - row4);
-    const int steps1 = max(row3 - row4, row4 - row3);
-    const int steps2 = max(row2 - row3, row3 - row2);
-    const int steps3 = max(row7 - row6, row6 - row7);
-    const int steps4 = max(row8 - row7, row7 - row8);
-    const int steps5 = max(row11 - row8, row8 - row11);
+    const int q3 = int(dst_u8[dst_p_8]);
+    const int steps0 = max(p1 - p0, p0 - p1);
+    const int steps1 = max(p2 - p1, p1 - p2);
+    const int steps2 = max(p3 - p2, p2 - p3);
+    const int steps3 = max(q1 - q0, q0 - q1);
+    const int steps4 = max(q2 - q1, q1 - q2);
+    const int steps5 = max(q3 - q2, q2 - q3);
     const bool t22 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4), steps5) <=
         limit_;
-    const int t23 = max(row5 - row6, row6 - row5);
-    const bool t29 = ((t23 + t23) + (max(row4 - row7, row7 - row4) >> 1)) <= blimit_;
+    const int t23 = max(p0 - q0, q0 - p0);
+    const bool t29 = ((t23 + t23) + (max(p1 - q1, q1 - p1) >> 1)) <= blimit_;
     const bool t30 = t22 && t29;
     const bool t32 = max(steps0, steps3) > thresh_;
-    const bool t43 = max(max(max(max(max(steps0, max(row3 - row5, row5 - row3)), max(row2 - row5,
-        row5 - row2)), steps3), max(row8 - row6, row6 - row8)), max(row11 - row6, row6 - row11)) <=
-        1;
-    const int t44 = row6 - row5;
-    const int f = clamp((t44 + t44 + t44) + (t32 ? clamp(row4 - row7, -128, 127) : 0), -128, 127);
+    const bool t43 = max(max(max(max(max(steps0, max(p2 - p0, p0 - p2)), max(p3 - p0, p0 - p3)),
+        steps3), max(q2 - q0, q0 - q2)), max(q3 - q0, q0 - q3)) <= 1;
+    const int t44 = q0 - p0;
+    const int f = clamp((t44 + t44 + t44) + (t32 ? clamp(p1 - q1, -128, 127) : 0), -128, 127);
     const int f1 = min((f + 4), 127) >> 3;
     const int f2 = min((f + 3), 127) >> 3;
     const int g = t32 ? 0 : ((f1 + 1) >> 1);
-    const int narrow1 = clamp(row4 + g, 0, 255);
-    const int narrow2 = clamp(row5 + f2, 0, 255);
-    const int narrow3 = clamp(row6 - f1, 0, 255);
-    const int narrow4 = clamp(row7 - g, 0, 255);
-    const int t76 = ((((row2 + row2 + row2) + (row3 + row3)) + row4) + row5) + row6;
-    const int t82 = t76 + (((row4 + row7) - row2) - row3);
-    const int t88 = t82 + (((row5 + row8) - row2) - row4);
-    const int t94 = t88 + (((row6 + row11) - row2) - row5);
-    const int t100 = t94 + (((row7 + row11) - row3) - row6);
-    const int wide = t100 + (((row8 + row11) - row4) - row7);
+    const int narrow1 = clamp(p1 + g, 0, 255);
+    const int narrow2 = clamp(p0 + f2, 0, 255);
+    const int narrow3 = clamp(q0 - f1, 0, 255);
+    const int narrow4 = clamp(q1 - g, 0, 255);
+    const int t76 = ((((p3 + p3 + p3) + (p2 + p2)) + p1) + p0) + q0;
+    const int t82 = t76 + (((p1 + q1) - p3) - p2);
+    const int t88 = t82 + (((p0 + q2) - p3) - p1);
+    const int t94 = t88 + (((q0 + q3) - p3) - p0);
+    const int t100 = t94 + (((q1 + q3) - p2) - q0);
+    const int wide = t100 + (((q2 + q3) - p1) - q1);
     if (live && t30) {
-      dst_u8[dst_p_2] = uint8_t(t43 ? ((t76 + 4) >> 3) : row3);
+      dst_u8[dst_p_2] = uint8_t(t43 ? ((t76 + 4) >> 3) : p2);
       dst_u8[dst_p_3] = uint8_t(t43 ? ((t82 + 4) >> 3) : narrow1);
       dst_u8[dst_p_4] = uint8_t(t43 ? ((t88 + 4) >> 3) : narrow2);
       dst_u8[dst_p_5] = uint8_t(t43 ? ((t94 + 4) >> 3) : narrow3);
       dst_u8[dst_p_6] = uint8_t(t43 ? ((t100 + 4) >> 3) : narrow4);
-      dst_u8[dst_p_7] = uint8_t(t43 ? ((wide + 4) >> 3) : row8);
+      dst_u8[dst_p_7] = uint8_t(t43 ? ((wide + 4) >> 3) : q2);
     }
   }
 }

@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 4 invocations an item
-// input hash eca0af991d37f9a1
+// input hash 9fdc59795d7f25e3
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -44,114 +44,111 @@ void main() {
     const int i = int(lane);
     const int dst_p = dst_at2 + i + -4 * dst_stride2;
     const uint dst_half = uint(dst_uint16[dst_p]);
-    const int row2 = int(dst_half & 255u);
+    const int p3 = int(dst_half & 255u);
     const int dst_p_2 = dst_p + dst_stride2;
     const uint dst_half_2 = uint(dst_uint16[dst_p_2]);
-    const int row3 = int(dst_half_2 & 255u);
+    const int p2 = int(dst_half_2 & 255u);
     const int dst_p_3 = dst_p_2 + dst_stride2;
     const uint dst_half_3 = uint(dst_uint16[dst_p_3]);
-    const int row4 = int(dst_half_3 & 255u);
+    const int p1 = int(dst_half_3 & 255u);
     const int dst_p_4 = dst_p_3 + dst_stride2;
     const uint dst_half_4 = uint(dst_uint16[dst_p_4]);
-    const int row5 = int(dst_half_4 & 255u);
+    const int p0 = int(dst_half_4 & 255u);
     const int dst_p_5 = dst_p_4 + dst_stride2;
     const uint dst_half_5 = uint(dst_uint16[dst_p_5]);
-    const int row6 = int(dst_half_5 & 255u);
+    const int q0 = int(dst_half_5 & 255u);
     const int dst_p_6 = dst_p_5 + dst_stride2;
     const uint dst_half_6 = uint(dst_uint16[dst_p_6]);
-    const int row7 = int(dst_half_6 & 255u);
+    const int q1 = int(dst_half_6 & 255u);
     const int dst_p_7 = dst_p_6 + dst_stride2;
     const uint dst_half_7 = uint(dst_uint16[dst_p_7]);
-    const int row8 = int(dst_half_7 & 255u);
+    const int q2 = int(dst_half_7 & 255u);
     const int dst_p_8 = dst_p_7 + dst_stride2;
     const uint dst_half_8 = uint(dst_uint16[dst_p_8]);
-    const int row11 = int(dst_half_8 & 255u);
-    const int steps0 = max(row4 - row5, row5 - row4);
-    const int steps1 = max(row3 - row4, row4 - row3);
-    const int steps2 = max(row2 - row3, row3 - row2);
-    const int steps3 = max(row7 - row6, row6 - row7);
-    const int steps4 = max(row8 - row7, row7 - row8);
-    const int steps5 = max(row11 - row8, row8 - row11);
+    const int q3 = int(dst_half_8 & 255u);
+    const int steps0 = max(p1 - p0, p0 - p1);
+    const int steps1 = max(p2 - p1, p1 - p2);
+    const int steps2 = max(p3 - p2, p2 - p3);
+    const int steps3 = max(q1 - q0, q0 - q1);
+    const int steps4 = max(q2 - q1, q1 - q2);
+    const int steps5 = max(q3 - q2, q2 - q3);
     const int t22 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4),
         steps5) - (limit_ + 1);
-    const int t23 = max(row5 - row6, row6 - row5);
-    const int t29 = ((t23 + t23) + (max(row4 - row7, row7 - row4) >> 1)) - (blimit_ + 1);
+    const int t23 = max(p0 - q0, q0 - p0);
+    const int t29 = ((t23 + t23) + (max(p1 - q1, q1 - p1) >> 1)) - (blimit_ + 1);
     const int t30 = t22 & t29;
     const int t32 = thresh_ - max(steps0, steps3);
-    const int t43 = max(max(max(max(max(steps0, max(row3 - row5, row5 - row3)), max(row2 - row5,
-        row5 - row2)), steps3), max(row8 - row6, row6 - row8)), max(row11 - row6,
-        row6 - row11)) - 2;
-    const int t44 = row6 - row5;
+    const int t43 = max(max(max(max(max(steps0, max(p2 - p0, p0 - p2)), max(p3 - p0, p0 - p3)),
+        steps3), max(q2 - q0, q0 - q2)), max(q3 - q0, q0 - q3)) - 2;
+    const int t44 = q0 - p0;
     const int m_2 = t32 >> 31;
-    const int f = clamp((t44 + t44 + t44) + (clamp(row4 - row7, -128, 127) & m_2), -128, 127);
+    const int f = clamp((t44 + t44 + t44) + (clamp(p1 - q1, -128, 127) & m_2), -128, 127);
     const int f1 = min((f + 4), 127) >> 3;
     const int f2 = min((f + 3), 127) >> 3;
     const int g = ((f1 + 1) >> 1) & ~m_2;
-    const int narrow1 = clamp(row4 + g, 0, 255);
-    const int narrow2 = clamp(row5 + f2, 0, 255);
-    const int narrow3 = clamp(row6 - f1, 0, 255);
-    const int narrow4 = clamp(row7 - g, 0, 255);
-    const int t76 = ((((row2 + row2 + row2) + (row3 + row3)) + row4) + row5) + row6;
-    const int t82 = t76 + (((row4 + row7) - row2) - row3);
-    const int t88 = t82 + (((row5 + row8) - row2) - row4);
-    const int t94 = t88 + (((row6 + row11) - row2) - row5);
-    const int t100 = t94 + (((row7 + row11) - row3) - row6);
-    const int wide = t100 + (((row8 + row11) - row4) - row7);
-    const int row2_2 = int(dst_half >> 8 & 255u);
-    const int row3_2 = int(dst_half_2 >> 8 & 255u);
-    const int row4_2 = int(dst_half_3 >> 8 & 255u);
-    const int row5_2 = int(dst_half_4 >> 8 & 255u);
-    const int row6_2 = int(dst_half_5 >> 8 & 255u);
-    const int row7_2 = int(dst_half_6 >> 8 & 255u);
-    const int row8_2 = int(dst_half_7 >> 8 & 255u);
-    const int row11_2 = int(dst_half_8 >> 8 & 255u);
-    const int steps0_2 = max(row4_2 - row5_2, row5_2 - row4_2);
-    const int steps1_2 = max(row3_2 - row4_2, row4_2 - row3_2);
-    const int steps2_2 = max(row2_2 - row3_2, row3_2 - row2_2);
-    const int steps3_2 = max(row7_2 - row6_2, row6_2 - row7_2);
-    const int steps4_2 = max(row8_2 - row7_2, row7_2 - row8_2);
-    const int steps5_2 = max(row11_2 - row8_2, row8_2 - row11_2);
+    const int narrow1 = clamp(p1 + g, 0, 255);
+    const int narrow2 = clamp(p0 + f2, 0, 255);
+    const int narrow3 = clamp(q0 - f1, 0, 255);
+    const int narrow4 = clamp(q1 - g, 0, 255);
+    const int t76 = ((((p3 + p3 + p3) + (p2 + p2)) + p1) + p0) + q0;
+    const int t82 = t76 + (((p1 + q1) - p3) - p2);
+    const int t88 = t82 + (((p0 + q2) - p3) - p1);
+    const int t94 = t88 + (((q0 + q3) - p3) - p0);
+    const int t100 = t94 + (((q1 + q3) - p2) - q0);
+    const int wide = t100 + (((q2 + q3) - p1) - q1);
+    const int p3_2 = int(dst_half >> 8 & 255u);
+    const int p2_2 = int(dst_half_2 >> 8 & 255u);
+    const int p1_2 = int(dst_half_3 >> 8 & 255u);
+    const int p0_2 = int(dst_half_4 >> 8 & 255u);
+    const int q0_2 = int(dst_half_5 >> 8 & 255u);
+    const int q1_2 = int(dst_half_6 >> 8 & 255u);
+    const int q2_2 = int(dst_half_7 >> 8 & 255u);
+    const int q3_2 = int(dst_half_8 >> 8 & 255u);
+    const int steps0_2 = max(p1_2 - p0_2, p0_2 - p1_2);
+    const int steps1_2 = max(p2_2 - p1_2, p1_2 - p2_2);
+    const int steps2_2 = max(p3_2 - p2_2, p2_2 - p3_2);
+    const int steps3_2 = max(q1_2 - q0_2, q0_2 - q1_2);
+    const int steps4_2 = max(q2_2 - q1_2, q1_2 - q2_2);
+    const int steps5_2 = max(q3_2 - q2_2, q2_2 - q3_2);
     const int t128 = max(max(max(max(max(steps0_2, steps1_2), steps2_2), steps3_2), steps4_2),
         steps5_2) - (limit_ + 1);
-    const int t129 = max(row5_2 - row6_2, row6_2 - row5_2);
-    const int t134 = ((t129 + t129) + (max(row4_2 - row7_2, row7_2 - row4_2) >> 1)) - (blimit_ + 1);
+    const int t129 = max(p0_2 - q0_2, q0_2 - p0_2);
+    const int t134 = ((t129 + t129) + (max(p1_2 - q1_2, q1_2 - p1_2) >> 1)) - (blimit_ + 1);
     const int t135 = t128 & t134;
     const int t137 = thresh_ - max(steps0_2, steps3_2);
-    const int t147 = max(max(max(max(max(steps0_2, max(row3_2 - row5_2, row5_2 - row3_2)),
-        max(row2_2 - row5_2, row5_2 - row2_2)), steps3_2), max(row8_2 - row6_2, row6_2 - row8_2)),
-        max(row11_2 - row6_2, row6_2 - row11_2)) - 2;
-    const int t148 = row6_2 - row5_2;
+    const int t147 = max(max(max(max(max(steps0_2, max(p2_2 - p0_2, p0_2 - p2_2)), max(p3_2 - p0_2,
+        p0_2 - p3_2)), steps3_2), max(q2_2 - q0_2, q0_2 - q2_2)), max(q3_2 - q0_2,
+        q0_2 - q3_2)) - 2;
+    const int t148 = q0_2 - p0_2;
     const int m_3 = t137 >> 31;
-    const int f_2 = clamp((t148 + t148 + t148) + (clamp(row4_2 - row7_2, -128, 127) & m_3), -128,
-        127);
+    const int f_2 = clamp((t148 + t148 + t148) + (clamp(p1_2 - q1_2, -128, 127) & m_3), -128, 127);
     const int f1_2 = min((f_2 + 4), 127) >> 3;
     const int f2_2 = min((f_2 + 3), 127) >> 3;
     const int g_2 = ((f1_2 + 1) >> 1) & ~m_3;
-    const int narrow1_2 = clamp(row4_2 + g_2, 0, 255);
-    const int narrow2_2 = clamp(row5_2 + f2_2, 0, 255);
-    const int narrow3_2 = clamp(row6_2 - f1_2, 0, 255);
-    const int narrow4_2 = clamp(row7_2 - g_2, 0, 255);
-    const int t176 = ((((row2_2 + row2_2 + row2_2) + (row3_2 + row3_2)) + row4_2) + row5_2) +
-        row6_2;
-    const int t182 = t176 + (((row4_2 + row7_2) - row2_2) - row3_2);
-    const int t188 = t182 + (((row5_2 + row8_2) - row2_2) - row4_2);
-    const int t194 = t188 + (((row6_2 + row11_2) - row2_2) - row5_2);
-    const int t200 = t194 + (((row7_2 + row11_2) - row3_2) - row6_2);
-    const int wide_2 = t200 + (((row8_2 + row11_2) - row4_2) - row7_2);
+    const int narrow1_2 = clamp(p1_2 + g_2, 0, 255);
+    const int narrow2_2 = clamp(p0_2 + f2_2, 0, 255);
+    const int narrow3_2 = clamp(q0_2 - f1_2, 0, 255);
+    const int narrow4_2 = clamp(q1_2 - g_2, 0, 255);
+    const int t176 = ((((p3_2 + p3_2 + p3_2) + (p2_2 + p2_2)) + p1_2) + p0_2) + q0_2;
+    const int t182 = t176 + (((p1_2 + q1_2) - p3_2) - p2_2);
+    const int t188 = t182 + (((p0_2 + q2_2) - p3_2) - p1_2);
+    const int t194 = t188 + (((q0_2 + q3_2) - p3_2) - p0_2);
+    const int t200 = t194 + (((q1_2 + q3_2) - p2_2) - q0_2);
+    const int wide_2 = t200 + (((q2_2 + q3_2) - p1_2) - q1_2);
     const int t209 = t30 | t135;
     if (live && t209 < 0) {
-      dst_uint16[dst_p_2] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t76 + 4) >> 3) : row3) : row3)) +
-          (uint(t135 < 0 ? (t147 < 0 ? ((t176 + 4) >> 3) : row3_2) : row3_2) << 8));
+      dst_uint16[dst_p_2] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t76 + 4) >> 3) : p2) : p2)) +
+          (uint(t135 < 0 ? (t147 < 0 ? ((t176 + 4) >> 3) : p2_2) : p2_2) << 8));
       dst_uint16[dst_p_3] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t82 + 4) >> 3) : narrow1) :
-          row4)) + (uint(t135 < 0 ? (t147 < 0 ? ((t182 + 4) >> 3) : narrow1_2) : row4_2) << 8));
+          p1)) + (uint(t135 < 0 ? (t147 < 0 ? ((t182 + 4) >> 3) : narrow1_2) : p1_2) << 8));
       dst_uint16[dst_p_4] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t88 + 4) >> 3) : narrow2) :
-          row5)) + (uint(t135 < 0 ? (t147 < 0 ? ((t188 + 4) >> 3) : narrow2_2) : row5_2) << 8));
+          p0)) + (uint(t135 < 0 ? (t147 < 0 ? ((t188 + 4) >> 3) : narrow2_2) : p0_2) << 8));
       dst_uint16[dst_p_5] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t94 + 4) >> 3) : narrow3) :
-          row6)) + (uint(t135 < 0 ? (t147 < 0 ? ((t194 + 4) >> 3) : narrow3_2) : row6_2) << 8));
+          q0)) + (uint(t135 < 0 ? (t147 < 0 ? ((t194 + 4) >> 3) : narrow3_2) : q0_2) << 8));
       dst_uint16[dst_p_6] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t100 + 4) >> 3) : narrow4) :
-          row7)) + (uint(t135 < 0 ? (t147 < 0 ? ((t200 + 4) >> 3) : narrow4_2) : row7_2) << 8));
-      dst_uint16[dst_p_7] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((wide + 4) >> 3) : row8) :
-          row8)) + (uint(t135 < 0 ? (t147 < 0 ? ((wide_2 + 4) >> 3) : row8_2) : row8_2) << 8));
+          q1)) + (uint(t135 < 0 ? (t147 < 0 ? ((t200 + 4) >> 3) : narrow4_2) : q1_2) << 8));
+      dst_uint16[dst_p_7] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((wide + 4) >> 3) : q2) : q2)) +
+          (uint(t135 < 0 ? (t147 < 0 ? ((wide_2 + 4) >> 3) : q2_2) : q2_2) << 8));
     }
   }
 }

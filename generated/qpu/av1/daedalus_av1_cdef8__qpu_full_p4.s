@@ -5,7 +5,7 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class full
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 8a610b83e2d25d20
+# input hash 85af273e3fba36e3
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
@@ -148,7 +148,7 @@
     mov rf13, 0 ; add rf10, rf6, rf10                               # s2 82 store tile | s4 82 store tile
     add rf6, rf6, rf13 ; add rf8, rf6, rf5 ; ldunifrf.rf5           # s2 82 store tile | s1 82 store tile | uniform value:records
     add rf5, rf5, rf9 ; add rf2, rf5, rf2 ; ldunifrf.rf12           # s2 64 edges | uniform 0x000000ff
-    nop ; mov rf25, rf12 ; ldunifrf.rf9                             # s18 130 select | s3 85 store tile | uniform 0x00004000
+    nop ; mov rf25, rf12 ; ldunifrf.rf9                             # s18 129 select | s3 85 store tile | uniform 0x00004000
     nop ; mov rf14, rf9 ; ldunifrf.rf9                              # s3 85 store tile | s12 82 store tile | uniform 0x00000214
     nop ; add rf15, rf6, rf9 ; ldunifrf.rf9                         # s12 82 store tile | s14 82 store tile | uniform 0x000001e8
     nop ; add rf16, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001ec
@@ -353,31 +353,31 @@ loop:
     nop ; sub.pushc -, 0, rf39                                      # s12 82 store tile
     asr rf35, rf36, 1 ; sub.andc -, rf43, rf35                      # s18 99 shr | s12 82 store tile
     sub.andc -, rf0, 1 ; add rf35, rf35, rf35                       # s12 82 store tile | s18 99 mul
-    shl rf52, rf40, 3 ; mov.pushz -, rf52                           # s18 118 table | s13 85 store tile
+    shl rf52, rf40, 3 ; mov.pushz -, rf52                           # s18 117 table | s13 85 store tile
     nop ; sub.andc -, rf0, 1                                        # s13 85 store tile
     nop ; ldtmu.rf43                                                # s12 82 load src
     nop ; mov tmud, rf43 ; ldtmu.rf43                               # s12 82 store tile | s12 82 load src
-    mov.ifb tmua, rf37 ; add rf44, rf40, 2                          # s12 82 store tile | s18 114 add
+    mov.ifb tmua, rf37 ; add rf44, rf40, 2                          # s12 82 store tile | s18 113 add
     nop ; mov tmud, rf43 ; ldtmu.rf43                               # s12 82 store tile | s12 82 load src
-    shl rf44, rf44, 2 ; mov.ifb tmua, rf45                          # s18 114 beside | s12 82 store tile
+    shl rf44, rf44, 2 ; mov.ifb tmua, rf45                          # s18 113 beside0 | s12 82 store tile
     nop ; mov tmud, rf43 ; ldtmu.rf43                               # s12 82 store tile | s12 82 load src
-    mov.ifb tmua, rf46 ; add rf40, rf40, 6                          # s12 82 store tile | s18 114 add
-    nop ; mov tmud, rf43 ; ldunifrf.rf43                            # s12 82 store tile | s18 118 table | uniform table:dy
+    mov.ifb tmua, rf46 ; add rf40, rf40, 6                          # s12 82 store tile | s18 113 add
+    nop ; mov tmud, rf43 ; ldunifrf.rf43                            # s12 82 store tile | s18 117 table | uniform table:dy
     mov.ifb tmua, rf15 ; sub.pushc -, 0, rf39                       # s12 82 store tile | s14 82 load src
-    nop ; mov tmud, rf14 ; ldunifrf.rf41                            # s13 85 store tile | s18 118 table | uniform table:dx
+    nop ; mov tmud, rf14 ; ldunifrf.rf41                            # s13 85 store tile | s18 117 table | uniform table:dx
     tmuwt - ; ldunifrf.rf47                                         # s1 82 store tile | uniform 0x00000068
     nop ; mov.ifb tmua, rf37                                        # s13 85 store tile
     nop ; mov tmud, rf14                                            # s13 85 store tile
-    shl rf40, rf40, 2 ; mov.ifb tmua, rf45                          # s18 114 beside | s13 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf45                            # s13 85 store tile | s18 114 beside | uniform table:next
+    shl rf40, rf40, 2 ; mov.ifb tmua, rf45                          # s18 113 way | s13 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf45                            # s13 85 store tile | s18 113 beside0 | uniform table:next
     nop ; mov.ifb tmua, rf46                                        # s13 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf46                            # s13 85 store tile | s18 118 table | uniform table:dy
+    nop ; mov tmud, rf14 ; ldunifrf.rf46                            # s13 85 store tile | s18 117 table | uniform table:dy
     nop ; mov.ifb tmua, rf15                                        # s13 85 store tile
     nop ; mov.ifa tmuau, rf31                                       # s14 82 load src | uniform 0xfffffffd (u8)
     nop ; sub.ifa tmuau, rf31, -1                                   # s14 82 load src | uniform 0xfffffffd (u8)
     nop ; sub.ifa tmuau, rf31, -2                                   # s14 82 load src | uniform 0xfffffffd (u8)
     nop ; sub.ifa tmuau, rf31, -3                                   # s14 82 load src | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldunifrf.rf31                                     # s18 118 table | uniform table:dx
+    nop ; thrsw ; ldunifrf.rf31                                     # s18 117 table | uniform table:dx
     nop
     nop
     nop ; sub.pushc -, 0, rf39                                      # s14 82 store tile
@@ -421,313 +421,313 @@ loop:
     nop ; mov.ifb tmua, rf21                                        # s16 82 store tile
     nop ; mov tmud, rf51 ; ldtmu.rf51                               # s16 82 store tile | s16 82 load src
     nop ; mov.ifb tmua, rf22                                        # s16 82 store tile
-    nop ; mov tmud, rf51 ; ldunifrf.rf51                            # s16 82 store tile | s18 114 beside | uniform table:next
+    nop ; mov tmud, rf51 ; ldunifrf.rf51                            # s16 82 store tile | s18 113 beside0 | uniform table:next
     nop ; mov.ifb tmua, rf23                                        # s16 82 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf42                            # s17 85 store tile | s18 118 table | uniform table:dy
+    nop ; mov tmud, rf14 ; ldunifrf.rf42                            # s17 85 store tile | s18 117 table | uniform table:dy
     nop ; mov.ifa tmua, rf20                                        # s17 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf48                            # s17 85 store tile | s18 118 table | uniform table:dx
+    nop ; mov tmud, rf14 ; ldunifrf.rf48                            # s17 85 store tile | s18 117 table | uniform table:dx
     nop ; mov.ifa tmua, rf21                                        # s17 85 store tile
     nop ; mov tmud, rf14 ; ldunifrf.rf39                            # s17 85 store tile | s1 82 store tile | uniform 0x00000068
     tmuwt - ; sub.pushc -, rf35, rf36                               # s18 111 select
     mov.ifb tmua, rf22 ; mov.ifna rf30, 4                           # s17 85 store tile | s18 111 select
     mov tmud, rf14 ; mov.ifna rf34, 2                               # s17 85 store tile | s18 111 select
     nop ; mov.ifb tmua, rf23 ; thrsw                                # s17 85 store tile
-    tmuwt -                                                         # s18 118 load tile
-    nop ; add tmuau, rf43, rf52                                     # s18 118 table | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf41, rf52 ; thrsw ; ldtmu.rf41                # s18 118 table | s18 97 table | uniform 0xfffffffa (vec2)
+    tmuwt -                                                         # s18 117 load tile
+    nop ; add tmuau, rf43, rf52                                     # s18 117 table | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf41, rf52 ; thrsw ; ldtmu.rf41                # s18 117 table | s18 97 table | uniform 0xfffffffa (vec2)
     nop ; sub rf41, rf50, rf41                                      # s18 97 sub
     max rf41, rf41, 0                                               # s18 97 pri_shift
     nop ; thrsw ; ldtmu.rf52                                        # s18 98 table
     nop ; sub rf50, rf50, rf52                                      # s18 98 sub
-    max rf50, rf50, 0                                               # s18 98 sec_shift
-    nop ; ldtmu.rf52                                                # s18 118 table
-    nop ; smul24 rf35, rf52, rf7 ; ldtmu.rf43                       # s18 118 load tile | s18 118 table
-    add rf35, rf8, rf35 ; smul24 rf52, rf52, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf38, rf52, rf7 ; ldtmu.rf52                       # s18 118 load tile | s18 118 table
-    add rf49, rf8, rf38 ; smul24 rf38, rf52, 4                      # s18 118 load tile
-    add rf35, rf35, rf38 ; smul24 rf38, rf52, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf35, rf47 ; smul24 rf38, rf38, 4                     # s18 118 load tile
-    add rf49, rf49, rf38 ; add tmua, rf8, rf47 ; thrsw ; ldtmu.rf38 # s18 118 load tile | s18 107 px | s18 118 table
-    add tmua, rf49, rf47 ; smul24 rf52, rf43, rf7                   # s18 118 load tile
-    add rf43, rf8, rf52 ; smul24 rf52, rf43, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf32, rf52, rf7 ; thrsw ; ldtmu.rf52               # s18 118 load tile
-    and rf33, rf52, rf12 ; add rf29, rf8, rf32 ; ldtmu.rf32         # s18 123 wrap | s18 118 load tile | s18 107 px
-    min rf54, rf32, rf52 ; sub rf53, rf32, rf52                     # s18 122 min | s18 120 size
-    max rf52, rf32, rf33 ; sub.pushc rf33, rf52, rf32               # s18 123 max | s18 104 select
-    max rf33, rf33, rf53 ; ldtmu.rf53                               # s18 120 size | s18 118 load tile
+    max rf50, rf50, 0                                               # s18 98 shift
+    nop ; ldtmu.rf52                                                # s18 117 table
+    nop ; smul24 rf35, rf52, rf7 ; ldtmu.rf43                       # s18 117 load tile | s18 117 table
+    add rf35, rf8, rf35 ; smul24 rf52, rf52, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf38, rf52, rf7 ; ldtmu.rf52                       # s18 117 load tile | s18 117 table
+    add rf49, rf8, rf38 ; smul24 rf38, rf52, 4                      # s18 117 load tile
+    add rf35, rf35, rf38 ; smul24 rf38, rf52, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf35, rf47 ; smul24 rf38, rf38, 4                     # s18 117 load tile
+    add rf49, rf49, rf38 ; add tmua, rf8, rf47 ; thrsw ; ldtmu.rf38 # s18 117 load tile | s18 107 px | s18 117 table
+    add tmua, rf49, rf47 ; smul24 rf52, rf43, rf7                   # s18 117 load tile
+    add rf43, rf8, rf52 ; smul24 rf52, rf43, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf32, rf52, rf7 ; thrsw ; ldtmu.rf52               # s18 117 load tile
+    and rf33, rf52, rf12 ; add rf29, rf8, rf32 ; ldtmu.rf32         # s18 122 wrap | s18 117 load tile | s18 107 px
+    min rf54, rf32, rf52 ; sub rf53, rf32, rf52                     # s18 121 min | s18 119 size
+    max rf52, rf32, rf33 ; sub.pushc rf33, rf52, rf32               # s18 122 max | s18 104 select
+    max rf33, rf33, rf53 ; ldtmu.rf53                               # s18 119 size | s18 117 load tile
     asr rf55, rf33, rf41 ; sub.pushc rf56, rf53, rf32               # s18 102 shrv | s18 104 select
-    min rf55, rf54, rf53 ; sub rf54, rf36, rf55                     # s18 122 min | s18 102 sub
-    max rf54, rf54, 0 ; sub rf57, rf32, rf53                        # s18 102 limit | s18 120 size
-    min rf33, rf33, rf54 ; smul24 rf54, rf38, 4                     # s18 103 amount | s18 118 load tile
-    max rf56, rf56, rf57 ; sub.ifb rf33, 0, rf33                    # s18 120 size | s18 104 select
-    and rf53, rf53, rf12 ; smul24 rf33, rf33, rf30                  # s18 123 wrap | s18 121 parts0
-    max rf43, rf52, rf53 ; add rf52, rf43, rf54                     # s18 123 max | s18 118 load tile
-    asr rf53, rf56, rf41 ; add tmua, rf52, rf47                     # s18 102 shrv | s18 118 load tile
-    sub rf38, rf36, rf53 ; smul24 rf53, rf38, -1                    # s18 102 sub | s18 118 mul
+    min rf55, rf54, rf53 ; sub rf54, rf36, rf55                     # s18 121 min | s18 102 sub
+    max rf54, rf54, 0 ; sub rf57, rf32, rf53                        # s18 102 limit | s18 119 size
+    min rf33, rf33, rf54 ; smul24 rf54, rf38, 4                     # s18 103 amount | s18 117 load tile
+    max rf56, rf56, rf57 ; sub.ifb rf33, 0, rf33                    # s18 119 size | s18 104 select
+    and rf53, rf53, rf12 ; smul24 rf33, rf33, rf30                  # s18 122 wrap | s18 120 parts0
+    max rf43, rf52, rf53 ; add rf52, rf43, rf54                     # s18 122 max | s18 117 load tile
+    asr rf53, rf56, rf41 ; add tmua, rf52, rf47                     # s18 102 shrv | s18 117 load tile
+    sub rf38, rf36, rf53 ; smul24 rf53, rf38, -1                    # s18 102 sub | s18 117 mul
     max rf38, rf38, 0                                               # s18 102 limit
-    min rf38, rf56, rf38 ; smul24 rf53, rf53, 4                     # s18 103 amount | s18 118 load tile
-    sub.ifa rf38, 0, rf38 ; add rf29, rf29, rf53                    # s18 104 select | s18 118 load tile
-    add tmua, rf29, rf47 ; smul24 rf38, rf38, rf30 ; thrsw          # s18 118 load tile | s18 121 parts1
-    add tmua, rf45, rf44 ; add rf33, rf33, rf38                     # s18 114 beside | s18 126 add
+    min rf38, rf56, rf38 ; smul24 rf53, rf53, 4                     # s18 103 amount | s18 117 load tile
+    sub.ifa rf38, 0, rf38 ; add rf29, rf29, rf53                    # s18 104 select | s18 117 load tile
+    add tmua, rf29, rf47 ; smul24 rf38, rf38, rf30 ; thrsw          # s18 117 load tile | s18 120 parts1
+    add tmua, rf45, rf44 ; add rf33, rf33, rf38                     # s18 113 beside0 | s18 125 add
     nop
-    nop ; thrsw ; ldtmu.rf38                                        # s18 118 load tile
-    min rf44, rf55, rf38 ; sub rf55, rf32, rf38                     # s18 122 min | s18 120 size
-    and rf45, rf38, rf12                                            # s18 123 wrap
-    max rf43, rf43, rf45 ; sub.pushc rf38, rf38, rf32               # s18 123 max | s18 104 select
-    max rf38, rf38, rf55 ; ldtmu.rf55                               # s18 120 size | s18 118 load tile
-    asr rf45, rf38, rf41 ; sub rf47, rf32, rf55                     # s18 102 shrv | s18 120 size
-    min rf45, rf44, rf55 ; sub rf44, rf36, rf45                     # s18 122 min | s18 102 sub
+    nop ; thrsw ; ldtmu.rf38                                        # s18 117 load tile
+    min rf44, rf55, rf38 ; sub rf55, rf32, rf38                     # s18 121 min | s18 119 size
+    and rf45, rf38, rf12                                            # s18 122 wrap
+    max rf43, rf43, rf45 ; sub.pushc rf38, rf38, rf32               # s18 122 max | s18 104 select
+    max rf38, rf38, rf55 ; ldtmu.rf55                               # s18 119 size | s18 117 load tile
+    asr rf45, rf38, rf41 ; sub rf47, rf32, rf55                     # s18 102 shrv | s18 119 size
+    min rf45, rf44, rf55 ; sub rf44, rf36, rf45                     # s18 121 min | s18 102 sub
     max rf44, rf44, 0                                               # s18 102 limit
     min rf38, rf38, rf44 ; sub.pushc rf44, rf55, rf32               # s18 103 amount | s18 104 select
-    max rf44, rf44, rf47 ; sub.ifb rf38, 0, rf38                    # s18 120 size | s18 104 select
-    and rf55, rf55, rf12 ; smul24 rf38, rf38, rf34                  # s18 123 wrap | s18 121 parts2
-    asr rf33, rf44, rf41 ; add rf38, rf33, rf38                     # s18 102 shrv | s18 126 add
-    max rf43, rf43, rf55 ; sub rf33, rf36, rf33                     # s18 123 max | s18 102 sub
+    max rf44, rf44, rf47 ; sub.ifb rf38, 0, rf38                    # s18 119 size | s18 104 select
+    and rf55, rf55, rf12 ; smul24 rf38, rf38, rf34                  # s18 122 wrap | s18 120 parts2
+    asr rf33, rf44, rf41 ; add rf38, rf33, rf38                     # s18 102 shrv | s18 125 add
+    max rf43, rf43, rf55 ; sub rf33, rf36, rf33                     # s18 122 max | s18 102 sub
     max rf33, rf33, 0                                               # s18 102 limit
     min rf33, rf44, rf33                                            # s18 103 amount
     nop ; sub.ifa rf33, 0, rf33                                     # s18 104 select
-    nop ; smul24 rf33, rf33, rf34 ; thrsw                           # s18 121 parts3
-    add rf33, rf38, rf33 ; mov rf38, rf13                           # s18 126 add | s18 127 select
+    nop ; smul24 rf33, rf33, rf34 ; thrsw                           # s18 120 parts3
+    add rf33, rf38, rf33 ; mov rf38, rf13                           # s18 125 add | s18 126 select
     nop
-    nop ; ldtmu.rf44                                                # s18 114 beside
-    shl rf44, rf44, 3                                               # s18 118 table
-    nop ; add tmuau, rf46, rf44                                     # s18 118 table | uniform 0xfffffffa (vec2)
-    add tmuau, rf31, rf44 ; mov rf31, rf13 ; thrsw                  # s18 118 table | s18 130 select | uniform 0xfffffffa (vec2)
+    nop ; ldtmu.rf44                                                # s18 113 beside0
+    shl rf44, rf44, 3                                               # s18 117 table
+    nop ; add tmuau, rf46, rf44                                     # s18 117 table | uniform 0xfffffffa (vec2)
+    add tmuau, rf31, rf44 ; mov rf31, rf13 ; thrsw                  # s18 117 table | s18 129 select | uniform 0xfffffffa (vec2)
     and rf44, rf0, 1                                                # s1 81 stage
     nop
-    nop ; ldtmu.rf46                                                # s18 118 table
-    nop ; smul24 rf47, rf46, rf7 ; ldtmu.rf55                       # s18 118 load tile | s18 118 table
-    add rf46, rf8, rf47 ; smul24 rf47, rf46, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf53, rf47, rf7 ; ldtmu.rf47                       # s18 118 load tile | s18 118 table
-    add rf56, rf8, rf53 ; smul24 rf53, rf47, 4                      # s18 118 load tile
-    add rf46, rf46, rf53 ; smul24 rf47, rf47, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf46, rf37 ; smul24 rf47, rf47, 4                     # s18 118 load tile
-    add rf56, rf56, rf47 ; smul24 rf53, rf55, rf7 ; thrsw ; ldtmu.rf47 # s18 118 load tile | s18 118 table
-    add tmua, rf56, rf37 ; add rf53, rf8, rf53                      # s18 118 load tile
-    nop ; smul24 rf55, rf55, -1                                     # s18 118 mul
-    nop ; smul24 rf54, rf55, rf7 ; thrsw ; ldtmu.rf55               # s18 118 load tile
-    min rf57, rf45, rf55 ; sub rf45, rf32, rf55                     # s18 122 min | s18 120 size
-    and rf54, rf55, rf12 ; add rf58, rf8, rf54                      # s18 123 wrap | s18 118 load tile
-    max rf54, rf43, rf54 ; sub.pushc rf43, rf55, rf32               # s18 123 max | s18 104 select
-    max rf43, rf43, rf45 ; ldtmu.rf45                               # s18 120 size | s18 118 load tile
+    nop ; ldtmu.rf46                                                # s18 117 table
+    nop ; smul24 rf47, rf46, rf7 ; ldtmu.rf55                       # s18 117 load tile | s18 117 table
+    add rf46, rf8, rf47 ; smul24 rf47, rf46, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf53, rf47, rf7 ; ldtmu.rf47                       # s18 117 load tile | s18 117 table
+    add rf56, rf8, rf53 ; smul24 rf53, rf47, 4                      # s18 117 load tile
+    add rf46, rf46, rf53 ; smul24 rf47, rf47, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf46, rf37 ; smul24 rf47, rf47, 4                     # s18 117 load tile
+    add rf56, rf56, rf47 ; smul24 rf53, rf55, rf7 ; thrsw ; ldtmu.rf47 # s18 117 load tile | s18 117 table
+    add tmua, rf56, rf37 ; add rf53, rf8, rf53                      # s18 117 load tile
+    nop ; smul24 rf55, rf55, -1                                     # s18 117 mul
+    nop ; smul24 rf54, rf55, rf7 ; thrsw ; ldtmu.rf55               # s18 117 load tile
+    min rf57, rf45, rf55 ; sub rf45, rf32, rf55                     # s18 121 min | s18 119 size
+    and rf54, rf55, rf12 ; add rf58, rf8, rf54                      # s18 122 wrap | s18 117 load tile
+    max rf54, rf43, rf54 ; sub.pushc rf43, rf55, rf32               # s18 122 max | s18 104 select
+    max rf43, rf43, rf45 ; ldtmu.rf45                               # s18 119 size | s18 117 load tile
     asr rf55, rf43, rf50 ; sub.pushc rf59, rf45, rf32               # s18 102 shrv | s18 104 select
-    min rf57, rf57, rf45 ; sub rf55, rf27, rf55                     # s18 122 min | s18 102 sub
-    max rf55, rf55, 0 ; sub rf60, rf32, rf45                        # s18 102 limit | s18 120 size
-    min rf43, rf43, rf55 ; smul24 rf55, rf47, 4                     # s18 103 amount | s18 118 load tile
-    max rf59, rf59, rf60 ; sub.ifb rf43, 0, rf43                    # s18 120 size | s18 104 select
-    and rf45, rf45, rf12 ; add rf43, rf43, rf43                     # s18 123 wrap | s18 121 parts4
-    max rf45, rf54, rf45 ; add rf53, rf53, rf55                     # s18 123 max | s18 118 load tile
-    asr rf54, rf59, rf50 ; add tmua, rf53, rf37                     # s18 102 shrv | s18 118 load tile
-    sub rf33, rf27, rf54 ; add rf43, rf33, rf43                     # s18 102 sub | s18 126 add
+    min rf57, rf57, rf45 ; sub rf55, rf27, rf55                     # s18 121 min | s18 102 sub
+    max rf55, rf55, 0 ; sub rf60, rf32, rf45                        # s18 102 limit | s18 119 size
+    min rf43, rf43, rf55 ; smul24 rf55, rf47, 4                     # s18 103 amount | s18 117 load tile
+    max rf59, rf59, rf60 ; sub.ifb rf43, 0, rf43                    # s18 119 size | s18 104 select
+    and rf45, rf45, rf12 ; add rf43, rf43, rf43                     # s18 122 wrap | s18 120 parts4
+    max rf45, rf54, rf45 ; add rf53, rf53, rf55                     # s18 122 max | s18 117 load tile
+    asr rf54, rf59, rf50 ; add tmua, rf53, rf37                     # s18 102 shrv | s18 117 load tile
+    sub rf33, rf27, rf54 ; add rf43, rf33, rf43                     # s18 102 sub | s18 125 add
     max rf33, rf33, 0                                               # s18 102 limit
-    min rf33, rf59, rf33 ; smul24 rf47, rf47, -1                    # s18 103 amount | s18 118 mul
+    min rf33, rf59, rf33 ; smul24 rf47, rf47, -1                    # s18 103 amount | s18 117 mul
     nop ; sub.ifa rf33, 0, rf33                                     # s18 104 select
-    nop ; add rf33, rf33, rf33 ; thrsw                              # s18 121 parts5
-    add rf43, rf43, rf33 ; smul24 rf33, rf47, 4                     # s18 126 add | s18 118 load tile
-    nop ; add rf33, rf58, rf33                                      # s18 118 load tile
-    nop ; add tmua, rf33, rf37 ; thrsw ; ldtmu.rf37                 # s18 118 load tile
-    min rf58, rf57, rf37 ; sub rf57, rf32, rf37                     # s18 122 min | s18 120 size
-    and rf40, rf37, rf12 ; add tmua, rf51, rf40                     # s18 123 wrap | s18 114 beside
-    max rf40, rf45, rf40 ; sub.pushc rf37, rf37, rf32               # s18 123 max | s18 104 parts6
-    max rf37, rf37, rf57 ; mov rf45, rf25 ; ldtmu.rf57              # s18 120 size | s18 130 select | s18 118 load tile
-    asr rf51, rf37, rf50 ; sub rf47, rf32, rf57                     # s18 102 shrv | s18 120 size
-    min rf58, rf58, rf57 ; sub rf51, rf27, rf51                     # s18 122 min | s18 102 sub
+    nop ; add rf33, rf33, rf33 ; thrsw                              # s18 120 parts5
+    add rf43, rf43, rf33 ; smul24 rf33, rf47, 4                     # s18 125 add | s18 117 load tile
+    nop ; add rf33, rf58, rf33                                      # s18 117 load tile
+    nop ; add tmua, rf33, rf37 ; thrsw ; ldtmu.rf37                 # s18 117 load tile
+    min rf58, rf57, rf37 ; sub rf57, rf32, rf37                     # s18 121 min | s18 119 size
+    and rf40, rf37, rf12 ; add tmua, rf51, rf40                     # s18 122 wrap | s18 113 way
+    max rf40, rf45, rf40 ; sub.pushc rf37, rf37, rf32               # s18 122 max | s18 104 parts6
+    max rf37, rf37, rf57 ; mov rf45, rf25 ; ldtmu.rf57              # s18 119 size | s18 129 select | s18 117 load tile
+    asr rf51, rf37, rf50 ; sub rf47, rf32, rf57                     # s18 102 shrv | s18 119 size
+    min rf58, rf58, rf57 ; sub rf51, rf27, rf51                     # s18 121 min | s18 102 sub
     max rf51, rf51, 0                                               # s18 102 limit
     min rf37, rf37, rf51 ; sub.pushc rf51, rf57, rf32               # s18 103 amount | s18 104 parts7
-    max rf47, rf51, rf47 ; sub.ifb rf37, 0, rf37                    # s18 120 size | s18 104 parts6
-    and rf37, rf57, rf12 ; add rf43, rf43, rf37 ; ldunifrf.rf57     # s18 123 wrap | s18 126 add | s18 131 store dst | uniform value:dst
+    max rf47, rf51, rf47 ; sub.ifb rf37, 0, rf37                    # s18 119 size | s18 104 parts6
+    and rf37, rf57, rf12 ; add rf43, rf43, rf37 ; ldunifrf.rf57     # s18 122 wrap | s18 125 add | s18 130 store dst | uniform value:dst
     asr rf51, rf47, rf50                                            # s18 102 shrv
-    max rf40, rf40, rf37 ; sub rf37, rf27, rf51                     # s18 123 max | s18 102 sub
+    max rf40, rf40, rf37 ; sub rf37, rf27, rf51                     # s18 122 max | s18 102 sub
     max rf37, rf37, 0                                               # s18 102 limit
-    min rf37, rf47, rf37 ; ldunifrf.rf47                            # s18 103 amount | s18 131 store dst | uniform value:dst_stride
+    min rf37, rf47, rf37 ; ldunifrf.rf47                            # s18 103 amount | s18 130 store dst | uniform value:dst_stride
     nop ; sub.ifa rf37, 0, rf37                                     # s18 104 parts7
-    nop ; add rf37, rf43, rf37 ; thrsw                              # s18 126 add
+    nop ; add rf37, rf43, rf37 ; thrsw                              # s18 125 add
     shl rf44, rf44, 2                                               # s1 82 load src
     shr rf43, rf0, 1                                                # s1 81 stage
-    nop ; ldtmu.rf51                                                # s18 114 beside
-    shl rf51, rf51, 3                                               # s18 118 table
-    add tmuau, rf42, rf51 ; add rf42, rf57, rf44                    # s18 118 table | s18 131 store dst | uniform 0xfffffffa (vec2)
-    add tmuau, rf48, rf51 ; smul24 rf43, rf43, rf47 ; thrsw         # s18 118 table | s18 131 store dst | uniform 0xfffffffa (vec2)
-    nop ; add rf42, rf42, rf43                                      # s18 131 store dst
-    nop ; add rf28, rf42, rf28                                      # s18 131 store dst
-    nop ; ldtmu.rf42                                                # s18 118 table
-    nop ; smul24 rf47, rf42, rf7 ; ldtmu.rf43                       # s18 118 load tile | s18 118 table
-    add rf42, rf8, rf47 ; smul24 rf47, rf42, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf48, rf47, rf7 ; ldtmu.rf47                       # s18 118 load tile | s18 118 table
-    add rf51, rf8, rf48 ; smul24 rf48, rf47, 4                      # s18 118 load tile
-    add rf42, rf42, rf48 ; smul24 rf47, rf47, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf42, rf39 ; smul24 rf47, rf47, 4                     # s18 118 load tile
-    add rf51, rf51, rf47 ; smul24 rf48, rf43, rf7 ; thrsw ; ldtmu.rf47 # s18 118 load tile | s18 118 table
-    add tmua, rf51, rf39 ; add rf48, rf8, rf48                      # s18 118 load tile
-    nop ; smul24 rf43, rf43, -1                                     # s18 118 mul
-    nop ; smul24 rf44, rf43, rf7 ; thrsw ; ldtmu.rf43               # s18 118 p | s18 118 load tile
-    min rf57, rf58, rf43 ; sub rf58, rf32, rf43                     # s18 122 min | s18 120 size
-    and rf44, rf43, rf12 ; add rf59, rf8, rf44                      # s18 123 wrap | s18 118 p
-    max rf43, rf40, rf44 ; sub.pushc rf40, rf43, rf32               # s18 123 max | s18 104 select
-    max rf40, rf40, rf58 ; ldtmu.rf58                               # s18 120 size | s18 118 load tile
+    nop ; ldtmu.rf51                                                # s18 113 way
+    shl rf51, rf51, 3                                               # s18 117 table
+    add tmuau, rf42, rf51 ; add rf42, rf57, rf44                    # s18 117 table | s18 130 store dst | uniform 0xfffffffa (vec2)
+    add tmuau, rf48, rf51 ; smul24 rf43, rf43, rf47 ; thrsw         # s18 117 table | s18 130 store dst | uniform 0xfffffffa (vec2)
+    nop ; add rf42, rf42, rf43                                      # s18 130 store dst
+    nop ; add rf28, rf42, rf28                                      # s18 130 store dst
+    nop ; ldtmu.rf42                                                # s18 117 table
+    nop ; smul24 rf47, rf42, rf7 ; ldtmu.rf43                       # s18 117 load tile | s18 117 table
+    add rf42, rf8, rf47 ; smul24 rf47, rf42, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf48, rf47, rf7 ; ldtmu.rf47                       # s18 117 load tile | s18 117 table
+    add rf51, rf8, rf48 ; smul24 rf48, rf47, 4                      # s18 117 load tile
+    add rf42, rf42, rf48 ; smul24 rf47, rf47, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf42, rf39 ; smul24 rf47, rf47, 4                     # s18 117 load tile
+    add rf51, rf51, rf47 ; smul24 rf48, rf43, rf7 ; thrsw ; ldtmu.rf47 # s18 117 load tile | s18 117 table
+    add tmua, rf51, rf39 ; add rf48, rf8, rf48                      # s18 117 load tile
+    nop ; smul24 rf43, rf43, -1                                     # s18 117 mul
+    nop ; smul24 rf44, rf43, rf7 ; thrsw ; ldtmu.rf43               # s18 117 p | s18 117 load tile
+    min rf57, rf58, rf43 ; sub rf58, rf32, rf43                     # s18 121 min | s18 119 size
+    and rf44, rf43, rf12 ; add rf59, rf8, rf44                      # s18 122 wrap | s18 117 p
+    max rf43, rf40, rf44 ; sub.pushc rf40, rf43, rf32               # s18 122 max | s18 104 select
+    max rf40, rf40, rf58 ; ldtmu.rf58                               # s18 119 size | s18 117 load tile
     asr rf44, rf40, rf50 ; sub.pushc rf54, rf58, rf32               # s18 102 shrv | s18 104 select
-    min rf57, rf57, rf58 ; sub rf44, rf27, rf44                     # s18 122 min | s18 102 sub
-    max rf44, rf44, 0 ; sub rf55, rf32, rf58                        # s18 102 limit | s18 120 size
-    min rf40, rf40, rf44 ; smul24 rf44, rf47, 4                     # s18 103 amount | s18 118 load tile
-    max rf54, rf54, rf55 ; sub.ifb rf40, 0, rf40                    # s18 120 size | s18 104 select
-    and rf58, rf58, rf12 ; add rf40, rf40, rf40                     # s18 123 wrap | s18 121 parts8
-    max rf37, rf43, rf58 ; add rf40, rf37, rf40                     # s18 123 max | s18 126 add
-    asr rf44, rf54, rf50 ; add rf48, rf48, rf44                     # s18 102 shrv | s18 118 load tile
-    sub rf44, rf27, rf44 ; add tmua, rf48, rf39                     # s18 102 sub | s18 118 load tile
+    min rf57, rf57, rf58 ; sub rf44, rf27, rf44                     # s18 121 min | s18 102 sub
+    max rf44, rf44, 0 ; sub rf55, rf32, rf58                        # s18 102 limit | s18 119 size
+    min rf40, rf40, rf44 ; smul24 rf44, rf47, 4                     # s18 103 amount | s18 117 load tile
+    max rf54, rf54, rf55 ; sub.ifb rf40, 0, rf40                    # s18 119 size | s18 104 select
+    and rf58, rf58, rf12 ; add rf40, rf40, rf40                     # s18 122 wrap | s18 120 parts8
+    max rf37, rf43, rf58 ; add rf40, rf37, rf40                     # s18 122 max | s18 125 add
+    asr rf44, rf54, rf50 ; add rf48, rf48, rf44                     # s18 102 shrv | s18 117 load tile
+    sub rf44, rf27, rf44 ; add tmua, rf48, rf39                     # s18 102 sub | s18 117 load tile
     max rf44, rf44, 0                                               # s18 102 limit
-    min rf44, rf54, rf44 ; smul24 rf47, rf47, -1                    # s18 103 amount | s18 118 mul
+    min rf44, rf54, rf44 ; smul24 rf47, rf47, -1                    # s18 103 amount | s18 117 mul
     nop ; sub.ifa rf44, 0, rf44                                     # s18 104 select
-    nop ; add rf44, rf44, rf44 ; thrsw                              # s18 121 parts9
-    add rf44, rf40, rf44 ; smul24 rf40, rf47, 4                     # s18 126 add | s18 118 p
-    nop ; add rf40, rf59, rf40                                      # s18 118 p
-    nop ; add tmua, rf40, rf39 ; thrsw ; ldtmu.rf39                 # s18 118 p | s18 118 load tile
-    min rf57, rf57, rf39 ; add tmua, rf35, rf9                      # s18 122 min | s18 118 load tile
-    and rf59, rf39, rf12 ; add tmua, rf8, rf9                       # s18 123 wrap | s18 107 px
-    max rf37, rf37, rf59 ; add tmua, rf49, rf9 ; thrsw ; ldtmu.rf59 # s18 123 max | s18 118 load tile | s18 118 p
-    add tmua, rf52, rf9 ; sub rf47, rf32, rf39                      # s18 118 load tile | s18 120 size
-    and rf54, rf59, rf12 ; add tmua, rf29, rf9                      # s18 123 wrap | s18 118 load tile
-    add tmua, rf46, rf9 ; sub rf43, rf32, rf59 ; thrsw ; ldtmu.rf58 # s18 118 load tile | s18 120 size
-    and rf55, rf58, rf12 ; add tmua, rf56, rf9                      # s18 123 wrap | s18 118 load tile
-    nop ; add tmua, rf53, rf9                                       # s18 118 load tile
-    nop ; add tmua, rf33, rf9 ; thrsw ; ldtmu.rf60                  # s18 118 load tile | s18 107 px
+    nop ; add rf44, rf44, rf44 ; thrsw                              # s18 120 parts9
+    add rf44, rf40, rf44 ; smul24 rf40, rf47, 4                     # s18 125 add | s18 117 p
+    nop ; add rf40, rf59, rf40                                      # s18 117 p
+    nop ; add tmua, rf40, rf39 ; thrsw ; ldtmu.rf39                 # s18 117 p | s18 117 load tile
+    min rf57, rf57, rf39 ; add tmua, rf35, rf9                      # s18 121 min | s18 117 load tile
+    and rf59, rf39, rf12 ; add tmua, rf8, rf9                       # s18 122 wrap | s18 107 px
+    max rf37, rf37, rf59 ; add tmua, rf49, rf9 ; thrsw ; ldtmu.rf59 # s18 122 max | s18 117 load tile | s18 117 p
+    add tmua, rf52, rf9 ; sub rf47, rf32, rf39                      # s18 117 load tile | s18 119 size
+    and rf54, rf59, rf12 ; add tmua, rf29, rf9                      # s18 122 wrap | s18 117 load tile
+    add tmua, rf46, rf9 ; sub rf43, rf32, rf59 ; thrsw ; ldtmu.rf58 # s18 117 load tile | s18 119 size
+    and rf55, rf58, rf12 ; add tmua, rf56, rf9                      # s18 122 wrap | s18 117 load tile
+    nop ; add tmua, rf53, rf9                                       # s18 117 load tile
+    nop ; add tmua, rf33, rf9 ; thrsw ; ldtmu.rf60                  # s18 117 load tile | s18 107 px
     nop
     nop
     nop ; thrsw
     nop
     nop
     nop ; sub.pushc rf39, rf39, rf32                                # s18 104 parts10
-    max rf39, rf39, rf47 ; add tmua, rf42, rf9                      # s18 120 size | s18 118 load tile
+    max rf39, rf39, rf47 ; add tmua, rf42, rf9                      # s18 119 size | s18 117 load tile
     asr rf47, rf39, rf50                                            # s18 102 shrv
     nop ; sub rf47, rf27, rf47                                      # s18 102 sub
     max rf47, rf47, 0                                               # s18 102 limit
-    min rf39, rf39, rf47 ; sub rf47, rf60, rf58                     # s18 103 amount | s18 120 size
+    min rf39, rf39, rf47 ; sub rf47, rf60, rf58                     # s18 103 amount | s18 119 size
     sub.ifa rf39, 0, rf39 ; sub.pushc rf61, rf59, rf32              # s18 104 parts10 | s18 104 part
-    max rf39, rf61, rf43 ; add rf43, rf44, rf39                     # s18 120 size | s18 126 add
+    max rf39, rf61, rf43 ; add rf43, rf44, rf39                     # s18 119 size | s18 125 add
     asr rf44, rf39, rf50                                            # s18 102 shrv
     nop ; sub rf44, rf27, rf44                                      # s18 102 sub
     max rf44, rf44, 0                                               # s18 102 limit
     min rf39, rf39, rf44                                            # s18 103 amount
     nop ; sub.ifa rf39, 0, rf39                                     # s18 104 part
-    min rf43, rf60, rf58 ; add rf39, rf43, rf39 ; thrsw ; ldtmu.rf44 # s18 122 min | s18 126 total | s18 118 load tile
-    nop ; add rf61, rf39, 8                                         # s18 127 add
+    min rf43, rf60, rf58 ; add rf39, rf43, rf39 ; thrsw ; ldtmu.rf44 # s18 121 min | s18 125 total | s18 117 load tile
+    nop ; add rf61, rf39, 8                                         # s18 126 add
     nop
     nop ; thrsw
     nop
     nop
-    max rf39, rf60, rf55 ; sub.pushn -, rf39, 0                     # s18 123 max | s18 127 select
-    sub.pushc -, 0, rf36 ; add tmua, rf51, rf9                      # s18 130 select | s18 118 load tile
-    min rf43, rf43, rf44 ; sub.andc -, 0, rf27                      # s18 122 min | s18 130 select
-    vfla rf55 ; mov.ifb rf38, 1                                     # s18 130 select | s18 127 select
-    min.ifa rf31, rf57, rf59 ; sub rf38, rf61, rf38                 # s18 130 select | s18 127 sub
-    max.ifa rf45, rf37, rf54 ; sub rf37, rf60, rf44 ; thrsw         # s18 130 select | s18 120 size
-    asr rf38, rf38, 4                                               # s18 127 rounded
-    and rf38, rf44, rf12 ; add rf32, rf32, rf38 ; ldtmu.rf54        # s18 123 wrap | s18 130 add | s18 118 load tile
-    max rf31, rf32, rf31 ; sub.pushc -, rf2, rf5                    # s18 130 max | s18 131 store dst
-    min rf31, rf31, rf45 ; add tmua, rf48, rf9 ; ldtmu.rf45         # s18 130 limited | s18 118 load tile
-    min tmud, rf31, rf12 ; sub rf31, rf60, rf54 ; ldtmu.rf32        # s18 131 store dst | s18 120 size | s18 118 load tile
-    max rf38, rf39, rf38 ; mov.ifna tmuau, rf28 ; thrsw             # s18 123 max | s18 131 store dst | uniform 0xfffffffd (u8)
-    min rf43, rf43, rf54 ; add tmua, rf40, rf9 ; ldtmu.rf39         # s18 122 min | s18 118 p | s18 118 load tile
-    and rf57, rf54, rf12 ; sub rf59, rf60, rf45                     # s18 123 wrap | s18 120 size
-    max rf38, rf38, rf57 ; sub rf57, rf60, rf32 ; thrsw             # s18 123 max | s18 120 size
-    min rf43, rf43, rf45                                            # s18 122 min
+    max rf39, rf60, rf55 ; sub.pushn -, rf39, 0                     # s18 122 max | s18 126 select
+    sub.pushc -, 0, rf36 ; add tmua, rf51, rf9                      # s18 129 select | s18 117 load tile
+    min rf43, rf43, rf44 ; sub.andc -, 0, rf27                      # s18 121 min | s18 129 select
+    vfla rf55 ; mov.ifb rf38, 1                                     # s18 129 select | s18 126 select
+    min.ifa rf31, rf57, rf59 ; sub rf38, rf61, rf38                 # s18 129 select | s18 126 sub
+    max.ifa rf45, rf37, rf54 ; sub rf37, rf60, rf44 ; thrsw         # s18 129 select | s18 119 size
+    asr rf38, rf38, 4                                               # s18 126 rounded
+    and rf38, rf44, rf12 ; add rf32, rf32, rf38 ; ldtmu.rf54        # s18 122 wrap | s18 129 add | s18 117 load tile
+    max rf31, rf32, rf31 ; sub.pushc -, rf2, rf5                    # s18 129 max | s18 130 store dst
+    min rf31, rf31, rf45 ; add tmua, rf48, rf9 ; ldtmu.rf45         # s18 129 limited | s18 117 load tile
+    min tmud, rf31, rf12 ; sub rf31, rf60, rf54 ; ldtmu.rf32        # s18 130 store dst | s18 119 size | s18 117 load tile
+    max rf38, rf39, rf38 ; mov.ifna tmuau, rf28 ; thrsw             # s18 122 max | s18 130 store dst | uniform 0xfffffffd (u8)
+    min rf43, rf43, rf54 ; add tmua, rf40, rf9 ; ldtmu.rf39         # s18 121 min | s18 117 p | s18 117 load tile
+    and rf57, rf54, rf12 ; sub rf59, rf60, rf45                     # s18 122 wrap | s18 119 size
+    max rf38, rf38, rf57 ; sub rf57, rf60, rf32 ; thrsw             # s18 122 max | s18 119 size
+    min rf43, rf43, rf45                                            # s18 121 min
     nop
     nop ; sub.pushc rf58, rf58, rf60                                # s18 104 select
-    max rf47, rf58, rf47                                            # s18 120 size
+    max rf47, rf58, rf47                                            # s18 119 size
     asr rf58, rf47, rf41                                            # s18 102 shrv
-    and rf61, rf45, rf12 ; sub rf58, rf36, rf58                     # s18 123 wrap | s18 102 sub
+    and rf61, rf45, rf12 ; sub rf58, rf36, rf58                     # s18 122 wrap | s18 102 sub
     max rf58, rf58, 0                                               # s18 102 limit
     min rf47, rf47, rf58                                            # s18 103 amount
     sub.ifa rf47, 0, rf47 ; sub.pushc rf44, rf44, rf60              # s18 104 select
-    max rf44, rf44, rf37 ; smul24 rf37, rf47, rf30                  # s18 120 size | s18 121 parts0
+    max rf44, rf44, rf37 ; smul24 rf37, rf47, rf30                  # s18 119 size | s18 120 parts0
     asr rf47, rf44, rf41                                            # s18 102 shrv
-    max rf47, rf38, rf61 ; sub rf38, rf36, rf47                     # s18 123 max | s18 102 sub
-    max rf38, rf38, 0 ; add tmua, rf35, rf10                        # s18 102 limit | s18 118 load tile
-    min rf38, rf44, rf38 ; sub rf44, rf60, rf39                     # s18 103 amount | s18 120 size
+    max rf47, rf38, rf61 ; sub rf38, rf36, rf47                     # s18 122 max | s18 102 sub
+    max rf38, rf38, 0 ; add tmua, rf35, rf10                        # s18 102 limit | s18 117 load tile
+    min rf38, rf44, rf38 ; sub rf44, rf60, rf39                     # s18 103 amount | s18 119 size
     sub.ifa rf38, 0, rf38 ; sub.pushc rf54, rf54, rf60              # s18 104 select
-    max rf38, rf54, rf31 ; smul24 rf31, rf38, rf30 ; ldtmu.rf54     # s18 120 size | s18 121 parts1 | s18 118 load tile
-    asr rf31, rf38, rf41 ; add rf37, rf37, rf31                     # s18 102 shrv | s18 126 add
-    min rf43, rf43, rf32 ; sub rf31, rf36, rf31                     # s18 122 min | s18 102 sub
+    max rf38, rf54, rf31 ; smul24 rf31, rf38, rf30 ; ldtmu.rf54     # s18 119 size | s18 120 parts1 | s18 117 load tile
+    asr rf31, rf38, rf41 ; add rf37, rf37, rf31                     # s18 102 shrv | s18 125 add
+    min rf43, rf43, rf32 ; sub rf31, rf36, rf31                     # s18 121 min | s18 102 sub
     max rf31, rf31, 0 ; add tmua, rf8, rf10                         # s18 102 limit | s18 107 px
     min rf31, rf38, rf31                                            # s18 103 amount
-    and rf38, rf32, rf12 ; sub.ifa rf31, 0, rf31                    # s18 123 wrap | s18 104 select
-    max rf38, rf47, rf38 ; smul24 rf31, rf31, rf34 ; thrsw ; ldtmu.rf47 # s18 123 max | s18 121 parts2 | s18 118 load tile
-    min rf31, rf43, rf39 ; add rf37, rf37, rf31                     # s18 122 min | s18 126 add
-    and rf43, rf39, rf12 ; add tmua, rf49, rf10                     # s18 123 wrap | s18 118 load tile
-    max rf38, rf38, rf43 ; sub rf43, rf60, rf54 ; thrsw             # s18 123 max | s18 120 size
-    min rf31, rf31, rf54                                            # s18 122 min
-    and rf61, rf54, rf12                                            # s18 123 wrap
+    and rf38, rf32, rf12 ; sub.ifa rf31, 0, rf31                    # s18 122 wrap | s18 104 select
+    max rf38, rf47, rf38 ; smul24 rf31, rf31, rf34 ; thrsw ; ldtmu.rf47 # s18 122 max | s18 120 parts2 | s18 117 load tile
+    min rf31, rf43, rf39 ; add rf37, rf37, rf31                     # s18 121 min | s18 125 add
+    and rf43, rf39, rf12 ; add tmua, rf49, rf10                     # s18 122 wrap | s18 117 load tile
+    max rf38, rf38, rf43 ; sub rf43, rf60, rf54 ; thrsw             # s18 122 max | s18 119 size
+    min rf31, rf31, rf54                                            # s18 121 min
+    and rf61, rf54, rf12                                            # s18 122 wrap
     nop ; thrsw
     nop
     nop
     nop ; sub.pushc rf45, rf45, rf60                                # s18 104 select
-    max rf32, rf45, rf59 ; sub.pushc rf45, rf32, rf60               # s18 120 size | s18 104 select
+    max rf32, rf45, rf59 ; sub.pushc rf45, rf32, rf60               # s18 119 size | s18 104 select
     asr rf59, rf32, rf41                                            # s18 102 shrv
-    max rf57, rf45, rf57 ; sub rf45, rf36, rf59                     # s18 120 size | s18 102 sub
-    max rf45, rf45, 0 ; sub rf59, rf60, rf47                        # s18 102 limit | s18 120 size
-    min rf32, rf32, rf45 ; ldtmu.rf45                               # s18 103 amount | s18 118 load tile
+    max rf57, rf45, rf57 ; sub rf45, rf36, rf59                     # s18 119 size | s18 102 sub
+    max rf45, rf45, 0 ; sub rf59, rf60, rf47                        # s18 102 limit | s18 119 size
+    min rf32, rf32, rf45 ; ldtmu.rf45                               # s18 103 amount | s18 117 load tile
     asr rf58, rf57, rf50 ; sub.ifb rf32, 0, rf32                    # s18 102 shrv | s18 104 select
-    sub rf58, rf27, rf58 ; smul24 rf32, rf32, rf34                  # s18 102 sub | s18 121 parts3
-    max rf32, rf58, 0 ; add rf37, rf37, rf32                        # s18 102 limit | s18 126 add
-    min rf32, rf57, rf32 ; add tmua, rf52, rf10                     # s18 103 amount | s18 118 load tile
+    sub rf58, rf27, rf58 ; smul24 rf32, rf32, rf34                  # s18 102 sub | s18 120 parts3
+    max rf32, rf58, 0 ; add rf37, rf37, rf32                        # s18 102 limit | s18 125 add
+    min rf32, rf57, rf32 ; add tmua, rf52, rf10                     # s18 103 amount | s18 117 load tile
     sub.ifa rf32, 0, rf32 ; sub.pushc rf39, rf39, rf60              # s18 104 select
-    max rf39, rf39, rf44 ; add rf32, rf32, rf32 ; ldtmu.rf44        # s18 120 size | s18 121 parts4 | s18 118 load tile
-    asr rf32, rf39, rf50 ; add rf37, rf37, rf32                     # s18 102 shrv | s18 126 add
-    max rf38, rf38, rf61 ; sub rf32, rf27, rf32 ; ldtmu.rf61        # s18 123 max | s18 102 sub | s18 118 load tile
-    max rf32, rf32, 0 ; add tmua, rf29, rf10                        # s18 102 limit | s18 118 load tile
-    min rf32, rf39, rf32 ; sub rf39, rf60, rf45                     # s18 103 amount | s18 120 size
-    min rf31, rf31, rf47 ; sub.ifa rf32, 0, rf32                    # s18 122 min | s18 104 select
-    and rf57, rf47, rf12 ; add rf32, rf32, rf32 ; thrsw             # s18 123 wrap | s18 121 parts5
-    max rf32, rf38, rf57 ; add rf38, rf37, rf32 ; ldtmu.rf37        # s18 123 max | s18 126 add | s18 118 p
-    min rf31, rf31, rf45 ; add tmua, rf46, rf10                     # s18 122 min | s18 118 load tile
-    and rf57, rf45, rf12 ; sub rf58, rf60, rf44 ; thrsw             # s18 123 wrap | s18 120 size
+    max rf39, rf39, rf44 ; add rf32, rf32, rf32 ; ldtmu.rf44        # s18 119 size | s18 120 parts4 | s18 117 load tile
+    asr rf32, rf39, rf50 ; add rf37, rf37, rf32                     # s18 102 shrv | s18 125 add
+    max rf38, rf38, rf61 ; sub rf32, rf27, rf32 ; ldtmu.rf61        # s18 122 max | s18 102 sub | s18 117 load tile
+    max rf32, rf32, 0 ; add tmua, rf29, rf10                        # s18 102 limit | s18 117 load tile
+    min rf32, rf39, rf32 ; sub rf39, rf60, rf45                     # s18 103 amount | s18 119 size
+    min rf31, rf31, rf47 ; sub.ifa rf32, 0, rf32                    # s18 121 min | s18 104 select
+    and rf57, rf47, rf12 ; add rf32, rf32, rf32 ; thrsw             # s18 122 wrap | s18 120 parts5
+    max rf32, rf38, rf57 ; add rf38, rf37, rf32 ; ldtmu.rf37        # s18 122 max | s18 125 add | s18 117 p
+    min rf31, rf31, rf45 ; add tmua, rf46, rf10                     # s18 121 min | s18 117 load tile
+    and rf57, rf45, rf12 ; sub rf58, rf60, rf44 ; thrsw             # s18 122 wrap | s18 119 size
     nop
     nop
-    max rf54, rf32, rf57 ; sub.pushc rf32, rf54, rf60               # s18 123 max | s18 104 parts6
-    max rf32, rf32, rf43 ; add tmua, rf56, rf10                     # s18 120 size | s18 118 load tile
+    max rf54, rf32, rf57 ; sub.pushc rf32, rf54, rf60               # s18 122 max | s18 104 parts6
+    max rf32, rf32, rf43 ; add tmua, rf56, rf10                     # s18 119 size | s18 117 load tile
     asr rf43, rf32, rf50                                            # s18 102 shrv
-    min rf43, rf31, rf44 ; sub rf31, rf27, rf43                     # s18 122 min | s18 102 sub
+    min rf43, rf31, rf44 ; sub rf31, rf27, rf43                     # s18 121 min | s18 102 sub
     max rf31, rf31, 0                                               # s18 102 limit
-    min rf31, rf32, rf31 ; sub rf32, rf60, rf61                     # s18 103 amount | s18 120 size
+    min rf31, rf32, rf31 ; sub rf32, rf60, rf61                     # s18 103 amount | s18 119 size
     sub.ifa rf31, 0, rf31 ; sub.pushc rf47, rf47, rf60              # s18 104 parts6 | s18 104 parts7
-    max rf31, rf47, rf59 ; add rf38, rf38, rf31                     # s18 120 size | s18 126 add
-    asr rf47, rf31, rf50 ; sub rf59, rf60, rf37                     # s18 102 shrv | s18 120 size
-    and rf57, rf44, rf12 ; sub rf47, rf27, rf47                     # s18 123 wrap | s18 102 sub
+    max rf31, rf47, rf59 ; add rf38, rf38, rf31                     # s18 119 size | s18 125 add
+    asr rf47, rf31, rf50 ; sub rf59, rf60, rf37                     # s18 102 shrv | s18 119 size
+    and rf57, rf44, rf12 ; sub rf47, rf27, rf47                     # s18 122 wrap | s18 102 sub
     max rf47, rf47, 0                                               # s18 102 limit
     min rf31, rf31, rf47                                            # s18 103 amount
     sub.ifa rf31, 0, rf31 ; sub.pushc rf45, rf45, rf60              # s18 104 parts7 | s18 104 select
-    max rf31, rf45, rf39 ; add rf38, rf38, rf31                     # s18 120 size | s18 126 add
+    max rf31, rf45, rf39 ; add rf38, rf38, rf31                     # s18 119 size | s18 125 add
     asr rf39, rf31, rf50                                            # s18 102 shrv
-    max rf54, rf54, rf57 ; sub rf39, rf27, rf39                     # s18 123 max | s18 102 sub
-    max rf39, rf39, 0 ; mov rf57, rf13                              # s18 102 limit | s18 127 select
+    max rf54, rf54, rf57 ; sub rf39, rf27, rf39                     # s18 122 max | s18 102 sub
+    max rf39, rf39, 0 ; mov rf57, rf13                              # s18 102 limit | s18 126 select
     min rf31, rf31, rf39                                            # s18 103 amount
-    min rf43, rf43, rf61 ; sub.ifa rf31, 0, rf31                    # s18 122 min | s18 104 select
-    and rf39, rf61, rf12 ; add rf31, rf31, rf31 ; thrsw             # s18 123 wrap | s18 121 parts8
-    max rf31, rf54, rf39 ; add rf38, rf38, rf31 ; ldtmu.rf39        # s18 123 max | s18 126 add | s18 118 load tile
-    and rf54, rf37, rf12 ; add tmua, rf53, rf10                     # s18 123 wrap | s18 118 load tile
-    tmuwt - ; mov rf45, rf13 ; thrsw                                # s18 130 select
+    min rf43, rf43, rf61 ; sub.ifa rf31, 0, rf31                    # s18 121 min | s18 104 select
+    and rf39, rf61, rf12 ; add rf31, rf31, rf31 ; thrsw             # s18 122 wrap | s18 120 parts8
+    max rf31, rf54, rf39 ; add rf38, rf38, rf31 ; ldtmu.rf39        # s18 122 max | s18 125 add | s18 117 load tile
+    and rf54, rf37, rf12 ; add tmua, rf53, rf10                     # s18 122 wrap | s18 117 load tile
+    tmuwt - ; mov rf45, rf13 ; thrsw                                # s18 129 select
     nop
     nop
     nop ; sub.pushc rf44, rf44, rf60                                # s18 104 select
-    max rf44, rf44, rf58 ; add tmua, rf33, rf10 ; ldtmu.rf58        # s18 120 size | s18 118 load tile | s18 107 px
+    max rf44, rf44, rf58 ; add tmua, rf33, rf10 ; ldtmu.rf58        # s18 119 size | s18 117 load tile | s18 107 px
     asr rf47, rf44, rf50                                            # s18 102 shrv
     nop ; sub rf47, rf27, rf47                                      # s18 102 sub
     max rf47, rf47, 0                                               # s18 102 limit
     min rf44, rf44, rf47                                            # s18 103 amount
     sub.ifa rf44, 0, rf44 ; sub.pushc rf61, rf61, rf60              # s18 104 select | s18 104 parts10
-    max rf44, rf61, rf32 ; add rf32, rf44, rf44                     # s18 120 size | s18 121 parts9
-    asr rf32, rf44, rf50 ; add rf38, rf38, rf32                     # s18 102 shrv | s18 126 add
-    sub rf32, rf27, rf32 ; add tmua, rf42, rf10                     # s18 102 sub | s18 118 load tile
-    max rf32, rf32, 0 ; mov rf61, rf25                              # s18 102 limit | s18 130 select
-    min rf32, rf44, rf32 ; sub rf44, rf58, rf39                     # s18 103 amount | s18 120 size
+    max rf44, rf61, rf32 ; add rf32, rf44, rf44                     # s18 119 size | s18 120 parts9
+    asr rf32, rf44, rf50 ; add rf38, rf38, rf32                     # s18 102 shrv | s18 125 add
+    sub rf32, rf27, rf32 ; add tmua, rf42, rf10                     # s18 102 sub | s18 117 load tile
+    max rf32, rf32, 0 ; mov rf61, rf25                              # s18 102 limit | s18 129 select
+    min rf32, rf44, rf32 ; sub rf44, rf58, rf39                     # s18 103 amount | s18 119 size
     sub.ifa rf32, 0, rf32 ; sub.pushc rf47, rf37, rf60              # s18 104 parts10 | s18 104 part
-    max rf32, rf47, rf59 ; add rf38, rf38, rf32                     # s18 120 size | s18 126 add
+    max rf32, rf47, rf59 ; add rf38, rf38, rf32                     # s18 119 size | s18 125 add
     asr rf47, rf32, rf50                                            # s18 102 shrv
     nop ; sub rf47, rf27, rf47                                      # s18 102 sub
     max rf47, rf47, 0                                               # s18 102 limit
     min rf32, rf32, rf47                                            # s18 103 amount
     nop ; sub.ifa rf32, 0, rf32                                     # s18 104 part
-    min rf38, rf58, rf39 ; add rf32, rf38, rf32 ; thrsw ; ldtmu.rf47 # s18 122 min | s18 126 total | s18 118 load tile
-    nop ; add rf59, rf32, 8                                         # s18 127 add
+    min rf38, rf58, rf39 ; add rf32, rf38, rf32 ; thrsw ; ldtmu.rf47 # s18 121 min | s18 125 total | s18 117 load tile
+    nop ; add rf59, rf32, 8                                         # s18 126 add
     nop
     nop ; thrsw
     nop
@@ -735,222 +735,222 @@ loop:
     nop ; thrsw
     nop
     nop
-    and rf32, rf39, rf12 ; sub.pushn -, rf32, 0                     # s18 123 wrap | s18 127 select
-    mov.pushz -, rf55 ; mov.ifa rf57, 1                             # s18 130 select | s18 127 select
-    min.ifna rf45, rf43, rf37 ; sub rf37, rf59, rf57                # s18 130 select | s18 127 sub
-    max.ifna rf61, rf31, rf54 ; add tmua, rf51, rf10 ; thrsw        # s18 130 select | s18 118 load tile
-    asr rf37, rf37, 4 ; sub rf31, rf58, rf47                        # s18 127 rounded | s18 120 size
-    max rf37, rf58, rf32 ; add rf32, rf60, rf37 ; ldtmu.rf60        # s18 123 max | s18 130 add | s18 118 load tile
-    max rf32, rf32, rf45 ; sub.pushc -, rf2, rf5                    # s18 130 max | s18 131 store dst
-    min rf32, rf32, rf61 ; add tmua, rf48, rf10 ; ldtmu.rf61        # s18 130 limited | s18 118 load tile
-    min tmud, rf32, rf12 ; sub rf32, rf58, rf60 ; ldtmu.rf45        # s18 131 store dst | s18 120 size | s18 118 load tile
-    min rf38, rf38, rf47 ; sub.ifna tmuau, rf28, -1                 # s18 122 min | s18 131 store dst | uniform 0xfffffffd (u8)
-    and rf54, rf47, rf12 ; add tmua, rf40, rf10 ; thrsw ; ldtmu.rf43 # s18 123 wrap | s18 118 p | s18 118 load tile
-    max rf37, rf37, rf54 ; sub rf54, rf58, rf61                     # s18 123 max | s18 120 size
-    min rf38, rf38, rf60 ; sub rf57, rf58, rf45                     # s18 122 min | s18 120 size
-    and rf59, rf60, rf12 ; sub.pushc rf39, rf39, rf58               # s18 123 wrap | s18 104 select
-    max rf39, rf39, rf44                                            # s18 120 size
+    and rf32, rf39, rf12 ; sub.pushn -, rf32, 0                     # s18 122 wrap | s18 126 select
+    mov.pushz -, rf55 ; mov.ifa rf57, 1                             # s18 129 select | s18 126 select
+    min.ifna rf45, rf43, rf37 ; sub rf37, rf59, rf57                # s18 129 select | s18 126 sub
+    max.ifna rf61, rf31, rf54 ; add tmua, rf51, rf10 ; thrsw        # s18 129 select | s18 117 load tile
+    asr rf37, rf37, 4 ; sub rf31, rf58, rf47                        # s18 126 rounded | s18 119 size
+    max rf37, rf58, rf32 ; add rf32, rf60, rf37 ; ldtmu.rf60        # s18 122 max | s18 129 add | s18 117 load tile
+    max rf32, rf32, rf45 ; sub.pushc -, rf2, rf5                    # s18 129 max | s18 130 store dst
+    min rf32, rf32, rf61 ; add tmua, rf48, rf10 ; ldtmu.rf61        # s18 129 limited | s18 117 load tile
+    min tmud, rf32, rf12 ; sub rf32, rf58, rf60 ; ldtmu.rf45        # s18 130 store dst | s18 119 size | s18 117 load tile
+    min rf38, rf38, rf47 ; sub.ifna tmuau, rf28, -1                 # s18 121 min | s18 130 store dst | uniform 0xfffffffd (u8)
+    and rf54, rf47, rf12 ; add tmua, rf40, rf10 ; thrsw ; ldtmu.rf43 # s18 122 wrap | s18 117 p | s18 117 load tile
+    max rf37, rf37, rf54 ; sub rf54, rf58, rf61                     # s18 122 max | s18 119 size
+    min rf38, rf38, rf60 ; sub rf57, rf58, rf45                     # s18 121 min | s18 119 size
+    and rf59, rf60, rf12 ; sub.pushc rf39, rf39, rf58               # s18 122 wrap | s18 104 select
+    max rf39, rf39, rf44                                            # s18 119 size
     asr rf44, rf39, rf41                                            # s18 102 shrv
-    max rf44, rf37, rf59 ; sub rf37, rf36, rf44                     # s18 123 max | s18 102 sub
+    max rf44, rf37, rf59 ; sub rf37, rf36, rf44                     # s18 122 max | s18 102 sub
     max rf37, rf37, 0                                               # s18 102 limit
     min rf37, rf39, rf37                                            # s18 103 amount
     sub.ifa rf37, 0, rf37 ; sub.pushc rf47, rf47, rf58              # s18 104 select
-    max rf37, rf47, rf31 ; smul24 rf31, rf37, rf30 ; ldtmu.rf47     # s18 120 size | s18 121 parts0 | s18 118 load tile
+    max rf37, rf47, rf31 ; smul24 rf31, rf37, rf30 ; ldtmu.rf47     # s18 119 size | s18 120 parts0 | s18 117 load tile
     asr rf39, rf37, rf41                                            # s18 102 shrv
-    min rf39, rf38, rf61 ; sub rf38, rf36, rf39                     # s18 122 min | s18 102 sub
+    min rf39, rf38, rf61 ; sub rf38, rf36, rf39                     # s18 121 min | s18 102 sub
     max rf38, rf38, 0                                               # s18 102 limit
-    min rf35, rf37, rf38 ; add tmua, rf35, rf11                     # s18 103 amount | s18 118 load tile
+    min rf35, rf37, rf38 ; add tmua, rf35, rf11                     # s18 103 amount | s18 117 load tile
     sub.ifa rf35, 0, rf35 ; sub.pushc rf60, rf60, rf58              # s18 104 select
-    max rf35, rf60, rf32 ; smul24 rf32, rf35, rf30 ; ldtmu.rf60     # s18 120 size | s18 121 parts1 | s18 118 load tile
-    asr rf31, rf35, rf41 ; add rf32, rf31, rf32                     # s18 102 shrv | s18 126 add
-    and rf37, rf61, rf12 ; sub rf31, rf36, rf31                     # s18 123 wrap | s18 102 sub
+    max rf35, rf60, rf32 ; smul24 rf32, rf35, rf30 ; ldtmu.rf60     # s18 119 size | s18 120 parts1 | s18 117 load tile
+    asr rf31, rf35, rf41 ; add rf32, rf31, rf32                     # s18 102 shrv | s18 125 add
+    and rf37, rf61, rf12 ; sub rf31, rf36, rf31                     # s18 122 wrap | s18 102 sub
     max rf31, rf31, 0 ; add tmua, rf8, rf11                         # s18 102 limit | s18 107 px
-    min rf31, rf35, rf31 ; sub rf35, rf58, rf43                     # s18 103 amount | s18 120 size
-    max rf37, rf44, rf37 ; sub.ifa rf31, 0, rf31                    # s18 123 max | s18 104 select
-    min rf39, rf39, rf45 ; smul24 rf31, rf31, rf34 ; thrsw          # s18 122 min | s18 121 parts2
-    and rf31, rf45, rf12 ; add rf32, rf32, rf31                     # s18 123 wrap | s18 126 add
-    max rf31, rf37, rf31 ; add tmua, rf49, rf11 ; ldtmu.rf37        # s18 123 max | s18 118 load tile
-    min rf39, rf39, rf43 ; sub rf49, rf58, rf47 ; thrsw             # s18 122 min | s18 120 size
-    and rf52, rf43, rf12 ; add tmua, rf52, rf11                     # s18 123 wrap | s18 118 load tile
-    max rf31, rf31, rf52 ; sub rf52, rf58, rf60                     # s18 123 max | s18 120 size
-    min rf39, rf39, rf47 ; sub rf44, rf58, rf37 ; thrsw             # s18 122 min | s18 120 size
-    and rf38, rf47, rf12                                            # s18 123 wrap
+    min rf31, rf35, rf31 ; sub rf35, rf58, rf43                     # s18 103 amount | s18 119 size
+    max rf37, rf44, rf37 ; sub.ifa rf31, 0, rf31                    # s18 122 max | s18 104 select
+    min rf39, rf39, rf45 ; smul24 rf31, rf31, rf34 ; thrsw          # s18 121 min | s18 120 parts2
+    and rf31, rf45, rf12 ; add rf32, rf32, rf31                     # s18 122 wrap | s18 125 add
+    max rf31, rf37, rf31 ; add tmua, rf49, rf11 ; ldtmu.rf37        # s18 122 max | s18 117 load tile
+    min rf39, rf39, rf43 ; sub rf49, rf58, rf47 ; thrsw             # s18 121 min | s18 119 size
+    and rf52, rf43, rf12 ; add tmua, rf52, rf11                     # s18 122 wrap | s18 117 load tile
+    max rf31, rf31, rf52 ; sub rf52, rf58, rf60                     # s18 122 max | s18 119 size
+    min rf39, rf39, rf47 ; sub rf44, rf58, rf37 ; thrsw             # s18 121 min | s18 119 size
+    and rf38, rf47, rf12                                            # s18 122 wrap
     nop
     nop ; sub.pushc rf61, rf61, rf58                                # s18 104 select
-    max rf45, rf61, rf54 ; sub.pushc rf54, rf45, rf58               # s18 120 size | s18 104 select
+    max rf45, rf61, rf54 ; sub.pushc rf54, rf45, rf58               # s18 119 size | s18 104 select
     asr rf61, rf45, rf41                                            # s18 102 shrv
-    max rf57, rf54, rf57 ; sub rf54, rf36, rf61                     # s18 120 size | s18 102 sub
+    max rf57, rf54, rf57 ; sub rf54, rf36, rf61                     # s18 119 size | s18 102 sub
     max rf54, rf54, 0                                               # s18 102 limit
-    min rf45, rf45, rf54 ; ldtmu.rf54                               # s18 103 amount | s18 118 load tile
+    min rf45, rf45, rf54 ; ldtmu.rf54                               # s18 103 amount | s18 117 load tile
     asr rf61, rf57, rf50 ; sub.ifb rf45, 0, rf45                    # s18 102 shrv | s18 104 select
-    sub rf61, rf27, rf61 ; smul24 rf45, rf45, rf34                  # s18 102 sub | s18 121 parts3
-    max rf32, rf61, 0 ; add rf45, rf32, rf45                        # s18 102 limit | s18 126 add
-    min rf29, rf57, rf32 ; add tmua, rf29, rf11 ; ldtmu.rf32        # s18 103 amount | s18 118 load tile
+    sub rf61, rf27, rf61 ; smul24 rf45, rf45, rf34                  # s18 102 sub | s18 120 parts3
+    max rf32, rf61, 0 ; add rf45, rf32, rf45                        # s18 102 limit | s18 125 add
+    min rf29, rf57, rf32 ; add tmua, rf29, rf11 ; ldtmu.rf32        # s18 103 amount | s18 117 load tile
     sub.ifa rf29, 0, rf29 ; sub.pushc rf43, rf43, rf58              # s18 104 select
-    max rf35, rf43, rf35 ; add rf29, rf29, rf29 ; ldtmu.rf43        # s18 120 size | s18 121 parts4 | s18 118 p
-    asr rf29, rf35, rf50 ; add rf45, rf45, rf29                     # s18 102 shrv | s18 126 add
-    max rf31, rf31, rf38 ; sub rf29, rf27, rf29                     # s18 123 max | s18 102 sub
-    max rf29, rf29, 0 ; add tmua, rf46, rf11                        # s18 102 limit | s18 118 load tile
-    min rf29, rf35, rf29 ; sub rf35, rf58, rf54                     # s18 103 amount | s18 120 size
-    min rf39, rf39, rf60 ; sub.ifa rf29, 0, rf29                    # s18 122 min | s18 104 select
-    and rf46, rf60, rf12 ; add rf29, rf29, rf29 ; thrsw             # s18 123 wrap | s18 121 parts5
-    max rf29, rf31, rf46 ; add rf31, rf45, rf29                     # s18 123 max | s18 126 add
-    min rf39, rf39, rf37 ; add tmua, rf56, rf11                     # s18 122 min | s18 118 load tile
-    and rf56, rf37, rf12 ; sub rf45, rf58, rf32 ; thrsw ; ldtmu.rf46 # s18 123 wrap | s18 120 size | s18 118 load tile
-    max rf29, rf29, rf56 ; add tmua, rf53, rf11 ; ldtmu.rf53        # s18 123 max | s18 118 load tile | s18 107 px
-    min rf39, rf39, rf54 ; sub rf56, rf58, rf43                     # s18 122 min | s18 120 size
-    and rf38, rf54, rf12 ; sub.pushc rf47, rf47, rf58               # s18 123 wrap | s18 104 parts6
-    max rf47, rf47, rf49 ; mov rf49, rf13                           # s18 120 size | s18 127 select
+    max rf35, rf43, rf35 ; add rf29, rf29, rf29 ; ldtmu.rf43        # s18 119 size | s18 120 parts4 | s18 117 p
+    asr rf29, rf35, rf50 ; add rf45, rf45, rf29                     # s18 102 shrv | s18 125 add
+    max rf31, rf31, rf38 ; sub rf29, rf27, rf29                     # s18 122 max | s18 102 sub
+    max rf29, rf29, 0 ; add tmua, rf46, rf11                        # s18 102 limit | s18 117 load tile
+    min rf29, rf35, rf29 ; sub rf35, rf58, rf54                     # s18 103 amount | s18 119 size
+    min rf39, rf39, rf60 ; sub.ifa rf29, 0, rf29                    # s18 121 min | s18 104 select
+    and rf46, rf60, rf12 ; add rf29, rf29, rf29 ; thrsw             # s18 122 wrap | s18 120 parts5
+    max rf29, rf31, rf46 ; add rf31, rf45, rf29                     # s18 122 max | s18 125 add
+    min rf39, rf39, rf37 ; add tmua, rf56, rf11                     # s18 121 min | s18 117 load tile
+    and rf56, rf37, rf12 ; sub rf45, rf58, rf32 ; thrsw ; ldtmu.rf46 # s18 122 wrap | s18 119 size | s18 117 load tile
+    max rf29, rf29, rf56 ; add tmua, rf53, rf11 ; ldtmu.rf53        # s18 122 max | s18 117 load tile | s18 107 px
+    min rf39, rf39, rf54 ; sub rf56, rf58, rf43                     # s18 121 min | s18 119 size
+    and rf38, rf54, rf12 ; sub.pushc rf47, rf47, rf58               # s18 122 wrap | s18 104 parts6
+    max rf47, rf47, rf49 ; mov rf49, rf13                           # s18 119 size | s18 126 select
     asr rf57, rf47, rf50                                            # s18 102 shrv
-    max rf38, rf29, rf38 ; sub rf29, rf27, rf57                     # s18 123 max | s18 102 sub
+    max rf38, rf29, rf38 ; sub rf29, rf27, rf57                     # s18 122 max | s18 102 sub
     max rf29, rf29, 0                                               # s18 102 limit
-    min rf29, rf47, rf29 ; mov rf47, rf13                           # s18 103 amount | s18 130 select
+    min rf29, rf47, rf29 ; mov rf47, rf13                           # s18 103 amount | s18 129 select
     sub.ifa rf29, 0, rf29 ; sub.pushc rf60, rf60, rf58              # s18 104 parts6 | s18 104 parts7
-    max rf29, rf60, rf52 ; add rf31, rf31, rf29 ; ldtmu.rf52        # s18 120 size | s18 126 add | s18 118 load tile
+    max rf29, rf60, rf52 ; add rf31, rf31, rf29 ; ldtmu.rf52        # s18 119 size | s18 125 add | s18 117 load tile
     asr rf60, rf29, rf50                                            # s18 102 shrv
-    min rf60, rf39, rf32 ; sub rf39, rf27, rf60                     # s18 122 min | s18 102 sub
+    min rf60, rf39, rf32 ; sub rf39, rf27, rf60                     # s18 121 min | s18 102 sub
     max rf39, rf39, 0                                               # s18 102 limit
-    min rf29, rf29, rf39 ; add tmua, rf33, rf11                     # s18 103 amount | s18 118 load tile
+    min rf29, rf29, rf39 ; add tmua, rf33, rf11                     # s18 103 amount | s18 117 load tile
     sub.ifa rf29, 0, rf29 ; sub.pushc rf37, rf37, rf58              # s18 104 parts7 | s18 104 select
-    max rf29, rf37, rf44 ; add rf31, rf31, rf29                     # s18 120 size | s18 126 add
-    asr rf42, rf29, rf50 ; add tmua, rf42, rf11                     # s18 102 shrv | s18 118 load tile
-    and rf37, rf32, rf12 ; sub rf42, rf27, rf42                     # s18 123 wrap | s18 102 sub
-    max rf42, rf42, 0 ; mov rf44, rf25                              # s18 102 limit | s18 130 select
-    min rf29, rf29, rf42 ; sub rf42, rf53, rf46                     # s18 103 amount | s18 120 size
+    max rf29, rf37, rf44 ; add rf31, rf31, rf29                     # s18 119 size | s18 125 add
+    asr rf42, rf29, rf50 ; add tmua, rf42, rf11                     # s18 102 shrv | s18 117 load tile
+    and rf37, rf32, rf12 ; sub rf42, rf27, rf42                     # s18 122 wrap | s18 102 sub
+    max rf42, rf42, 0 ; mov rf44, rf25                              # s18 102 limit | s18 129 select
+    min rf29, rf29, rf42 ; sub rf42, rf53, rf46                     # s18 103 amount | s18 119 size
     sub.ifa rf29, 0, rf29 ; sub.pushc rf54, rf54, rf58              # s18 104 select
-    max rf35, rf54, rf35 ; add rf29, rf29, rf29                     # s18 120 size | s18 121 parts8
-    asr rf29, rf35, rf50 ; add rf31, rf31, rf29                     # s18 102 shrv | s18 126 add
-    max rf37, rf38, rf37 ; sub rf29, rf27, rf29                     # s18 123 max | s18 102 sub
-    max rf29, rf29, 0 ; sub rf38, rf53, rf52                        # s18 102 limit | s18 120 size
+    max rf35, rf54, rf35 ; add rf29, rf29, rf29                     # s18 119 size | s18 120 parts8
+    asr rf29, rf35, rf50 ; add rf31, rf31, rf29                     # s18 102 shrv | s18 125 add
+    max rf37, rf38, rf37 ; sub rf29, rf27, rf29                     # s18 122 max | s18 102 sub
+    max rf29, rf29, 0 ; sub rf38, rf53, rf52                        # s18 102 limit | s18 119 size
     min rf29, rf35, rf29                                            # s18 103 amount
     sub.ifa rf29, 0, rf29 ; sub.pushc rf32, rf32, rf58              # s18 104 select | s18 104 parts10
-    max rf32, rf32, rf45 ; add rf29, rf29, rf29                     # s18 120 size | s18 121 parts9
-    asr rf29, rf32, rf50 ; add rf31, rf31, rf29                     # s18 102 shrv | s18 126 add
-    and rf45, rf43, rf12 ; sub rf29, rf27, rf29                     # s18 123 wrap | s18 102 sub
+    max rf32, rf32, rf45 ; add rf29, rf29, rf29                     # s18 119 size | s18 120 parts9
+    asr rf29, rf32, rf50 ; add rf31, rf31, rf29                     # s18 102 shrv | s18 125 add
+    and rf45, rf43, rf12 ; sub rf29, rf27, rf29                     # s18 122 wrap | s18 102 sub
     max rf29, rf29, 0                                               # s18 102 limit
     min rf29, rf32, rf29                                            # s18 103 amount
     sub.ifa rf29, 0, rf29 ; sub.pushc rf32, rf43, rf58              # s18 104 parts10 | s18 104 part
-    max rf29, rf32, rf56 ; add rf31, rf31, rf29                     # s18 120 size | s18 126 add
+    max rf29, rf32, rf56 ; add rf31, rf31, rf29                     # s18 119 size | s18 125 add
     asr rf32, rf29, rf50                                            # s18 102 shrv
-    min rf56, rf53, rf46 ; sub rf32, rf27, rf32                     # s18 122 min | s18 102 sub
+    min rf56, rf53, rf46 ; sub rf32, rf27, rf32                     # s18 121 min | s18 102 sub
     max rf32, rf32, 0                                               # s18 102 limit
     min rf29, rf29, rf32                                            # s18 103 amount
-    and rf32, rf46, rf12 ; sub.ifa rf29, 0, rf29                    # s18 123 wrap | s18 104 part
-    max rf31, rf53, rf32 ; add rf29, rf31, rf29 ; thrsw             # s18 123 max | s18 126 total
-    min rf32, rf56, rf52 ; add rf56, rf29, 8                        # s18 122 min | s18 127 add
-    and rf35, rf52, rf12                                            # s18 123 wrap
-    max rf31, rf31, rf35 ; add tmua, rf51, rf11 ; thrsw ; ldtmu.rf35 # s18 123 max | s18 118 load tile
-    min rf51, rf32, rf35 ; sub rf32, rf53, rf35                     # s18 122 min | s18 120 size
-    and rf54, rf35, rf12                                            # s18 123 wrap
-    max rf31, rf31, rf54 ; add tmua, rf48, rf11 ; thrsw ; ldtmu.rf48 # s18 123 max | s18 118 load tile
-    min rf54, rf51, rf48 ; sub rf51, rf53, rf48                     # s18 122 min | s18 120 size
+    and rf32, rf46, rf12 ; sub.ifa rf29, 0, rf29                    # s18 122 wrap | s18 104 part
+    max rf31, rf53, rf32 ; add rf29, rf31, rf29 ; thrsw             # s18 122 max | s18 125 total
+    min rf32, rf56, rf52 ; add rf56, rf29, 8                        # s18 121 min | s18 126 add
+    and rf35, rf52, rf12                                            # s18 122 wrap
+    max rf31, rf31, rf35 ; add tmua, rf51, rf11 ; thrsw ; ldtmu.rf35 # s18 122 max | s18 117 load tile
+    min rf51, rf32, rf35 ; sub rf32, rf53, rf35                     # s18 121 min | s18 119 size
+    and rf54, rf35, rf12                                            # s18 122 wrap
+    max rf31, rf31, rf54 ; add tmua, rf48, rf11 ; thrsw ; ldtmu.rf48 # s18 122 max | s18 117 load tile
+    min rf54, rf51, rf48 ; sub rf51, rf53, rf48                     # s18 121 min | s18 119 size
     tmuwt -
-    and rf40, rf48, rf12 ; add tmua, rf40, rf11 ; thrsw ; ldtmu.rf33 # s18 123 wrap | s18 118 p | s18 118 load tile
-    max rf31, rf31, rf40 ; sub rf40, rf53, rf33                     # s18 123 max | s18 120 size
-    min rf54, rf54, rf33                                            # s18 122 min
-    and rf39, rf33, rf12 ; thrsw                                    # s18 123 wrap
+    and rf40, rf48, rf12 ; add tmua, rf40, rf11 ; thrsw ; ldtmu.rf33 # s18 122 wrap | s18 117 p | s18 117 load tile
+    max rf31, rf31, rf40 ; sub rf40, rf53, rf33                     # s18 122 max | s18 119 size
+    min rf54, rf54, rf33                                            # s18 121 min
+    and rf39, rf33, rf12 ; thrsw                                    # s18 122 wrap
     nop
     nop
-    max rf29, rf31, rf39 ; sub.pushn -, rf29, 0                     # s18 123 max | s18 127 select
-    mov.pushz -, rf55 ; mov.ifa rf49, 1                             # s18 130 select | s18 127 select
-    min.ifna rf47, rf60, rf43 ; sub rf43, rf56, rf49                # s18 130 select | s18 127 sub
-    max.ifna rf44, rf37, rf45 ; mov rf37, rf13 ; thrsw              # s18 130 select | s18 127 select
-    asr rf43, rf43, 4                                               # s18 127 rounded
-    nop ; add rf43, rf58, rf43 ; ldtmu.rf58                         # s18 130 add | s18 118 load tile
-    max rf43, rf43, rf47 ; sub.pushc -, rf2, rf5                    # s18 130 max | s18 131 store dst
-    min rf43, rf43, rf44 ; sub rf44, rf53, rf58 ; ldtmu.rf47        # s18 130 limited | s18 120 size | s18 118 load tile
-    min tmud, rf43, rf12 ; sub rf43, rf53, rf47 ; ldtmu.rf45        # s18 131 store dst | s18 120 size | s18 118 load tile
-    sub.ifna tmuau, rf28, -2 ; sub.pushc rf46, rf46, rf53           # s18 131 store dst | s18 104 select | uniform 0xfffffffd (u8)
-    max rf42, rf46, rf42 ; sub rf46, rf53, rf45                     # s18 120 size
+    max rf29, rf31, rf39 ; sub.pushn -, rf29, 0                     # s18 122 max | s18 126 select
+    mov.pushz -, rf55 ; mov.ifa rf49, 1                             # s18 129 select | s18 126 select
+    min.ifna rf47, rf60, rf43 ; sub rf43, rf56, rf49                # s18 129 select | s18 126 sub
+    max.ifna rf44, rf37, rf45 ; mov rf37, rf13 ; thrsw              # s18 129 select | s18 126 select
+    asr rf43, rf43, 4                                               # s18 126 rounded
+    nop ; add rf43, rf58, rf43 ; ldtmu.rf58                         # s18 129 add | s18 117 load tile
+    max rf43, rf43, rf47 ; sub.pushc -, rf2, rf5                    # s18 129 max | s18 130 store dst
+    min rf43, rf43, rf44 ; sub rf44, rf53, rf58 ; ldtmu.rf47        # s18 129 limited | s18 119 size | s18 117 load tile
+    min tmud, rf43, rf12 ; sub rf43, rf53, rf47 ; ldtmu.rf45        # s18 130 store dst | s18 119 size | s18 117 load tile
+    sub.ifna tmuau, rf28, -2 ; sub.pushc rf46, rf46, rf53           # s18 130 store dst | s18 104 select | uniform 0xfffffffd (u8)
+    max rf42, rf46, rf42 ; sub rf46, rf53, rf45                     # s18 119 size
     asr rf49, rf42, rf41                                            # s18 102 shrv
-    min rf54, rf54, rf58 ; sub rf49, rf36, rf49                     # s18 122 min | s18 102 sub
+    min rf54, rf54, rf58 ; sub rf49, rf36, rf49                     # s18 121 min | s18 102 sub
     max rf49, rf49, 0                                               # s18 102 limit
     min rf42, rf42, rf49                                            # s18 103 amount
     sub.ifa rf42, 0, rf42 ; sub.pushc rf52, rf52, rf53              # s18 104 select
-    max rf42, rf52, rf38 ; smul24 rf38, rf42, rf30                  # s18 120 size | s18 121 parts0
+    max rf42, rf52, rf38 ; smul24 rf38, rf42, rf30                  # s18 119 size | s18 120 parts0
     asr rf52, rf42, rf41                                            # s18 102 shrv
-    and rf49, rf58, rf12 ; sub rf52, rf36, rf52                     # s18 123 wrap | s18 102 sub
+    and rf49, rf58, rf12 ; sub rf52, rf36, rf52                     # s18 122 wrap | s18 102 sub
     max rf52, rf52, 0                                               # s18 102 limit
     min rf42, rf42, rf52                                            # s18 103 amount
     sub.ifa rf42, 0, rf42 ; sub.pushc rf35, rf35, rf53              # s18 104 select
-    max rf32, rf35, rf32 ; smul24 rf30, rf42, rf30                  # s18 120 size | s18 121 parts1
-    asr rf30, rf32, rf41 ; add rf38, rf38, rf30                     # s18 102 shrv | s18 126 add
-    max rf30, rf29, rf49 ; sub rf29, rf36, rf30                     # s18 123 max | s18 102 sub
-    max rf29, rf29, 0 ; mov rf49, rf13                              # s18 102 limit | s18 130 select
-    min rf29, rf32, rf29 ; mov rf32, rf25                           # s18 103 amount | s18 130 select
+    max rf32, rf35, rf32 ; smul24 rf30, rf42, rf30                  # s18 119 size | s18 120 parts1
+    asr rf30, rf32, rf41 ; add rf38, rf38, rf30                     # s18 102 shrv | s18 125 add
+    max rf30, rf29, rf49 ; sub rf29, rf36, rf30                     # s18 122 max | s18 102 sub
+    max rf29, rf29, 0 ; mov rf49, rf13                              # s18 102 limit | s18 129 select
+    min rf29, rf32, rf29 ; mov rf32, rf25                           # s18 103 amount | s18 129 select
     sub.ifa rf29, 0, rf29 ; sub.pushc rf48, rf48, rf53              # s18 104 select
-    max rf48, rf48, rf51 ; smul24 rf29, rf29, rf34                  # s18 120 size | s18 121 parts2
-    asr rf29, rf48, rf41 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 126 add
-    min rf36, rf54, rf47 ; sub rf29, rf36, rf29                     # s18 122 min | s18 102 sub
+    max rf48, rf48, rf51 ; smul24 rf29, rf29, rf34                  # s18 119 size | s18 120 parts2
+    asr rf29, rf48, rf41 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 125 add
+    min rf36, rf54, rf47 ; sub rf29, rf36, rf29                     # s18 121 min | s18 102 sub
     max rf29, rf29, 0                                               # s18 102 limit
     min rf29, rf48, rf29                                            # s18 103 amount
     sub.ifa rf29, 0, rf29 ; sub.pushc rf33, rf33, rf53              # s18 104 select
-    max rf33, rf33, rf40 ; smul24 rf29, rf29, rf34                  # s18 120 size | s18 121 parts3
-    asr rf29, rf33, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 126 add
-    and rf34, rf47, rf12 ; sub rf29, rf27, rf29                     # s18 123 wrap | s18 102 sub
+    max rf33, rf33, rf40 ; smul24 rf29, rf29, rf34                  # s18 119 size | s18 120 parts3
+    asr rf29, rf33, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 125 add
+    and rf34, rf47, rf12 ; sub rf29, rf27, rf29                     # s18 122 wrap | s18 102 sub
     max rf29, rf29, 0                                               # s18 102 limit
     min rf29, rf33, rf29                                            # s18 103 amount
-    max rf30, rf30, rf34 ; sub.ifa rf29, 0, rf29                    # s18 123 max | s18 104 select
-    min rf36, rf36, rf45 ; add rf29, rf29, rf29 ; thrsw             # s18 122 min | s18 121 parts4
-    and rf29, rf45, rf12 ; add rf38, rf38, rf29                     # s18 123 wrap | s18 126 add
-    max rf29, rf30, rf29                                            # s18 123 max
-    nop ; thrsw ; ldtmu.rf30                                        # s18 118 load tile
-    min rf34, rf36, rf30 ; sub rf36, rf53, rf30                     # s18 122 min | s18 120 size
-    and rf33, rf30, rf12                                            # s18 123 wrap
-    max rf29, rf29, rf33 ; thrsw ; ldtmu.rf33                       # s18 123 max | s18 118 load tile
-    min rf40, rf34, rf33 ; sub rf34, rf53, rf33                     # s18 122 min | s18 120 size
-    and rf48, rf33, rf12                                            # s18 123 wrap
-    max rf29, rf29, rf48 ; thrsw ; ldtmu.rf48                       # s18 123 max | s18 118 load tile
-    min rf54, rf40, rf48 ; sub rf40, rf53, rf48                     # s18 122 min | s18 120 size
-    and rf41, rf48, rf12                                            # s18 123 wrap
-    max rf41, rf29, rf41 ; sub.pushc rf29, rf58, rf53               # s18 123 max | s18 104 select
-    max rf29, rf29, rf44 ; sub.pushc rf44, rf47, rf53               # s18 120 size | s18 104 parts6
-    asr rf47, rf29, rf50 ; ldtmu.rf58                               # s18 102 shrv | s18 118 p
-    max rf44, rf44, rf43 ; sub rf43, rf27, rf47                     # s18 120 size | s18 102 sub
-    max rf43, rf43, 0 ; sub rf47, rf53, rf58                        # s18 102 limit | s18 120 size
+    max rf30, rf30, rf34 ; sub.ifa rf29, 0, rf29                    # s18 122 max | s18 104 select
+    min rf36, rf36, rf45 ; add rf29, rf29, rf29 ; thrsw             # s18 121 min | s18 120 parts4
+    and rf29, rf45, rf12 ; add rf38, rf38, rf29                     # s18 122 wrap | s18 125 add
+    max rf29, rf30, rf29                                            # s18 122 max
+    nop ; thrsw ; ldtmu.rf30                                        # s18 117 load tile
+    min rf34, rf36, rf30 ; sub rf36, rf53, rf30                     # s18 121 min | s18 119 size
+    and rf33, rf30, rf12                                            # s18 122 wrap
+    max rf29, rf29, rf33 ; thrsw ; ldtmu.rf33                       # s18 122 max | s18 117 load tile
+    min rf40, rf34, rf33 ; sub rf34, rf53, rf33                     # s18 121 min | s18 119 size
+    and rf48, rf33, rf12                                            # s18 122 wrap
+    max rf29, rf29, rf48 ; thrsw ; ldtmu.rf48                       # s18 122 max | s18 117 load tile
+    min rf54, rf40, rf48 ; sub rf40, rf53, rf48                     # s18 121 min | s18 119 size
+    and rf41, rf48, rf12                                            # s18 122 wrap
+    max rf41, rf29, rf41 ; sub.pushc rf29, rf58, rf53               # s18 122 max | s18 104 select
+    max rf29, rf29, rf44 ; sub.pushc rf44, rf47, rf53               # s18 119 size | s18 104 parts6
+    asr rf47, rf29, rf50 ; ldtmu.rf58                               # s18 102 shrv | s18 117 p
+    max rf44, rf44, rf43 ; sub rf43, rf27, rf47                     # s18 119 size | s18 102 sub
+    max rf43, rf43, 0 ; sub rf47, rf53, rf58                        # s18 102 limit | s18 119 size
     min rf29, rf29, rf43                                            # s18 103 amount
     asr rf43, rf44, rf50 ; sub.ifb rf29, 0, rf29                    # s18 102 shrv | s18 104 select
-    add rf29, rf29, rf29 ; sub rf43, rf27, rf43                     # s18 121 parts5 | s18 102 sub
-    max rf29, rf43, 0 ; add rf38, rf38, rf29                        # s18 102 limit | s18 126 add
+    add rf29, rf29, rf29 ; sub rf43, rf27, rf43                     # s18 120 parts5 | s18 102 sub
+    max rf29, rf43, 0 ; add rf38, rf38, rf29                        # s18 102 limit | s18 125 add
     min rf29, rf44, rf29 ; sub.pushc rf44, rf45, rf53               # s18 103 amount | s18 104 parts7
-    max rf44, rf44, rf46 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 parts6
-    asr rf29, rf44, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 126 add
+    max rf44, rf44, rf46 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 parts6
+    asr rf29, rf44, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 125 add
     sub rf29, rf27, rf29 ; sub.pushc rf30, rf30, rf53               # s18 102 sub | s18 104 select
     max rf29, rf29, 0                                               # s18 102 limit
     min rf29, rf44, rf29                                            # s18 103 amount
-    max rf30, rf30, rf36 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 parts7
-    asr rf29, rf30, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 126 add
+    max rf30, rf30, rf36 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 parts7
+    asr rf29, rf30, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 125 add
     sub rf29, rf27, rf29 ; sub.pushc rf33, rf33, rf53               # s18 102 sub | s18 104 select
     max rf29, rf29, 0                                               # s18 102 limit
     min rf29, rf30, rf29                                            # s18 103 amount
-    max rf33, rf33, rf34 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
-    asr rf34, rf33, rf50 ; add rf29, rf29, rf29                     # s18 102 shrv | s18 121 parts8
-    add rf34, rf38, rf29 ; sub rf29, rf27, rf34                     # s18 126 add | s18 102 sub
+    max rf33, rf33, rf34 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 select
+    asr rf34, rf33, rf50 ; add rf29, rf29, rf29                     # s18 102 shrv | s18 120 parts8
+    add rf34, rf38, rf29 ; sub rf29, rf27, rf34                     # s18 125 add | s18 102 sub
     max rf29, rf29, 0 ; sub.pushc rf48, rf48, rf53                  # s18 102 limit | s18 104 parts10
     min rf29, rf33, rf29                                            # s18 103 amount
-    max rf40, rf48, rf40 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
-    asr rf48, rf40, rf50 ; add rf29, rf29, rf29                     # s18 102 shrv | s18 121 parts9
-    and rf29, rf58, rf12 ; add rf34, rf34, rf29                     # s18 123 wrap | s18 126 add
+    max rf40, rf48, rf40 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 select
+    asr rf48, rf40, rf50 ; add rf29, rf29, rf29                     # s18 102 shrv | s18 120 parts9
+    and rf29, rf58, rf12 ; add rf34, rf34, rf29                     # s18 122 wrap | s18 125 add
     sub rf48, rf27, rf48 ; sub.pushc rf33, rf58, rf53               # s18 102 sub | s18 104 part
     max rf48, rf48, 0                                               # s18 102 limit
     min rf40, rf40, rf48                                            # s18 103 amount
-    max rf33, rf33, rf47 ; sub.ifb rf40, 0, rf40                    # s18 120 size | s18 104 parts10
-    asr rf34, rf33, rf50 ; add rf40, rf34, rf40                     # s18 102 shrv | s18 126 add
+    max rf33, rf33, rf47 ; sub.ifb rf40, 0, rf40                    # s18 119 size | s18 104 parts10
+    asr rf34, rf33, rf50 ; add rf40, rf34, rf40                     # s18 102 shrv | s18 125 add
     nop ; sub rf27, rf27, rf34                                      # s18 102 sub
     max rf27, rf27, 0                                               # s18 102 limit
     min rf27, rf33, rf27                                            # s18 103 amount
     nop ; sub.ifa rf27, 0, rf27                                     # s18 104 part
-    nop ; add rf27, rf40, rf27                                      # s18 126 total
-    nop ; sub.pushn -, rf27, 0                                      # s18 127 select
-    mov.pushz -, rf55 ; add rf27, rf27, 8                           # s18 130 select | s18 127 add
-    min.ifna rf49, rf54, rf58 ; mov.ifb rf37, 1                     # s18 130 select | s18 127 select
-    max.ifna rf32, rf41, rf29 ; sub rf27, rf27, rf37                # s18 130 select | s18 127 sub
-    asr rf27, rf27, 4 ; sub.pushc -, rf2, rf5                       # s18 127 rounded | s18 131 store dst
-    add rf27, rf53, rf27 ; mov rf5, rf26                            # s18 130 add | next trip
-    max rf26, rf27, rf49 ; sub.pushc -, rf2, rf26                   # s18 130 max | whether there is a batch more
-    min rf26, rf26, rf32                                            # s18 130 limited
-    min tmud, rf26, rf12                                            # s18 131 store dst
-    nop ; sub.ifnb tmuau, rf28, -3                                  # s18 131 store dst | uniform 0xfffffffd (u8)
+    nop ; add rf27, rf40, rf27                                      # s18 125 total
+    nop ; sub.pushn -, rf27, 0                                      # s18 126 select
+    mov.pushz -, rf55 ; add rf27, rf27, 8                           # s18 129 select | s18 126 add
+    min.ifna rf49, rf54, rf58 ; mov.ifb rf37, 1                     # s18 129 select | s18 126 select
+    max.ifna rf32, rf41, rf29 ; sub rf27, rf27, rf37                # s18 129 select | s18 126 sub
+    asr rf27, rf27, 4 ; sub.pushc -, rf2, rf5                       # s18 126 rounded | s18 130 store dst
+    add rf27, rf53, rf27 ; mov rf5, rf26                            # s18 129 add | next trip
+    max rf26, rf27, rf49 ; sub.pushc -, rf2, rf26                   # s18 129 max | whether there is a batch more
+    min rf26, rf26, rf32                                            # s18 129 limited
+    min tmud, rf26, rf12                                            # s18 130 store dst
+    nop ; sub.ifnb tmuau, rf28, -3                                  # s18 130 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

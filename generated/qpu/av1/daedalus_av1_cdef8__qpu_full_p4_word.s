@@ -5,7 +5,7 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class full
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 6fa1c54a3f5b9f0e
+# input hash 36dafc80ec16a157
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
@@ -119,7 +119,7 @@
     mov rf13, 0 ; add rf10, rf6, rf10                               # s2 82 store tile | s4 82 store tile
     add rf6, rf6, rf13 ; add rf9, rf6, rf5 ; ldunifrf.rf5           # s2 82 store tile | s1 82 store tile | uniform value:records
     add rf5, rf5, rf7 ; add rf2, rf5, rf2 ; ldunifrf.rf7            # s1 82 load src | uniform 0x000000ff
-    nop ; mov rf22, rf7 ; ldunifrf.rf11                             # s18 130 select | s3 85 store tile | uniform 0x00004000
+    nop ; mov rf22, rf7 ; ldunifrf.rf11                             # s18 129 select | s3 85 store tile | uniform 0x00004000
     nop ; mov rf14, rf11 ; ldunifrf.rf11                            # s3 85 store tile | s14 82 store tile | uniform 0x000001f0
     nop ; add rf15, rf10, rf11 ; ldunifrf.rf11                      # s14 82 store tile | uniform 0x000001f4
     nop ; add rf16, rf10, rf11 ; ldunifrf.rf10                      # s14 82 store tile | s16 82 store tile | uniform 0x00000208
@@ -330,9 +330,9 @@ loop:
     mov.ifb tmua, rf29 ; add rf30, rf30, rf39                       # s14 82 store tile
     shl rf46, rf6, 3 ; v8dot tmud, rf28, rf46                       # s12 82 load src | s14 82 store tile
     shl rf39, rf24, 2 ; mov.ifb tmua, rf30                          # s18 97 table | s14 82 store tile
-    mov rf41, rf13 ; v8dot tmud, rf28, rf43 ; ldunifrf.rf43         # s18 127 select | s14 82 store tile | s1 82 load src | uniform value:src
+    mov rf41, rf13 ; v8dot tmud, rf28, rf43 ; ldunifrf.rf43         # s18 126 select | s14 82 store tile | s1 82 load src | uniform value:src
     mov.ifb tmua, rf15 ; add rf43, rf43, rf46                       # s14 82 store tile | s12 82 load src
-    shr tmud, rf28, -8 ; mov rf28, rf13                             # s14 82 store tile | s18 130 select
+    shr tmud, rf28, -8 ; mov rf28, rf13                             # s14 82 store tile | s18 129 select
     mov.ifb tmua, rf16 ; sub.pushc -, 0, rf42                       # s14 82 store tile | s16 82 load src
     mov tmud, rf14 ; sub.andc -, rf27, rf45                         # s15 85 store tile | s16 82 load src
     tmuwt - ; sub rf43, rf43, -8                                    # s16 82 load src
@@ -347,166 +347,166 @@ loop:
     sub.andc -, rf0, 1 ; add.ifb tmua, rf26, rf6                    # s16 82 store tile | s16 82 load src
     add tmua, rf44, rf39 ; add rf30, rf30, rf30 ; thrsw ; ldunifrf.rf39 # s18 97 table | s18 99 mul | s1 82 load src | uniform 0x01000000
     shr rf34, rf36, -8 ; add tmua, rf44, rf34                       # s18 63 dir | s18 98 table
-    shl rf36, rf34, 3 ; mov rf39, rf22                              # s18 118 table | s18 130 select
-    mov.pushz -, rf29 ; add rf29, rf34, 2                           # s17 85 store tile | s18 114 add
+    shl rf36, rf34, 3 ; mov rf39, rf22                              # s18 117 table | s18 129 select
+    mov.pushz -, rf29 ; add rf29, rf34, 2                           # s17 85 store tile | s18 113 add
     nop ; sub.andc -, rf0, 1                                        # s17 85 store tile
     nop ; thrsw ; ldtmu.rf44                                        # s16 82 load src
     nop ; ldtmu.rf26                                                # s16 82 load src
-    nop ; ldunifrf.rf27                                             # s18 118 table | uniform table:dy
+    nop ; ldunifrf.rf27                                             # s18 117 table | uniform table:dy
     and tmud, rf44, rf7 ; ldtmu.rf45                                # s16 82 store tile | s18 97 table
     mov.ifb tmua, rf17 ; sub rf45, rf46, rf45 ; thrsw               # s16 82 store tile | s18 97 sub
     max rf45, rf45, 0                                               # s18 97 pri_shift
-    nop ; ldunifrf.rf42                                             # s18 118 table | uniform table:dx
+    nop ; ldunifrf.rf42                                             # s18 117 table | uniform table:dx
     nop ; v8dot tmud, rf44, rf43 ; ldtmu.rf44                       # s16 82 store tile | s18 98 table
     mov.ifb tmua, rf18 ; sub rf44, rf46, rf44                       # s16 82 store tile | s18 98 sub
     and tmud, rf26, rf7 ; ldunifrf.rf46                             # s16 82 store tile | s1 82 store tile | uniform 0x00000068
-    max rf44, rf44, 0 ; mov.ifb tmua, rf19                          # s18 98 sec_shift | s16 82 store tile
-    shl rf26, rf29, 2 ; v8dot tmud, rf26, rf43                      # s18 114 beside | s16 82 store tile
+    max rf44, rf44, 0 ; mov.ifb tmua, rf19                          # s18 98 shift | s16 82 store tile
+    shl rf26, rf29, 2 ; v8dot tmud, rf26, rf43                      # s18 113 beside0 | s16 82 store tile
     mov.ifb tmua, rf20 ; sub.pushc -, rf30, rf24                    # s16 82 store tile | s18 111 select
     mov tmud, rf14 ; mov.ifna rf37, 4                               # s17 85 store tile | s18 111 select
     tmuwt - ; mov.ifna rf38, 2                                      # s18 111 select
-    mov.ifb tmua, rf17 ; add rf34, rf34, 6                          # s17 85 store tile | s18 114 add
-    shl rf34, rf34, 2 ; mov tmud, rf14                              # s18 114 beside | s17 85 store tile
+    mov.ifb tmua, rf17 ; add rf34, rf34, 6                          # s17 85 store tile | s18 113 add
+    shl rf34, rf34, 2 ; mov tmud, rf14                              # s18 113 way | s17 85 store tile
     nop ; mov.ifb tmua, rf18                                        # s17 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf30                            # s17 85 store tile | s18 114 beside | uniform table:next
+    nop ; mov tmud, rf14 ; ldunifrf.rf30                            # s17 85 store tile | s18 113 beside0 | uniform table:next
     nop ; mov.ifb tmua, rf19                                        # s17 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf29                            # s17 85 store tile | s18 118 table | uniform table:dy
+    nop ; mov tmud, rf14 ; ldunifrf.rf29                            # s17 85 store tile | s18 117 table | uniform table:dy
     nop ; mov.ifb tmua, rf20                                        # s17 85 store tile
-    tmuwt - ; ldunifrf.rf43                                         # s18 118 load tile | s18 118 table | uniform table:dx
-    nop ; add tmuau, rf27, rf36                                     # s18 118 table | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf42, rf36 ; thrsw                             # s18 118 table | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf36                                             # s18 114 beside | uniform table:next
-    nop ; ldunifrf.rf42                                             # s18 118 table | uniform table:dy
-    nop ; ldtmu.rf27                                                # s18 118 table
-    nop ; smul24 rf47, rf27, rf8 ; ldtmu.rf35                       # s18 118 load tile | s18 118 table
-    add rf27, rf9, rf47 ; smul24 rf47, rf27, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf33, rf47, rf8 ; ldtmu.rf47                       # s18 118 load tile | s18 118 table
-    add rf32, rf9, rf33 ; smul24 rf33, rf47, 4                      # s18 118 load tile
-    add rf27, rf27, rf33 ; smul24 rf33, rf47, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf27, rf46 ; smul24 rf33, rf33, 4                     # s18 118 load tile
-    add rf33, rf32, rf33 ; add tmua, rf9, rf46 ; thrsw ; ldtmu.rf32 # s18 118 load tile | s18 107 px | s18 118 table
-    add tmua, rf33, rf46 ; smul24 rf47, rf35, rf8 ; ldunifrf.rf40   # s18 118 load tile | s18 118 table | uniform table:dx
-    add rf35, rf9, rf47 ; smul24 rf47, rf35, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf48, rf47, rf8 ; thrsw ; ldtmu.rf47               # s18 118 load tile
-    and rf49, rf47, rf7 ; add rf50, rf9, rf48 ; ldtmu.rf48          # s18 123 wrap | s18 118 load tile | s18 107 px
-    min rf52, rf48, rf47 ; sub rf51, rf48, rf47                     # s18 122 min | s18 120 size
-    max rf49, rf48, rf49 ; sub.pushc rf47, rf47, rf48               # s18 123 max | s18 104 select
-    max rf47, rf47, rf51 ; ldtmu.rf51                               # s18 120 size | s18 118 load tile
+    tmuwt - ; ldunifrf.rf43                                         # s18 117 load tile | s18 117 table | uniform table:dx
+    nop ; add tmuau, rf27, rf36                                     # s18 117 table | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf42, rf36 ; thrsw                             # s18 117 table | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf36                                             # s18 113 beside0 | uniform table:next
+    nop ; ldunifrf.rf42                                             # s18 117 table | uniform table:dy
+    nop ; ldtmu.rf27                                                # s18 117 table
+    nop ; smul24 rf47, rf27, rf8 ; ldtmu.rf35                       # s18 117 load tile | s18 117 table
+    add rf27, rf9, rf47 ; smul24 rf47, rf27, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf33, rf47, rf8 ; ldtmu.rf47                       # s18 117 load tile | s18 117 table
+    add rf32, rf9, rf33 ; smul24 rf33, rf47, 4                      # s18 117 load tile
+    add rf27, rf27, rf33 ; smul24 rf33, rf47, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf27, rf46 ; smul24 rf33, rf33, 4                     # s18 117 load tile
+    add rf33, rf32, rf33 ; add tmua, rf9, rf46 ; thrsw ; ldtmu.rf32 # s18 117 load tile | s18 107 px | s18 117 table
+    add tmua, rf33, rf46 ; smul24 rf47, rf35, rf8 ; ldunifrf.rf40   # s18 117 load tile | s18 117 table | uniform table:dx
+    add rf35, rf9, rf47 ; smul24 rf47, rf35, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf48, rf47, rf8 ; thrsw ; ldtmu.rf47               # s18 117 load tile
+    and rf49, rf47, rf7 ; add rf50, rf9, rf48 ; ldtmu.rf48          # s18 122 wrap | s18 117 load tile | s18 107 px
+    min rf52, rf48, rf47 ; sub rf51, rf48, rf47                     # s18 121 min | s18 119 size
+    max rf49, rf48, rf49 ; sub.pushc rf47, rf47, rf48               # s18 122 max | s18 104 select
+    max rf47, rf47, rf51 ; ldtmu.rf51                               # s18 119 size | s18 117 load tile
     asr rf53, rf47, rf45 ; sub.pushc rf54, rf51, rf48               # s18 102 shrv | s18 104 select
-    min rf53, rf52, rf51 ; sub rf52, rf24, rf53                     # s18 122 min | s18 102 sub
-    max rf52, rf52, 0 ; sub rf55, rf48, rf51                        # s18 102 limit | s18 120 size
-    min rf47, rf47, rf52 ; smul24 rf52, rf32, 4                     # s18 103 amount | s18 118 load tile
-    max rf54, rf54, rf55 ; sub.ifb rf47, 0, rf47                    # s18 120 size | s18 104 select
-    and rf51, rf51, rf7 ; smul24 rf47, rf47, rf37                   # s18 123 wrap | s18 121 parts0
-    max rf35, rf49, rf51 ; add rf49, rf35, rf52                     # s18 123 max | s18 118 load tile
-    asr rf51, rf54, rf45 ; add tmua, rf49, rf46 ; thrsw             # s18 102 shrv | s18 118 load tile
-    sub rf32, rf24, rf51 ; smul24 rf51, rf32, -1                    # s18 102 sub | s18 118 mul
+    min rf53, rf52, rf51 ; sub rf52, rf24, rf53                     # s18 121 min | s18 102 sub
+    max rf52, rf52, 0 ; sub rf55, rf48, rf51                        # s18 102 limit | s18 119 size
+    min rf47, rf47, rf52 ; smul24 rf52, rf32, 4                     # s18 103 amount | s18 117 load tile
+    max rf54, rf54, rf55 ; sub.ifb rf47, 0, rf47                    # s18 119 size | s18 104 select
+    and rf51, rf51, rf7 ; smul24 rf47, rf47, rf37                   # s18 122 wrap | s18 120 parts0
+    max rf35, rf49, rf51 ; add rf49, rf35, rf52                     # s18 122 max | s18 117 load tile
+    asr rf51, rf54, rf45 ; add tmua, rf49, rf46 ; thrsw             # s18 102 shrv | s18 117 load tile
+    sub rf32, rf24, rf51 ; smul24 rf51, rf32, -1                    # s18 102 sub | s18 117 mul
     max rf32, rf32, 0                                               # s18 102 limit
-    min rf32, rf54, rf32 ; smul24 rf51, rf51, 4                     # s18 103 amount | s18 118 load tile
-    sub.ifa rf32, 0, rf32 ; add rf50, rf50, rf51                    # s18 104 select | s18 118 load tile
-    add tmua, rf50, rf46 ; smul24 rf32, rf32, rf37 ; thrsw ; ldtmu.rf51 # s18 118 load tile | s18 121 parts1
-    min rf54, rf53, rf51 ; sub rf53, rf48, rf51                     # s18 122 min | s18 120 size
-    and rf26, rf51, rf7 ; add tmua, rf30, rf26                      # s18 123 wrap | s18 114 beside
-    max rf35, rf35, rf26 ; sub.pushc rf26, rf51, rf48               # s18 123 max | s18 104 select
-    max rf26, rf26, rf53 ; add rf47, rf47, rf32 ; thrsw ; ldtmu.rf32 # s18 120 size | s18 126 add | s18 118 load tile
-    asr rf53, rf26, rf45 ; sub rf51, rf48, rf32                     # s18 102 shrv | s18 120 size
-    min rf54, rf54, rf32 ; sub rf53, rf24, rf53                     # s18 122 min | s18 102 sub
+    min rf32, rf54, rf32 ; smul24 rf51, rf51, 4                     # s18 103 amount | s18 117 load tile
+    sub.ifa rf32, 0, rf32 ; add rf50, rf50, rf51                    # s18 104 select | s18 117 load tile
+    add tmua, rf50, rf46 ; smul24 rf32, rf32, rf37 ; thrsw ; ldtmu.rf51 # s18 117 load tile | s18 120 parts1
+    min rf54, rf53, rf51 ; sub rf53, rf48, rf51                     # s18 121 min | s18 119 size
+    and rf26, rf51, rf7 ; add tmua, rf30, rf26                      # s18 122 wrap | s18 113 beside0
+    max rf35, rf35, rf26 ; sub.pushc rf26, rf51, rf48               # s18 122 max | s18 104 select
+    max rf26, rf26, rf53 ; add rf47, rf47, rf32 ; thrsw ; ldtmu.rf32 # s18 119 size | s18 125 add | s18 117 load tile
+    asr rf53, rf26, rf45 ; sub rf51, rf48, rf32                     # s18 102 shrv | s18 119 size
+    min rf54, rf54, rf32 ; sub rf53, rf24, rf53                     # s18 121 min | s18 102 sub
     max rf53, rf53, 0 ; sub.pushc rf30, rf32, rf48                  # s18 102 limit | s18 104 select
-    min rf26, rf26, rf53 ; ldtmu.rf53                               # s18 103 amount | s18 114 beside
-    max rf30, rf30, rf51 ; sub.ifb rf26, 0, rf26                    # s18 120 size | s18 104 select
-    and rf32, rf32, rf7 ; smul24 rf26, rf26, rf38                   # s18 123 wrap | s18 121 parts2
-    max rf26, rf35, rf32 ; add rf32, rf47, rf26                     # s18 123 max | s18 126 add
+    min rf26, rf26, rf53 ; ldtmu.rf53                               # s18 103 amount | s18 113 beside0
+    max rf30, rf30, rf51 ; sub.ifb rf26, 0, rf26                    # s18 119 size | s18 104 select
+    and rf32, rf32, rf7 ; smul24 rf26, rf26, rf38                   # s18 122 wrap | s18 120 parts2
+    max rf26, rf35, rf32 ; add rf32, rf47, rf26                     # s18 122 max | s18 125 add
     asr rf35, rf30, rf45                                            # s18 102 shrv
-    shl rf53, rf53, 3 ; sub rf35, rf24, rf35                        # s18 118 table | s18 102 sub
-    max rf29, rf35, 0 ; add tmuau, rf29, rf53                       # s18 102 limit | s18 118 table | uniform 0xfffffffa (vec2)
-    min rf29, rf30, rf29 ; add tmuau, rf43, rf53 ; thrsw            # s18 103 amount | s18 118 table | uniform 0xfffffffa (vec2)
+    shl rf53, rf53, 3 ; sub rf35, rf24, rf35                        # s18 117 table | s18 102 sub
+    max rf29, rf35, 0 ; add tmuau, rf29, rf53                       # s18 102 limit | s18 117 table | uniform 0xfffffffa (vec2)
+    min rf29, rf30, rf29 ; add tmuau, rf43, rf53 ; thrsw            # s18 103 amount | s18 117 table | uniform 0xfffffffa (vec2)
     nop ; sub.ifa rf29, 0, rf29                                     # s18 104 select
-    nop ; smul24 rf29, rf29, rf38                                   # s18 121 parts3
-    nop ; add rf32, rf32, rf29 ; ldtmu.rf29                         # s18 126 add | s18 118 table
-    nop ; smul24 rf43, rf29, rf8 ; ldtmu.rf30                       # s18 118 load tile | s18 118 table
-    add rf29, rf9, rf43 ; smul24 rf43, rf29, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf53, rf43, rf8 ; ldtmu.rf43                       # s18 118 load tile | s18 118 table
-    add rf35, rf9, rf53 ; smul24 rf53, rf43, 4                      # s18 118 load tile
-    add rf29, rf29, rf53 ; smul24 rf43, rf43, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf29, rf46 ; smul24 rf47, rf30, rf8 ; thrsw ; ldtmu.rf53 # s18 118 load tile | s18 118 table
-    add rf47, rf9, rf47 ; smul24 rf43, rf43, 4                      # s18 118 load tile
-    add rf30, rf35, rf43 ; smul24 rf35, rf30, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf30, rf46 ; smul24 rf43, rf35, rf8 ; thrsw ; ldtmu.rf35 # s18 118 load tile
-    min rf51, rf54, rf35 ; sub rf54, rf48, rf35                     # s18 122 min | s18 120 size
-    and rf43, rf35, rf7 ; add rf52, rf9, rf43                       # s18 123 wrap | s18 118 load tile
-    max rf35, rf26, rf43 ; sub.pushc rf26, rf35, rf48               # s18 123 max | s18 104 select
-    max rf26, rf26, rf54 ; ldtmu.rf54                               # s18 120 size | s18 118 load tile
+    nop ; smul24 rf29, rf29, rf38                                   # s18 120 parts3
+    nop ; add rf32, rf32, rf29 ; ldtmu.rf29                         # s18 125 add | s18 117 table
+    nop ; smul24 rf43, rf29, rf8 ; ldtmu.rf30                       # s18 117 load tile | s18 117 table
+    add rf29, rf9, rf43 ; smul24 rf43, rf29, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf53, rf43, rf8 ; ldtmu.rf43                       # s18 117 load tile | s18 117 table
+    add rf35, rf9, rf53 ; smul24 rf53, rf43, 4                      # s18 117 load tile
+    add rf29, rf29, rf53 ; smul24 rf43, rf43, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf29, rf46 ; smul24 rf47, rf30, rf8 ; thrsw ; ldtmu.rf53 # s18 117 load tile | s18 117 table
+    add rf47, rf9, rf47 ; smul24 rf43, rf43, 4                      # s18 117 load tile
+    add rf30, rf35, rf43 ; smul24 rf35, rf30, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf30, rf46 ; smul24 rf43, rf35, rf8 ; thrsw ; ldtmu.rf35 # s18 117 load tile
+    min rf51, rf54, rf35 ; sub rf54, rf48, rf35                     # s18 121 min | s18 119 size
+    and rf43, rf35, rf7 ; add rf52, rf9, rf43                       # s18 122 wrap | s18 117 load tile
+    max rf35, rf26, rf43 ; sub.pushc rf26, rf35, rf48               # s18 122 max | s18 104 select
+    max rf26, rf26, rf54 ; ldtmu.rf54                               # s18 119 size | s18 117 load tile
     asr rf43, rf26, rf44 ; sub.pushc rf55, rf54, rf48               # s18 102 shrv | s18 104 select
-    min rf51, rf51, rf54 ; sub rf43, rf31, rf43                     # s18 122 min | s18 102 sub
-    max rf43, rf43, 0 ; sub rf56, rf48, rf54                        # s18 102 limit | s18 120 size
-    min rf26, rf26, rf43 ; smul24 rf43, rf53, 4                     # s18 103 amount | s18 118 load tile
-    max rf55, rf55, rf56 ; sub.ifb rf26, 0, rf26                    # s18 120 size | s18 104 select
-    and rf54, rf54, rf7 ; add rf26, rf26, rf26                      # s18 123 wrap | s18 121 parts4
-    max rf35, rf35, rf54 ; add rf43, rf47, rf43                     # s18 123 max | s18 118 load tile
-    asr rf47, rf55, rf44 ; add tmua, rf43, rf46 ; thrsw             # s18 102 shrv | s18 118 load tile
-    sub rf26, rf31, rf47 ; add rf32, rf32, rf26                     # s18 102 sub | s18 126 add
+    min rf51, rf51, rf54 ; sub rf43, rf31, rf43                     # s18 121 min | s18 102 sub
+    max rf43, rf43, 0 ; sub rf56, rf48, rf54                        # s18 102 limit | s18 119 size
+    min rf26, rf26, rf43 ; smul24 rf43, rf53, 4                     # s18 103 amount | s18 117 load tile
+    max rf55, rf55, rf56 ; sub.ifb rf26, 0, rf26                    # s18 119 size | s18 104 select
+    and rf54, rf54, rf7 ; add rf26, rf26, rf26                      # s18 122 wrap | s18 120 parts4
+    max rf35, rf35, rf54 ; add rf43, rf47, rf43                     # s18 122 max | s18 117 load tile
+    asr rf47, rf55, rf44 ; add tmua, rf43, rf46 ; thrsw             # s18 102 shrv | s18 117 load tile
+    sub rf26, rf31, rf47 ; add rf32, rf32, rf26                     # s18 102 sub | s18 125 add
     max rf26, rf26, 0                                               # s18 102 limit
-    min rf26, rf55, rf26 ; smul24 rf53, rf53, -1                    # s18 103 amount | s18 118 mul
+    min rf26, rf55, rf26 ; smul24 rf53, rf53, -1                    # s18 103 amount | s18 117 mul
     nop ; sub.ifa rf26, 0, rf26                                     # s18 104 select
-    add rf26, rf26, rf26 ; smul24 rf53, rf53, 4                     # s18 121 parts5 | s18 118 load tile
-    add rf52, rf32, rf26 ; add rf32, rf52, rf53 ; ldtmu.rf26        # s18 126 add | s18 118 load tile
-    min rf51, rf51, rf26 ; add tmua, rf32, rf46 ; thrsw             # s18 122 min | s18 118 load tile
-    and rf55, rf26, rf7 ; sub rf53, rf48, rf26                      # s18 123 wrap | s18 120 size
-    max rf34, rf35, rf55 ; add tmua, rf36, rf34                     # s18 123 max | s18 114 beside
+    add rf26, rf26, rf26 ; smul24 rf53, rf53, 4                     # s18 120 parts5 | s18 117 load tile
+    add rf52, rf32, rf26 ; add rf32, rf52, rf53 ; ldtmu.rf26        # s18 125 add | s18 117 load tile
+    min rf51, rf51, rf26 ; add tmua, rf32, rf46 ; thrsw             # s18 121 min | s18 117 load tile
+    and rf55, rf26, rf7 ; sub rf53, rf48, rf26                      # s18 122 wrap | s18 119 size
+    max rf34, rf35, rf55 ; add tmua, rf36, rf34                     # s18 122 max | s18 113 way
     nop ; sub.pushc rf26, rf26, rf48                                # s18 104 parts6
-    max rf26, rf26, rf53 ; thrsw ; ldtmu.rf53                       # s18 120 size | s18 118 load tile
-    asr rf35, rf26, rf44 ; sub rf36, rf48, rf53                     # s18 102 shrv | s18 120 size
-    min rf51, rf51, rf53 ; sub rf35, rf31, rf35                     # s18 122 min | s18 102 sub
+    max rf26, rf26, rf53 ; thrsw ; ldtmu.rf53                       # s18 119 size | s18 117 load tile
+    asr rf35, rf26, rf44 ; sub rf36, rf48, rf53                     # s18 102 shrv | s18 119 size
+    min rf51, rf51, rf53 ; sub rf35, rf31, rf35                     # s18 121 min | s18 102 sub
     max rf35, rf35, 0 ; sub.pushc rf55, rf53, rf48                  # s18 102 limit | s18 104 parts7
-    min rf26, rf26, rf35 ; ldtmu.rf35                               # s18 103 amount | s18 114 beside
-    max rf36, rf55, rf36 ; sub.ifb rf26, 0, rf26                    # s18 120 size | s18 104 parts6
-    and rf26, rf53, rf7 ; add rf52, rf52, rf26                      # s18 123 wrap | s18 126 add
-    max rf26, rf34, rf26                                            # s18 123 max
+    min rf26, rf26, rf35 ; ldtmu.rf35                               # s18 103 amount | s18 113 way
+    max rf36, rf55, rf36 ; sub.ifb rf26, 0, rf26                    # s18 119 size | s18 104 parts6
+    and rf26, rf53, rf7 ; add rf52, rf52, rf26                      # s18 122 wrap | s18 125 add
+    max rf26, rf34, rf26                                            # s18 122 max
     asr rf34, rf36, rf44                                            # s18 102 shrv
-    shl rf35, rf35, 3 ; sub rf34, rf31, rf34                        # s18 118 table | s18 102 sub
-    max rf34, rf34, 0 ; add tmuau, rf42, rf35                       # s18 102 limit | s18 118 table | uniform 0xfffffffa (vec2)
-    min rf34, rf36, rf34 ; add tmuau, rf40, rf35 ; thrsw            # s18 103 amount | s18 118 table | uniform 0xfffffffa (vec2)
+    shl rf35, rf35, 3 ; sub rf34, rf31, rf34                        # s18 117 table | s18 102 sub
+    max rf34, rf34, 0 ; add tmuau, rf42, rf35                       # s18 102 limit | s18 117 table | uniform 0xfffffffa (vec2)
+    min rf34, rf36, rf34 ; add tmuau, rf40, rf35 ; thrsw            # s18 103 amount | s18 117 table | uniform 0xfffffffa (vec2)
     nop ; sub.ifa rf34, 0, rf34                                     # s18 104 parts7
-    nop ; add rf34, rf52, rf34                                      # s18 126 add
-    nop ; ldtmu.rf52                                                # s18 118 table
-    nop ; smul24 rf36, rf52, rf8 ; ldtmu.rf35                       # s18 118 load tile | s18 118 table
-    add rf36, rf9, rf36 ; smul24 rf52, rf52, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf40, rf52, rf8 ; ldtmu.rf52                       # s18 118 load tile | s18 118 table
-    add rf42, rf9, rf40 ; smul24 rf40, rf52, 4                      # s18 118 load tile
-    add rf36, rf36, rf40 ; smul24 rf40, rf52, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf36, rf46 ; smul24 rf53, rf35, rf8 ; thrsw ; ldtmu.rf52 # s18 118 load tile | s18 118 table
-    add rf53, rf9, rf53 ; smul24 rf40, rf40, 4                      # s18 118 load tile
-    add rf35, rf42, rf40 ; smul24 rf40, rf35, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf35, rf46 ; smul24 rf42, rf40, rf8 ; thrsw ; ldtmu.rf40 # s18 118 load tile | s18 118 p
-    min rf55, rf51, rf40 ; sub rf51, rf48, rf40                     # s18 122 min | s18 120 size
-    and rf42, rf40, rf7 ; add rf47, rf9, rf42                       # s18 123 wrap | s18 118 p
-    max rf40, rf26, rf42 ; sub.pushc rf26, rf40, rf48               # s18 123 max | s18 104 select
-    max rf26, rf26, rf51 ; ldtmu.rf51                               # s18 120 size | s18 118 load tile
+    nop ; add rf34, rf52, rf34                                      # s18 125 add
+    nop ; ldtmu.rf52                                                # s18 117 table
+    nop ; smul24 rf36, rf52, rf8 ; ldtmu.rf35                       # s18 117 load tile | s18 117 table
+    add rf36, rf9, rf36 ; smul24 rf52, rf52, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf40, rf52, rf8 ; ldtmu.rf52                       # s18 117 load tile | s18 117 table
+    add rf42, rf9, rf40 ; smul24 rf40, rf52, 4                      # s18 117 load tile
+    add rf36, rf36, rf40 ; smul24 rf40, rf52, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf36, rf46 ; smul24 rf53, rf35, rf8 ; thrsw ; ldtmu.rf52 # s18 117 load tile | s18 117 table
+    add rf53, rf9, rf53 ; smul24 rf40, rf40, 4                      # s18 117 load tile
+    add rf35, rf42, rf40 ; smul24 rf40, rf35, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf35, rf46 ; smul24 rf42, rf40, rf8 ; thrsw ; ldtmu.rf40 # s18 117 load tile | s18 117 p
+    min rf55, rf51, rf40 ; sub rf51, rf48, rf40                     # s18 121 min | s18 119 size
+    and rf42, rf40, rf7 ; add rf47, rf9, rf42                       # s18 122 wrap | s18 117 p
+    max rf40, rf26, rf42 ; sub.pushc rf26, rf40, rf48               # s18 122 max | s18 104 select
+    max rf26, rf26, rf51 ; ldtmu.rf51                               # s18 119 size | s18 117 load tile
     asr rf42, rf26, rf44 ; sub.pushc rf54, rf51, rf48               # s18 102 shrv | s18 104 select
-    min rf55, rf55, rf51 ; sub rf42, rf31, rf42                     # s18 122 min | s18 102 sub
-    max rf42, rf42, 0 ; sub rf56, rf48, rf51                        # s18 102 limit | s18 120 size
-    min rf26, rf26, rf42 ; smul24 rf42, rf52, 4                     # s18 103 amount | s18 118 load tile
-    max rf54, rf54, rf56 ; sub.ifb rf26, 0, rf26                    # s18 120 size | s18 104 select
-    and rf51, rf51, rf7 ; add rf26, rf26, rf26                      # s18 123 wrap | s18 121 parts8
-    max rf26, rf40, rf51 ; add rf34, rf34, rf26                     # s18 123 max | s18 126 add
-    asr rf42, rf54, rf44 ; add rf53, rf53, rf42                     # s18 102 shrv | s18 118 load tile
-    sub rf42, rf31, rf42 ; add tmua, rf53, rf46 ; thrsw             # s18 102 sub | s18 118 load tile
+    min rf55, rf55, rf51 ; sub rf42, rf31, rf42                     # s18 121 min | s18 102 sub
+    max rf42, rf42, 0 ; sub rf56, rf48, rf51                        # s18 102 limit | s18 119 size
+    min rf26, rf26, rf42 ; smul24 rf42, rf52, 4                     # s18 103 amount | s18 117 load tile
+    max rf54, rf54, rf56 ; sub.ifb rf26, 0, rf26                    # s18 119 size | s18 104 select
+    and rf51, rf51, rf7 ; add rf26, rf26, rf26                      # s18 122 wrap | s18 120 parts8
+    max rf26, rf40, rf51 ; add rf34, rf34, rf26                     # s18 122 max | s18 125 add
+    asr rf42, rf54, rf44 ; add rf53, rf53, rf42                     # s18 102 shrv | s18 117 load tile
+    sub rf42, rf31, rf42 ; add tmua, rf53, rf46 ; thrsw             # s18 102 sub | s18 117 load tile
     max rf42, rf42, 0                                               # s18 102 limit
-    min rf42, rf54, rf42 ; smul24 rf52, rf52, -1                    # s18 103 amount | s18 118 mul
+    min rf42, rf54, rf42 ; smul24 rf52, rf52, -1                    # s18 103 amount | s18 117 mul
     nop ; sub.ifa rf42, 0, rf42                                     # s18 104 select
-    add rf42, rf42, rf42 ; smul24 rf52, rf52, 4                     # s18 121 parts9 | s18 118 p
-    add rf47, rf34, rf42 ; add rf42, rf47, rf52 ; ldtmu.rf34        # s18 126 add | s18 118 p | s18 118 load tile
-    min rf46, rf55, rf34 ; add tmua, rf42, rf46 ; thrsw             # s18 122 min | s18 118 p
-    and rf55, rf34, rf7 ; add tmua, rf27, rf10                      # s18 123 wrap | s18 118 load tile
-    max rf26, rf26, rf55 ; add tmua, rf9, rf10                      # s18 123 max | s18 107 px
-    add tmua, rf33, rf10 ; sub rf55, rf48, rf34 ; thrsw ; ldtmu.rf52 # s18 118 load tile | s18 120 size | s18 118 p
-    and rf54, rf52, rf7 ; add tmua, rf49, rf10                      # s18 123 wrap | s18 118 load tile
-    add tmua, rf50, rf10 ; sub rf40, rf48, rf52                     # s18 118 load tile | s18 120 size
-    nop ; add tmua, rf29, rf10 ; thrsw ; ldtmu.rf51                 # s18 118 load tile
-    and rf57, rf51, rf7 ; add tmua, rf30, rf10 ; ldtmu.rf56         # s18 123 wrap | s18 118 load tile | s18 107 px
-    min rf58, rf56, rf51 ; add tmua, rf43, rf10                     # s18 122 min | s18 118 load tile
-    max rf57, rf56, rf57 ; add tmua, rf32, rf10 ; thrsw ; ldtmu.rf59 # s18 123 max | s18 118 load tile
-    add tmua, rf36, rf10 ; sub rf60, rf56, rf51                     # s18 118 load tile | s18 120 size
+    add rf42, rf42, rf42 ; smul24 rf52, rf52, 4                     # s18 120 parts9 | s18 117 p
+    add rf47, rf34, rf42 ; add rf42, rf47, rf52 ; ldtmu.rf34        # s18 125 add | s18 117 p | s18 117 load tile
+    min rf46, rf55, rf34 ; add tmua, rf42, rf46 ; thrsw             # s18 121 min | s18 117 p
+    and rf55, rf34, rf7 ; add tmua, rf27, rf10                      # s18 122 wrap | s18 117 load tile
+    max rf26, rf26, rf55 ; add tmua, rf9, rf10                      # s18 122 max | s18 107 px
+    add tmua, rf33, rf10 ; sub rf55, rf48, rf34 ; thrsw ; ldtmu.rf52 # s18 117 load tile | s18 119 size | s18 117 p
+    and rf54, rf52, rf7 ; add tmua, rf49, rf10                      # s18 122 wrap | s18 117 load tile
+    add tmua, rf50, rf10 ; sub rf40, rf48, rf52                     # s18 117 load tile | s18 119 size
+    nop ; add tmua, rf29, rf10 ; thrsw ; ldtmu.rf51                 # s18 117 load tile
+    and rf57, rf51, rf7 ; add tmua, rf30, rf10 ; ldtmu.rf56         # s18 122 wrap | s18 117 load tile | s18 107 px
+    min rf58, rf56, rf51 ; add tmua, rf43, rf10                     # s18 121 min | s18 117 load tile
+    max rf57, rf56, rf57 ; add tmua, rf32, rf10 ; thrsw ; ldtmu.rf59 # s18 122 max | s18 117 load tile
+    add tmua, rf36, rf10 ; sub rf60, rf56, rf51                     # s18 117 load tile | s18 119 size
     nop
     nop ; thrsw
     nop
@@ -515,301 +515,301 @@ loop:
     nop
     nop
     nop ; sub.pushc rf34, rf34, rf48                                # s18 104 parts10
-    max rf34, rf34, rf55 ; add tmua, rf35, rf10 ; thrsw             # s18 120 size | s18 118 load tile
+    max rf34, rf34, rf55 ; add tmua, rf35, rf10 ; thrsw             # s18 119 size | s18 117 load tile
     asr rf55, rf34, rf44                                            # s18 102 shrv
     nop ; sub rf55, rf31, rf55                                      # s18 102 sub
     max rf55, rf55, 0 ; sub.pushc rf61, rf52, rf48                  # s18 102 limit | s18 104 part
     min rf34, rf34, rf55 ; thrsw                                    # s18 103 amount
-    max rf40, rf61, rf40 ; sub.ifb rf34, 0, rf34                    # s18 120 size | s18 104 parts10
-    asr rf34, rf40, rf44 ; add rf47, rf47, rf34 ; ldtmu.rf61        # s18 102 shrv | s18 126 add | s18 118 load tile
-    min rf58, rf58, rf59 ; sub rf34, rf31, rf34 ; thrsw             # s18 122 min | s18 102 sub
-    max rf34, rf34, 0 ; sub rf55, rf56, rf59                        # s18 102 limit | s18 120 size
+    max rf40, rf61, rf40 ; sub.ifb rf34, 0, rf34                    # s18 119 size | s18 104 parts10
+    asr rf34, rf40, rf44 ; add rf47, rf47, rf34 ; ldtmu.rf61        # s18 102 shrv | s18 125 add | s18 117 load tile
+    min rf58, rf58, rf59 ; sub rf34, rf31, rf34 ; thrsw             # s18 121 min | s18 102 sub
+    max rf34, rf34, 0 ; sub rf55, rf56, rf59                        # s18 102 limit | s18 119 size
     min rf34, rf40, rf34                                            # s18 103 amount
-    and rf40, rf59, rf7 ; sub.ifa rf34, 0, rf34                     # s18 123 wrap | s18 104 part
-    max rf40, rf57, rf40 ; add rf34, rf47, rf34 ; thrsw             # s18 123 max | s18 126 total
-    nop ; add rf47, rf34, 8                                         # s18 127 add
+    and rf40, rf59, rf7 ; sub.ifa rf34, 0, rf34                     # s18 122 wrap | s18 104 part
+    max rf40, rf57, rf40 ; add rf34, rf47, rf34 ; thrsw             # s18 122 max | s18 125 total
+    nop ; add rf47, rf34, 8                                         # s18 126 add
     nop
-    min rf34, rf58, rf61 ; sub.pushn -, rf34, 0                     # s18 122 min | s18 127 select
-    and rf58, rf61, rf7 ; sub.pushc -, 0, rf24                      # s18 123 wrap | s18 130 select
-    sub.andc -, 0, rf31 ; add tmua, rf53, rf10                      # s18 130 select | s18 118 load tile
-    vfla rf57 ; mov.ifb rf41, 1                                     # s18 130 select | s18 127 select
-    min.ifa rf28, rf46, rf52 ; sub rf41, rf47, rf41 ; thrsw         # s18 130 select | s18 127 sub
-    asr rf41, rf41, 4 ; sub rf46, rf56, rf61                        # s18 127 rounded | s18 120 size
-    max.ifa rf39, rf26, rf54 ; add rf26, rf48, rf41                 # s18 130 select | s18 130 add
-    max rf26, rf26, rf28 ; sub.pushc rf28, rf51, rf56               # s18 130 max | s18 104 select
-    min rf26, rf26, rf39 ; sub.pushc rf39, rf59, rf56               # s18 130 limited | s18 104 select
-    min rf26, rf26, rf7 ; thrsw ; ldtmu.rf59                        # s18 131 clip | s18 118 load tile
-    max rf28, rf28, rf60 ; add tmua, rf42, rf10 ; ldtmu.rf60        # s18 120 size | s18 118 p | s18 118 load tile
-    asr rf51, rf28, rf45 ; sub rf41, rf56, rf59 ; ldtmu.rf48        # s18 102 shrv | s18 120 size | s18 118 load tile
-    max rf51, rf39, rf55 ; sub rf39, rf24, rf51 ; thrsw ; ldtmu.rf55 # s18 120 size | s18 102 sub | s18 118 load tile
-    max rf39, rf39, 0 ; sub rf54, rf56, rf60                        # s18 102 limit | s18 120 size
-    min rf28, rf28, rf39 ; add tmua, rf27, rf11                     # s18 103 amount | s18 118 load tile
+    min rf34, rf58, rf61 ; sub.pushn -, rf34, 0                     # s18 121 min | s18 126 select
+    and rf58, rf61, rf7 ; sub.pushc -, 0, rf24                      # s18 122 wrap | s18 129 select
+    sub.andc -, 0, rf31 ; add tmua, rf53, rf10                      # s18 129 select | s18 117 load tile
+    vfla rf57 ; mov.ifb rf41, 1                                     # s18 129 select | s18 126 select
+    min.ifa rf28, rf46, rf52 ; sub rf41, rf47, rf41 ; thrsw         # s18 129 select | s18 126 sub
+    asr rf41, rf41, 4 ; sub rf46, rf56, rf61                        # s18 126 rounded | s18 119 size
+    max.ifa rf39, rf26, rf54 ; add rf26, rf48, rf41                 # s18 129 select | s18 129 add
+    max rf26, rf26, rf28 ; sub.pushc rf28, rf51, rf56               # s18 129 max | s18 104 select
+    min rf26, rf26, rf39 ; sub.pushc rf39, rf59, rf56               # s18 129 limited | s18 104 select
+    min rf26, rf26, rf7 ; thrsw ; ldtmu.rf59                        # s18 130 clip | s18 117 load tile
+    max rf28, rf28, rf60 ; add tmua, rf42, rf10 ; ldtmu.rf60        # s18 119 size | s18 117 p | s18 117 load tile
+    asr rf51, rf28, rf45 ; sub rf41, rf56, rf59 ; ldtmu.rf48        # s18 102 shrv | s18 119 size | s18 117 load tile
+    max rf51, rf39, rf55 ; sub rf39, rf24, rf51 ; thrsw ; ldtmu.rf55 # s18 119 size | s18 102 sub | s18 117 load tile
+    max rf39, rf39, 0 ; sub rf54, rf56, rf60                        # s18 102 limit | s18 119 size
+    min rf28, rf28, rf39 ; add tmua, rf27, rf11                     # s18 103 amount | s18 117 load tile
     asr rf39, rf51, rf45 ; sub.ifb rf28, 0, rf28                    # s18 102 shrv | s18 104 select
-    max rf40, rf40, rf58 ; smul24 rf28, rf28, rf37                  # s18 123 max | s18 121 parts0
-    min rf39, rf34, rf59 ; sub rf34, rf24, rf39                     # s18 122 min | s18 102 sub
+    max rf40, rf40, rf58 ; smul24 rf28, rf28, rf37                  # s18 122 max | s18 120 parts0
+    min rf39, rf34, rf59 ; sub rf34, rf24, rf39                     # s18 121 min | s18 102 sub
     max rf34, rf34, 0 ; sub.pushc rf61, rf61, rf56                  # s18 102 limit | s18 104 select
-    min rf34, rf51, rf34 ; add tmua, rf9, rf11 ; thrsw ; ldtmu.rf51 # s18 103 amount | s18 107 px | s18 118 load tile
-    max rf46, rf61, rf46 ; sub.ifb rf34, 0, rf34                    # s18 120 size | s18 104 select
-    asr rf61, rf46, rf45 ; smul24 rf34, rf34, rf37                  # s18 102 shrv | s18 121 parts1
-    and rf58, rf59, rf7 ; sub rf61, rf24, rf61                      # s18 123 wrap | s18 102 sub
-    max rf28, rf61, 0 ; add rf34, rf28, rf34                        # s18 102 limit | s18 126 add
+    min rf34, rf51, rf34 ; add tmua, rf9, rf11 ; thrsw ; ldtmu.rf51 # s18 103 amount | s18 107 px | s18 117 load tile
+    max rf46, rf61, rf46 ; sub.ifb rf34, 0, rf34                    # s18 119 size | s18 104 select
+    asr rf61, rf46, rf45 ; smul24 rf34, rf34, rf37                  # s18 102 shrv | s18 120 parts1
+    and rf58, rf59, rf7 ; sub rf61, rf24, rf61                      # s18 122 wrap | s18 102 sub
+    max rf28, rf61, 0 ; add rf34, rf28, rf34                        # s18 102 limit | s18 125 add
     min rf28, rf46, rf28 ; sub.pushc rf46, rf59, rf56               # s18 103 amount | s18 104 select
-    max rf41, rf46, rf41 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 select
-    max rf40, rf40, rf58 ; smul24 rf28, rf28, rf38 ; ldtmu.rf58     # s18 123 max | s18 121 parts2 | s18 118 load tile
-    asr rf28, rf41, rf45 ; add rf46, rf34, rf28 ; ldtmu.rf34        # s18 102 shrv | s18 126 add | s18 118 load tile
-    min rf39, rf39, rf60 ; sub rf28, rf24, rf28                     # s18 122 min | s18 102 sub
+    max rf41, rf46, rf41 ; sub.ifb rf28, 0, rf28                    # s18 119 size | s18 104 select
+    max rf40, rf40, rf58 ; smul24 rf28, rf28, rf38 ; ldtmu.rf58     # s18 122 max | s18 120 parts2 | s18 117 load tile
+    asr rf28, rf41, rf45 ; add rf46, rf34, rf28 ; ldtmu.rf34        # s18 102 shrv | s18 125 add | s18 117 load tile
+    min rf39, rf39, rf60 ; sub rf28, rf24, rf28                     # s18 121 min | s18 102 sub
     max rf28, rf28, 0 ; sub.pushc rf59, rf60, rf56                  # s18 102 limit | s18 104 select
-    min rf28, rf41, rf28 ; sub rf41, rf56, rf48                     # s18 103 amount | s18 120 size
-    max rf54, rf59, rf54 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 select
-    and rf60, rf60, rf7 ; smul24 rf28, rf28, rf38 ; ldtmu.rf59      # s18 123 wrap | s18 121 parts3 | s18 118 load tile
-    max rf28, rf40, rf60 ; add rf46, rf46, rf28 ; ldtmu.rf40        # s18 123 max | s18 126 add | s18 118 p
+    min rf28, rf41, rf28 ; sub rf41, rf56, rf48                     # s18 103 amount | s18 119 size
+    max rf54, rf59, rf54 ; sub.ifb rf28, 0, rf28                    # s18 119 size | s18 104 select
+    and rf60, rf60, rf7 ; smul24 rf28, rf28, rf38 ; ldtmu.rf59      # s18 122 wrap | s18 120 parts3 | s18 117 load tile
+    max rf28, rf40, rf60 ; add rf46, rf46, rf28 ; ldtmu.rf40        # s18 122 max | s18 125 add | s18 117 p
     asr rf60, rf54, rf44 ; sub.pushc rf61, rf48, rf56               # s18 102 shrv | s18 104 select
-    min rf60, rf39, rf48 ; sub rf39, rf31, rf60                     # s18 122 min | s18 102 sub
-    max rf39, rf39, 0 ; add tmua, rf33, rf11                        # s18 102 limit | s18 118 load tile
-    min rf39, rf54, rf39 ; sub rf54, rf56, rf55 ; thrsw             # s18 103 amount | s18 120 size
-    max rf41, rf61, rf41 ; sub.ifb rf39, 0, rf39                    # s18 120 size | s18 104 select
-    and rf48, rf48, rf7 ; add rf39, rf39, rf39                      # s18 123 wrap | s18 121 parts4
-    max rf28, rf28, rf48 ; add rf39, rf46, rf39                     # s18 123 max | s18 126 add
+    min rf60, rf39, rf48 ; sub rf39, rf31, rf60                     # s18 121 min | s18 102 sub
+    max rf39, rf39, 0 ; add tmua, rf33, rf11                        # s18 102 limit | s18 117 load tile
+    min rf39, rf54, rf39 ; sub rf54, rf56, rf55 ; thrsw             # s18 103 amount | s18 119 size
+    max rf41, rf61, rf41 ; sub.ifb rf39, 0, rf39                    # s18 119 size | s18 104 select
+    and rf48, rf48, rf7 ; add rf39, rf39, rf39                      # s18 122 wrap | s18 120 parts4
+    max rf28, rf28, rf48 ; add rf39, rf46, rf39                     # s18 122 max | s18 125 add
     asr rf46, rf41, rf44 ; sub.pushc rf48, rf55, rf56               # s18 102 shrv | s18 104 parts6
-    min rf60, rf60, rf55 ; sub rf46, rf31, rf46                     # s18 122 min | s18 102 sub
-    max rf46, rf46, 0 ; add tmua, rf49, rf11                        # s18 102 limit | s18 118 load tile
-    min rf41, rf41, rf46 ; sub rf46, rf56, rf51 ; thrsw             # s18 103 amount | s18 120 size
-    max rf48, rf48, rf54 ; sub.ifb rf41, 0, rf41                    # s18 120 size | s18 104 select
-    and rf55, rf55, rf7 ; add rf41, rf41, rf41                      # s18 123 wrap | s18 121 parts5
-    max rf28, rf28, rf55 ; add rf39, rf39, rf41 ; ldtmu.rf41        # s18 123 max | s18 126 add | s18 118 load tile
+    min rf60, rf60, rf55 ; sub rf46, rf31, rf46                     # s18 121 min | s18 102 sub
+    max rf46, rf46, 0 ; add tmua, rf49, rf11                        # s18 102 limit | s18 117 load tile
+    min rf41, rf41, rf46 ; sub rf46, rf56, rf51 ; thrsw             # s18 103 amount | s18 119 size
+    max rf48, rf48, rf54 ; sub.ifb rf41, 0, rf41                    # s18 119 size | s18 104 select
+    and rf55, rf55, rf7 ; add rf41, rf41, rf41                      # s18 122 wrap | s18 120 parts5
+    max rf28, rf28, rf55 ; add rf39, rf39, rf41 ; ldtmu.rf41        # s18 122 max | s18 125 add | s18 117 load tile
     asr rf55, rf48, rf44 ; sub.pushc rf54, rf51, rf56               # s18 102 shrv | s18 104 parts7
-    min rf60, rf60, rf51 ; sub rf55, rf31, rf55                     # s18 122 min | s18 102 sub
-    max rf55, rf55, 0 ; add tmua, rf50, rf11                        # s18 102 limit | s18 118 load tile
-    min rf48, rf48, rf55 ; sub rf55, rf56, rf58 ; thrsw             # s18 103 amount | s18 120 size
-    max rf46, rf54, rf46 ; sub.ifb rf48, 0, rf48                    # s18 120 size | s18 104 parts6
-    and rf39, rf51, rf7 ; add rf48, rf39, rf48 ; ldtmu.rf51         # s18 123 wrap | s18 126 add | s18 107 px
-    max rf28, rf28, rf39 ; sub.pushc rf39, rf58, rf56               # s18 123 max | s18 104 select
-    asr rf54, rf46, rf44 ; add tmua, rf29, rf11 ; thrsw             # s18 102 shrv | s18 118 load tile
-    min rf60, rf60, rf58 ; sub rf54, rf31, rf54                     # s18 122 min | s18 102 sub
-    max rf54, rf54, 0 ; sub rf61, rf56, rf34                        # s18 102 limit | s18 120 size
-    min rf46, rf46, rf54 ; add tmua, rf30, rf11 ; thrsw             # s18 103 amount | s18 118 load tile
-    max rf39, rf39, rf55 ; sub.ifb rf46, 0, rf46                    # s18 120 size | s18 104 parts7
-    and rf46, rf58, rf7 ; add rf48, rf48, rf46 ; ldtmu.rf58         # s18 123 wrap | s18 126 add | s18 118 load tile
-    max rf28, rf28, rf46 ; sub.pushc rf46, rf34, rf56               # s18 123 max | s18 104 select
-    asr rf55, rf39, rf44 ; sub rf54, rf56, rf59                     # s18 102 shrv | s18 120 size
-    min rf60, rf60, rf34 ; sub rf55, rf31, rf55                     # s18 122 min | s18 102 sub
-    max rf55, rf55, 0 ; add tmua, rf43, rf11                        # s18 102 limit | s18 118 load tile
-    min rf39, rf39, rf55 ; sub rf55, rf56, rf40 ; thrsw             # s18 103 amount | s18 120 size
-    max rf46, rf46, rf61 ; sub.ifb rf39, 0, rf39                    # s18 120 size | s18 104 select
-    and rf39, rf34, rf7 ; add rf34, rf39, rf39                      # s18 123 wrap | s18 121 parts8
-    max rf28, rf28, rf39 ; add rf34, rf48, rf34 ; ldtmu.rf39        # s18 123 max | s18 126 add | s18 118 load tile
+    min rf60, rf60, rf51 ; sub rf55, rf31, rf55                     # s18 121 min | s18 102 sub
+    max rf55, rf55, 0 ; add tmua, rf50, rf11                        # s18 102 limit | s18 117 load tile
+    min rf48, rf48, rf55 ; sub rf55, rf56, rf58 ; thrsw             # s18 103 amount | s18 119 size
+    max rf46, rf54, rf46 ; sub.ifb rf48, 0, rf48                    # s18 119 size | s18 104 parts6
+    and rf39, rf51, rf7 ; add rf48, rf39, rf48 ; ldtmu.rf51         # s18 122 wrap | s18 125 add | s18 107 px
+    max rf28, rf28, rf39 ; sub.pushc rf39, rf58, rf56               # s18 122 max | s18 104 select
+    asr rf54, rf46, rf44 ; add tmua, rf29, rf11 ; thrsw             # s18 102 shrv | s18 117 load tile
+    min rf60, rf60, rf58 ; sub rf54, rf31, rf54                     # s18 121 min | s18 102 sub
+    max rf54, rf54, 0 ; sub rf61, rf56, rf34                        # s18 102 limit | s18 119 size
+    min rf46, rf46, rf54 ; add tmua, rf30, rf11 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf39, rf39, rf55 ; sub.ifb rf46, 0, rf46                    # s18 119 size | s18 104 parts7
+    and rf46, rf58, rf7 ; add rf48, rf48, rf46 ; ldtmu.rf58         # s18 122 wrap | s18 125 add | s18 117 load tile
+    max rf28, rf28, rf46 ; sub.pushc rf46, rf34, rf56               # s18 122 max | s18 104 select
+    asr rf55, rf39, rf44 ; sub rf54, rf56, rf59                     # s18 102 shrv | s18 119 size
+    min rf60, rf60, rf34 ; sub rf55, rf31, rf55                     # s18 121 min | s18 102 sub
+    max rf55, rf55, 0 ; add tmua, rf43, rf11                        # s18 102 limit | s18 117 load tile
+    min rf39, rf39, rf55 ; sub rf55, rf56, rf40 ; thrsw             # s18 103 amount | s18 119 size
+    max rf46, rf46, rf61 ; sub.ifb rf39, 0, rf39                    # s18 119 size | s18 104 select
+    and rf39, rf34, rf7 ; add rf34, rf39, rf39                      # s18 122 wrap | s18 120 parts8
+    max rf28, rf28, rf39 ; add rf34, rf48, rf34 ; ldtmu.rf39        # s18 122 max | s18 125 add | s18 117 load tile
     asr rf48, rf46, rf44 ; sub.pushc rf61, rf59, rf56               # s18 102 shrv | s18 104 parts10
-    min rf60, rf60, rf59 ; sub rf48, rf31, rf48                     # s18 122 min | s18 102 sub
-    max rf48, rf48, 0 ; add tmua, rf32, rf11                        # s18 102 limit | s18 118 load tile
-    min rf46, rf46, rf48 ; mov rf48, rf13 ; thrsw                   # s18 103 amount | s18 127 select
-    max rf54, rf61, rf54 ; sub.ifb rf46, 0, rf46                    # s18 120 size | s18 104 select
-    and rf59, rf59, rf7 ; add rf46, rf46, rf46                      # s18 123 wrap | s18 121 parts9
-    max rf28, rf28, rf59 ; add rf34, rf34, rf46 ; ldtmu.rf46        # s18 123 max | s18 126 add | s18 118 load tile
+    min rf60, rf60, rf59 ; sub rf48, rf31, rf48                     # s18 121 min | s18 102 sub
+    max rf48, rf48, 0 ; add tmua, rf32, rf11                        # s18 102 limit | s18 117 load tile
+    min rf46, rf46, rf48 ; mov rf48, rf13 ; thrsw                   # s18 103 amount | s18 126 select
+    max rf54, rf61, rf54 ; sub.ifb rf46, 0, rf46                    # s18 119 size | s18 104 select
+    and rf59, rf59, rf7 ; add rf46, rf46, rf46                      # s18 122 wrap | s18 120 parts9
+    max rf28, rf28, rf59 ; add rf34, rf34, rf46 ; ldtmu.rf46        # s18 122 max | s18 125 add | s18 117 load tile
     asr rf59, rf54, rf44 ; sub.pushc rf61, rf40, rf56               # s18 102 shrv | s18 104 part
-    max rf59, rf61, rf55 ; sub rf55, rf31, rf59                     # s18 120 size | s18 102 sub
-    max rf55, rf55, 0 ; add tmua, rf36, rf11                        # s18 102 limit | s18 118 load tile
-    min rf54, rf54, rf55 ; mov rf55, rf13 ; thrsw                   # s18 103 amount | s18 130 select
+    max rf59, rf61, rf55 ; sub rf55, rf31, rf59                     # s18 119 size | s18 102 sub
+    max rf55, rf55, 0 ; add tmua, rf36, rf11                        # s18 102 limit | s18 117 load tile
+    min rf54, rf54, rf55 ; mov rf55, rf13 ; thrsw                   # s18 103 amount | s18 129 select
     asr rf61, rf59, rf44 ; sub.ifb rf54, 0, rf54                    # s18 102 shrv | s18 104 parts10
-    and rf34, rf40, rf7 ; add rf54, rf34, rf54                      # s18 123 wrap | s18 126 add
-    min rf47, rf51, rf41 ; sub rf61, rf31, rf61                     # s18 122 min | s18 102 sub
-    max rf61, rf61, 0 ; mov rf52, rf22                              # s18 102 limit | s18 130 select
-    min rf59, rf59, rf61 ; sub rf61, rf51, rf41                     # s18 103 amount | s18 120 size
+    and rf34, rf40, rf7 ; add rf54, rf34, rf54                      # s18 122 wrap | s18 125 add
+    min rf47, rf51, rf41 ; sub rf61, rf31, rf61                     # s18 121 min | s18 102 sub
+    max rf61, rf61, 0 ; mov rf52, rf22                              # s18 102 limit | s18 129 select
+    min rf59, rf59, rf61 ; sub rf61, rf51, rf41                     # s18 103 amount | s18 119 size
     nop ; sub.ifa rf59, 0, rf59                                     # s18 104 part
-    and rf59, rf41, rf7 ; add rf54, rf54, rf59                      # s18 123 wrap | s18 126 total
-    nop ; sub.pushn -, rf54, 0                                      # s18 127 select
-    add rf54, rf54, 8 ; mov.pushz -, rf57                           # s18 127 add | s18 130 select
-    min.ifna rf55, rf60, rf40 ; mov.ifb rf48, 1                     # s18 130 select | s18 127 select
-    max.ifna rf52, rf28, rf34 ; sub rf28, rf54, rf48                # s18 130 select | s18 127 sub
-    asr rf28, rf28, 4 ; sub.pushc rf41, rf41, rf51                  # s18 127 rounded | s18 104 select
-    max rf41, rf41, rf61 ; add rf28, rf56, rf28 ; ldtmu.rf56        # s18 120 size | s18 130 add | s18 118 load tile
-    max rf28, rf28, rf55 ; add tmua, rf35, rf11 ; thrsw ; ldtmu.rf55 # s18 130 max | s18 118 load tile
-    min rf28, rf28, rf52 ; sub rf52, rf51, rf58 ; ldtmu.rf61        # s18 130 limited | s18 120 size | s18 118 load tile
-    min rf28, rf28, rf7 ; add tmua, rf53, rf11 ; ldtmu.rf34         # s18 131 clip | s18 118 load tile
-    vpack rf26, rf26, rf28 ; sub.pushc rf28, rf58, rf51             # s18 131 store dst | s18 104 select
-    asr rf48, rf41, rf45 ; add tmua, rf42, rf11 ; thrsw             # s18 102 shrv | s18 118 p
-    max rf59, rf51, rf59 ; sub rf48, rf24, rf48                     # s18 123 max | s18 102 sub
-    max rf48, rf48, 0 ; sub rf54, rf51, rf39                        # s18 102 limit | s18 120 size
-    min rf41, rf41, rf48 ; sub rf48, rf51, rf46 ; thrsw             # s18 103 amount | s18 120 size
-    min rf47, rf47, rf58 ; sub.ifb rf41, 0, rf41                    # s18 122 min | s18 104 select
-    max rf41, rf28, rf52 ; smul24 rf28, rf41, rf37                  # s18 120 size | s18 121 parts0
-    and rf58, rf58, rf7 ; sub.pushc rf52, rf39, rf51                # s18 123 wrap | s18 104 select
-    max rf58, rf59, rf58 ; sub rf59, rf51, rf56                     # s18 123 max | s18 120 size
+    and rf59, rf41, rf7 ; add rf54, rf54, rf59                      # s18 122 wrap | s18 125 total
+    nop ; sub.pushn -, rf54, 0                                      # s18 126 select
+    add rf54, rf54, 8 ; mov.pushz -, rf57                           # s18 126 add | s18 129 select
+    min.ifna rf55, rf60, rf40 ; mov.ifb rf48, 1                     # s18 129 select | s18 126 select
+    max.ifna rf52, rf28, rf34 ; sub rf28, rf54, rf48                # s18 129 select | s18 126 sub
+    asr rf28, rf28, 4 ; sub.pushc rf41, rf41, rf51                  # s18 126 rounded | s18 104 select
+    max rf41, rf41, rf61 ; add rf28, rf56, rf28 ; ldtmu.rf56        # s18 119 size | s18 129 add | s18 117 load tile
+    max rf28, rf28, rf55 ; add tmua, rf35, rf11 ; thrsw ; ldtmu.rf55 # s18 129 max | s18 117 load tile
+    min rf28, rf28, rf52 ; sub rf52, rf51, rf58 ; ldtmu.rf61        # s18 129 limited | s18 119 size | s18 117 load tile
+    min rf28, rf28, rf7 ; add tmua, rf53, rf11 ; ldtmu.rf34         # s18 130 clip | s18 117 load tile
+    vpack rf26, rf26, rf28 ; sub.pushc rf28, rf58, rf51             # s18 130 store dst | s18 104 select
+    asr rf48, rf41, rf45 ; add tmua, rf42, rf11 ; thrsw             # s18 102 shrv | s18 117 p
+    max rf59, rf51, rf59 ; sub rf48, rf24, rf48                     # s18 122 max | s18 102 sub
+    max rf48, rf48, 0 ; sub rf54, rf51, rf39                        # s18 102 limit | s18 119 size
+    min rf41, rf41, rf48 ; sub rf48, rf51, rf46 ; thrsw             # s18 103 amount | s18 119 size
+    min rf47, rf47, rf58 ; sub.ifb rf41, 0, rf41                    # s18 121 min | s18 104 select
+    max rf41, rf28, rf52 ; smul24 rf28, rf41, rf37                  # s18 119 size | s18 120 parts0
+    and rf58, rf58, rf7 ; sub.pushc rf52, rf39, rf51                # s18 122 wrap | s18 104 select
+    max rf58, rf59, rf58 ; sub rf59, rf51, rf56                     # s18 122 max | s18 119 size
     asr rf40, rf41, rf45                                            # s18 102 shrv
-    min rf47, rf47, rf39 ; sub rf40, rf24, rf40                     # s18 122 min | s18 102 sub
-    max rf27, rf40, 0 ; add tmua, rf27, rf12                        # s18 102 limit | s18 118 load tile
+    min rf47, rf47, rf39 ; sub rf40, rf24, rf40                     # s18 121 min | s18 102 sub
+    max rf27, rf40, 0 ; add tmua, rf27, rf12                        # s18 102 limit | s18 117 load tile
     min rf27, rf41, rf27 ; add tmua, rf9, rf12 ; thrsw              # s18 103 amount | s18 107 px
-    max rf52, rf52, rf54 ; sub.ifb rf27, 0, rf27                    # s18 120 size | s18 104 select
-    and rf39, rf39, rf7 ; smul24 rf27, rf27, rf37 ; ldtmu.rf54      # s18 123 wrap | s18 121 parts1 | s18 118 load tile
-    max rf27, rf58, rf39 ; add rf39, rf28, rf27 ; ldtmu.rf28        # s18 123 max | s18 126 add | s18 118 load tile
+    max rf52, rf52, rf54 ; sub.ifb rf27, 0, rf27                    # s18 119 size | s18 104 select
+    and rf39, rf39, rf7 ; smul24 rf27, rf27, rf37 ; ldtmu.rf54      # s18 122 wrap | s18 120 parts1 | s18 117 load tile
+    max rf27, rf58, rf39 ; add rf39, rf28, rf27 ; ldtmu.rf28        # s18 122 max | s18 125 add | s18 117 load tile
     asr rf58, rf52, rf45 ; sub.pushc rf41, rf46, rf51               # s18 102 shrv | s18 104 select
-    min rf58, rf47, rf46 ; sub rf47, rf24, rf58                     # s18 122 min | s18 102 sub
-    max rf47, rf47, 0 ; sub rf40, rf51, rf55                        # s18 102 limit | s18 120 size
-    min rf33, rf52, rf47 ; add tmua, rf33, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
-    max rf41, rf41, rf48 ; sub.ifb rf33, 0, rf33                    # s18 120 size | s18 104 select
-    and rf46, rf46, rf7 ; smul24 rf33, rf33, rf38                   # s18 123 wrap | s18 121 parts2
-    max rf27, rf27, rf46 ; add rf39, rf39, rf33 ; ldtmu.rf33        # s18 123 max | s18 126 add | s18 118 load tile
+    min rf58, rf47, rf46 ; sub rf47, rf24, rf58                     # s18 121 min | s18 102 sub
+    max rf47, rf47, 0 ; sub rf40, rf51, rf55                        # s18 102 limit | s18 119 size
+    min rf33, rf52, rf47 ; add tmua, rf33, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf41, rf41, rf48 ; sub.ifb rf33, 0, rf33                    # s18 119 size | s18 104 select
+    and rf46, rf46, rf7 ; smul24 rf33, rf33, rf38                   # s18 122 wrap | s18 120 parts2
+    max rf27, rf27, rf46 ; add rf39, rf39, rf33 ; ldtmu.rf33        # s18 122 max | s18 125 add | s18 117 load tile
     asr rf46, rf41, rf45 ; sub.pushc rf48, rf56, rf51               # s18 102 shrv | s18 104 select
-    min rf58, rf58, rf56 ; sub rf46, rf24, rf46                     # s18 122 min | s18 102 sub
-    max rf46, rf46, 0 ; sub rf47, rf51, rf61                        # s18 102 limit | s18 120 size
-    min rf41, rf41, rf46 ; add tmua, rf49, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
-    max rf48, rf48, rf59 ; sub.ifb rf41, 0, rf41                    # s18 120 size | s18 104 select
-    and rf56, rf56, rf7 ; smul24 rf41, rf41, rf38 ; ldtmu.rf59      # s18 123 wrap | s18 121 parts3 | s18 118 p
-    max rf27, rf27, rf56 ; add rf39, rf39, rf41                     # s18 123 max | s18 126 add
+    min rf58, rf58, rf56 ; sub rf46, rf24, rf46                     # s18 121 min | s18 102 sub
+    max rf46, rf46, 0 ; sub rf47, rf51, rf61                        # s18 102 limit | s18 119 size
+    min rf41, rf41, rf46 ; add tmua, rf49, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf48, rf48, rf59 ; sub.ifb rf41, 0, rf41                    # s18 119 size | s18 104 select
+    and rf56, rf56, rf7 ; smul24 rf41, rf41, rf38 ; ldtmu.rf59      # s18 122 wrap | s18 120 parts3 | s18 117 p
+    max rf27, rf27, rf56 ; add rf39, rf39, rf41                     # s18 122 max | s18 125 add
     asr rf41, rf48, rf44 ; sub.pushc rf56, rf55, rf51               # s18 102 shrv | s18 104 select
-    min rf58, rf58, rf55 ; sub rf41, rf31, rf41                     # s18 122 min | s18 102 sub
-    max rf41, rf41, 0 ; sub rf46, rf51, rf34                        # s18 102 limit | s18 120 size
-    min rf41, rf48, rf41 ; add tmua, rf50, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
-    max rf40, rf56, rf40 ; sub.ifb rf41, 0, rf41                    # s18 120 size | s18 104 select
-    and rf55, rf55, rf7 ; add rf41, rf41, rf41 ; ldtmu.rf56         # s18 123 wrap | s18 121 parts4 | s18 118 load tile
-    max rf27, rf27, rf55 ; add rf39, rf39, rf41 ; ldtmu.rf41        # s18 123 max | s18 126 add | s18 107 px
+    min rf58, rf58, rf55 ; sub rf41, rf31, rf41                     # s18 121 min | s18 102 sub
+    max rf41, rf41, 0 ; sub rf46, rf51, rf34                        # s18 102 limit | s18 119 size
+    min rf41, rf48, rf41 ; add tmua, rf50, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf40, rf56, rf40 ; sub.ifb rf41, 0, rf41                    # s18 119 size | s18 104 select
+    and rf55, rf55, rf7 ; add rf41, rf41, rf41 ; ldtmu.rf56         # s18 122 wrap | s18 120 parts4 | s18 117 load tile
+    max rf27, rf27, rf55 ; add rf39, rf39, rf41 ; ldtmu.rf41        # s18 122 max | s18 125 add | s18 107 px
     asr rf55, rf40, rf44 ; sub.pushc rf48, rf61, rf51               # s18 102 shrv | s18 104 parts6
-    min rf58, rf58, rf61 ; sub rf55, rf31, rf55                     # s18 122 min | s18 102 sub
-    max rf55, rf55, 0 ; sub rf50, rf51, rf54                        # s18 102 limit | s18 120 size
-    min rf29, rf40, rf55 ; add tmua, rf29, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
-    max rf47, rf48, rf47 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
-    and rf61, rf61, rf7 ; add rf29, rf29, rf29 ; ldtmu.rf48         # s18 123 wrap | s18 121 parts5 | s18 118 load tile
-    max rf27, rf27, rf61 ; add rf29, rf39, rf29 ; ldtmu.rf39        # s18 123 max | s18 126 add | s18 118 load tile
+    min rf58, rf58, rf61 ; sub rf55, rf31, rf55                     # s18 121 min | s18 102 sub
+    max rf55, rf55, 0 ; sub rf50, rf51, rf54                        # s18 102 limit | s18 119 size
+    min rf29, rf40, rf55 ; add tmua, rf29, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf47, rf48, rf47 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 select
+    and rf61, rf61, rf7 ; add rf29, rf29, rf29 ; ldtmu.rf48         # s18 122 wrap | s18 120 parts5 | s18 117 load tile
+    max rf27, rf27, rf61 ; add rf29, rf39, rf29 ; ldtmu.rf39        # s18 122 max | s18 125 add | s18 117 load tile
     asr rf61, rf47, rf44 ; sub.pushc rf40, rf34, rf51               # s18 102 shrv | s18 104 parts7
-    min rf61, rf58, rf34 ; sub rf58, rf31, rf61                     # s18 122 min | s18 102 sub
-    max rf58, rf58, 0 ; sub rf55, rf51, rf28                        # s18 102 limit | s18 120 size
-    min rf30, rf47, rf58 ; add tmua, rf30, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
-    max rf40, rf40, rf46 ; sub.ifb rf30, 0, rf30                    # s18 120 size | s18 104 parts6
-    and rf29, rf34, rf7 ; add rf30, rf29, rf30 ; ldtmu.rf34         # s18 123 wrap | s18 126 add | s18 118 load tile
-    max rf27, rf27, rf29 ; sub.pushc rf29, rf54, rf51               # s18 123 max | s18 104 select
-    asr rf46, rf40, rf44 ; sub rf47, rf51, rf33                     # s18 102 shrv | s18 120 size
-    min rf61, rf61, rf54 ; sub rf46, rf31, rf46                     # s18 122 min | s18 102 sub
-    max rf43, rf46, 0 ; add tmua, rf43, rf12                        # s18 102 limit | s18 118 load tile
-    min rf40, rf40, rf43 ; sub rf43, rf51, rf59 ; thrsw             # s18 103 amount | s18 120 size
-    max rf29, rf29, rf50 ; sub.ifb rf40, 0, rf40                    # s18 120 size | s18 104 parts7
-    and rf30, rf54, rf7 ; add rf40, rf30, rf40 ; ldtmu.rf54         # s18 123 wrap | s18 126 add | s18 118 load tile
-    max rf27, rf27, rf30 ; sub.pushc rf30, rf28, rf51               # s18 123 max | s18 104 select
-    asr rf32, rf29, rf44 ; add tmua, rf32, rf12 ; thrsw             # s18 102 shrv | s18 118 load tile
-    min rf61, rf61, rf28 ; sub rf32, rf31, rf32                     # s18 122 min | s18 102 sub
-    max rf32, rf32, 0 ; mov rf50, rf13                              # s18 102 limit | s18 127 select
-    min rf29, rf29, rf32 ; add tmua, rf36, rf12 ; thrsw ; ldtmu.rf32 # s18 103 amount | s18 118 load tile
-    max rf30, rf30, rf55 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
-    and rf29, rf28, rf7 ; add rf28, rf29, rf29                      # s18 123 wrap | s18 121 parts8
-    max rf27, rf27, rf29 ; add rf28, rf40, rf28 ; ldtmu.rf29        # s18 123 max | s18 126 add | s18 118 load tile
+    min rf61, rf58, rf34 ; sub rf58, rf31, rf61                     # s18 121 min | s18 102 sub
+    max rf58, rf58, 0 ; sub rf55, rf51, rf28                        # s18 102 limit | s18 119 size
+    min rf30, rf47, rf58 ; add tmua, rf30, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf40, rf40, rf46 ; sub.ifb rf30, 0, rf30                    # s18 119 size | s18 104 parts6
+    and rf29, rf34, rf7 ; add rf30, rf29, rf30 ; ldtmu.rf34         # s18 122 wrap | s18 125 add | s18 117 load tile
+    max rf27, rf27, rf29 ; sub.pushc rf29, rf54, rf51               # s18 122 max | s18 104 select
+    asr rf46, rf40, rf44 ; sub rf47, rf51, rf33                     # s18 102 shrv | s18 119 size
+    min rf61, rf61, rf54 ; sub rf46, rf31, rf46                     # s18 121 min | s18 102 sub
+    max rf43, rf46, 0 ; add tmua, rf43, rf12                        # s18 102 limit | s18 117 load tile
+    min rf40, rf40, rf43 ; sub rf43, rf51, rf59 ; thrsw             # s18 103 amount | s18 119 size
+    max rf29, rf29, rf50 ; sub.ifb rf40, 0, rf40                    # s18 119 size | s18 104 parts7
+    and rf30, rf54, rf7 ; add rf40, rf30, rf40 ; ldtmu.rf54         # s18 122 wrap | s18 125 add | s18 117 load tile
+    max rf27, rf27, rf30 ; sub.pushc rf30, rf28, rf51               # s18 122 max | s18 104 select
+    asr rf32, rf29, rf44 ; add tmua, rf32, rf12 ; thrsw             # s18 102 shrv | s18 117 load tile
+    min rf61, rf61, rf28 ; sub rf32, rf31, rf32                     # s18 121 min | s18 102 sub
+    max rf32, rf32, 0 ; mov rf50, rf13                              # s18 102 limit | s18 126 select
+    min rf29, rf29, rf32 ; add tmua, rf36, rf12 ; thrsw ; ldtmu.rf32 # s18 103 amount | s18 117 load tile
+    max rf30, rf30, rf55 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 select
+    and rf29, rf28, rf7 ; add rf28, rf29, rf29                      # s18 122 wrap | s18 120 parts8
+    max rf27, rf27, rf29 ; add rf28, rf40, rf28 ; ldtmu.rf29        # s18 122 max | s18 125 add | s18 117 load tile
     asr rf40, rf30, rf44 ; sub.pushc rf55, rf33, rf51               # s18 102 shrv | s18 104 parts10
-    min rf61, rf61, rf33 ; sub rf40, rf31, rf40                     # s18 122 min | s18 102 sub
-    max rf40, rf40, 0 ; mov rf36, rf13                              # s18 102 limit | s18 130 select
-    min rf30, rf30, rf40 ; mov rf40, rf22                           # s18 103 amount | s18 130 select
-    max rf47, rf55, rf47 ; sub.ifb rf30, 0, rf30                    # s18 120 size | s18 104 select
-    and rf33, rf33, rf7 ; add rf30, rf30, rf30                      # s18 123 wrap | s18 121 parts9
-    max rf27, rf27, rf33 ; add rf28, rf28, rf30 ; ldtmu.rf30        # s18 123 max | s18 126 add | s18 118 load tile
+    min rf61, rf61, rf33 ; sub rf40, rf31, rf40                     # s18 121 min | s18 102 sub
+    max rf40, rf40, 0 ; mov rf36, rf13                              # s18 102 limit | s18 129 select
+    min rf30, rf30, rf40 ; mov rf40, rf22                           # s18 103 amount | s18 129 select
+    max rf47, rf55, rf47 ; sub.ifb rf30, 0, rf30                    # s18 119 size | s18 104 select
+    and rf33, rf33, rf7 ; add rf30, rf30, rf30                      # s18 122 wrap | s18 120 parts9
+    max rf27, rf27, rf33 ; add rf28, rf28, rf30 ; ldtmu.rf30        # s18 122 max | s18 125 add | s18 117 load tile
     asr rf33, rf47, rf44 ; sub.pushc rf55, rf59, rf51               # s18 102 shrv | s18 104 part
-    max rf43, rf55, rf43 ; sub rf33, rf31, rf33                     # s18 120 size | s18 102 sub
-    max rf33, rf33, 0 ; sub rf55, rf41, rf56                        # s18 102 limit | s18 120 size
-    min rf33, rf47, rf33 ; add tmua, rf35, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
+    max rf43, rf55, rf43 ; sub rf33, rf31, rf33                     # s18 119 size | s18 102 sub
+    max rf33, rf33, 0 ; sub rf55, rf41, rf56                        # s18 102 limit | s18 119 size
+    min rf33, rf47, rf33 ; add tmua, rf35, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
     asr rf35, rf43, rf44 ; sub.ifb rf33, 0, rf33                    # s18 102 shrv | s18 104 parts10
-    and rf28, rf59, rf7 ; add rf33, rf28, rf33                      # s18 123 wrap | s18 126 add
-    min rf47, rf41, rf56 ; sub rf35, rf31, rf35                     # s18 122 min | s18 102 sub
-    max rf35, rf35, 0 ; sub rf46, rf41, rf48                        # s18 102 limit | s18 120 size
-    min rf35, rf43, rf35 ; add tmua, rf53, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
-    and rf43, rf56, rf7 ; sub.ifa rf35, 0, rf35                     # s18 123 wrap | s18 104 part
-    max rf35, rf41, rf43 ; add rf33, rf33, rf35                     # s18 123 max | s18 126 total
-    min rf47, rf47, rf48 ; sub.pushn -, rf33, 0                     # s18 122 min | s18 127 select
-    add rf33, rf33, 8 ; mov.pushz -, rf57                           # s18 127 add | s18 130 select
-    min.ifna rf36, rf61, rf59 ; mov.ifb rf50, 1                     # s18 130 select | s18 127 select
-    max.ifna rf40, rf27, rf28 ; sub rf27, rf33, rf50                # s18 130 select | s18 127 sub
-    asr rf27, rf27, 4 ; sub.pushc rf56, rf56, rf41                  # s18 127 rounded | s18 104 select
-    max rf51, rf56, rf55 ; add rf27, rf51, rf27 ; ldtmu.rf55        # s18 120 size | s18 130 add | s18 118 load tile
-    max rf27, rf27, rf36 ; sub.pushc rf36, rf48, rf41               # s18 130 max | s18 104 select
-    min rf27, rf27, rf40 ; add tmua, rf42, rf12 ; thrsw ; ldtmu.rf40 # s18 130 limited | s18 118 p | s18 118 load tile
-    min rf27, rf27, rf7 ; sub rf42, rf41, rf39 ; ldtmu.rf56         # s18 131 clip | s18 120 size | s18 118 load tile
-    asr rf28, rf51, rf45 ; sub rf33, rf41, rf34                     # s18 102 shrv | s18 120 size
-    max rf36, rf36, rf46 ; sub rf28, rf24, rf28 ; ldtmu.rf46        # s18 120 size | s18 102 sub | s18 118 p
-    max rf28, rf28, 0 ; sub rf50, rf41, rf54                        # s18 102 limit | s18 120 size
-    min rf28, rf51, rf28 ; sub rf51, rf41, rf32                     # s18 103 amount | s18 120 size
-    and rf48, rf48, rf7 ; sub.ifb rf28, 0, rf28                     # s18 123 wrap | s18 104 select
-    max rf35, rf35, rf48 ; smul24 rf28, rf28, rf37 ; ldunifrf.rf48  # s18 123 max | s18 121 parts0 | s18 131 store dst | uniform value:dst
+    and rf28, rf59, rf7 ; add rf33, rf28, rf33                      # s18 122 wrap | s18 125 add
+    min rf47, rf41, rf56 ; sub rf35, rf31, rf35                     # s18 121 min | s18 102 sub
+    max rf35, rf35, 0 ; sub rf46, rf41, rf48                        # s18 102 limit | s18 119 size
+    min rf35, rf43, rf35 ; add tmua, rf53, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
+    and rf43, rf56, rf7 ; sub.ifa rf35, 0, rf35                     # s18 122 wrap | s18 104 part
+    max rf35, rf41, rf43 ; add rf33, rf33, rf35                     # s18 122 max | s18 125 total
+    min rf47, rf47, rf48 ; sub.pushn -, rf33, 0                     # s18 121 min | s18 126 select
+    add rf33, rf33, 8 ; mov.pushz -, rf57                           # s18 126 add | s18 129 select
+    min.ifna rf36, rf61, rf59 ; mov.ifb rf50, 1                     # s18 129 select | s18 126 select
+    max.ifna rf40, rf27, rf28 ; sub rf27, rf33, rf50                # s18 129 select | s18 126 sub
+    asr rf27, rf27, 4 ; sub.pushc rf56, rf56, rf41                  # s18 126 rounded | s18 104 select
+    max rf51, rf56, rf55 ; add rf27, rf51, rf27 ; ldtmu.rf55        # s18 119 size | s18 129 add | s18 117 load tile
+    max rf27, rf27, rf36 ; sub.pushc rf36, rf48, rf41               # s18 129 max | s18 104 select
+    min rf27, rf27, rf40 ; add tmua, rf42, rf12 ; thrsw ; ldtmu.rf40 # s18 129 limited | s18 117 p | s18 117 load tile
+    min rf27, rf27, rf7 ; sub rf42, rf41, rf39 ; ldtmu.rf56         # s18 130 clip | s18 119 size | s18 117 load tile
+    asr rf28, rf51, rf45 ; sub rf33, rf41, rf34                     # s18 102 shrv | s18 119 size
+    max rf36, rf36, rf46 ; sub rf28, rf24, rf28 ; ldtmu.rf46        # s18 119 size | s18 102 sub | s18 117 p
+    max rf28, rf28, 0 ; sub rf50, rf41, rf54                        # s18 102 limit | s18 119 size
+    min rf28, rf51, rf28 ; sub rf51, rf41, rf32                     # s18 103 amount | s18 119 size
+    and rf48, rf48, rf7 ; sub.ifb rf28, 0, rf28                     # s18 122 wrap | s18 104 select
+    max rf35, rf35, rf48 ; smul24 rf28, rf28, rf37 ; ldunifrf.rf48  # s18 122 max | s18 120 parts0 | s18 130 store dst | uniform value:dst
     asr rf59, rf36, rf45 ; sub.pushc rf61, rf39, rf41               # s18 102 shrv | s18 104 select
-    min rf59, rf47, rf39 ; sub rf47, rf24, rf59                     # s18 122 min | s18 102 sub
-    max rf47, rf47, 0 ; sub rf43, rf41, rf29                        # s18 102 limit | s18 120 size
-    min rf36, rf36, rf47 ; sub rf47, rf41, rf30                     # s18 103 amount | s18 120 size
-    max rf42, rf61, rf42 ; sub.ifb rf36, 0, rf36                    # s18 120 size | s18 104 select
-    and rf37, rf39, rf7 ; smul24 rf36, rf36, rf37                   # s18 123 wrap | s18 121 parts1
-    max rf28, rf35, rf37 ; add rf35, rf28, rf36 ; ldunifrf.rf36     # s18 123 max | s18 126 add | s18 131 store dst | uniform value:dst_stride
+    min rf59, rf47, rf39 ; sub rf47, rf24, rf59                     # s18 121 min | s18 102 sub
+    max rf47, rf47, 0 ; sub rf43, rf41, rf29                        # s18 102 limit | s18 119 size
+    min rf36, rf36, rf47 ; sub rf47, rf41, rf30                     # s18 103 amount | s18 119 size
+    max rf42, rf61, rf42 ; sub.ifb rf36, 0, rf36                    # s18 119 size | s18 104 select
+    and rf37, rf39, rf7 ; smul24 rf36, rf36, rf37                   # s18 122 wrap | s18 120 parts1
+    max rf28, rf35, rf37 ; add rf35, rf28, rf36 ; ldunifrf.rf36     # s18 122 max | s18 125 add | s18 130 store dst | uniform value:dst_stride
     asr rf37, rf42, rf45 ; sub.pushc rf39, rf34, rf41               # s18 102 shrv | s18 104 select
-    min rf59, rf59, rf34 ; sub rf37, rf24, rf37                     # s18 122 min | s18 102 sub
-    max rf37, rf37, 0 ; sub rf61, rf41, rf55                        # s18 102 limit | s18 120 size
-    min rf37, rf42, rf37 ; sub rf42, rf41, rf40                     # s18 103 amount | s18 120 size
-    max rf33, rf39, rf33 ; sub.ifb rf37, 0, rf37                    # s18 120 size | s18 104 select
-    asr rf45, rf33, rf45 ; smul24 rf37, rf37, rf38                  # s18 102 shrv | s18 121 parts2
-    and rf34, rf34, rf7 ; add rf35, rf35, rf37                      # s18 123 wrap | s18 126 add
-    max rf28, rf28, rf34 ; sub rf24, rf24, rf45                     # s18 123 max | s18 102 sub
+    min rf59, rf59, rf34 ; sub rf37, rf24, rf37                     # s18 121 min | s18 102 sub
+    max rf37, rf37, 0 ; sub rf61, rf41, rf55                        # s18 102 limit | s18 119 size
+    min rf37, rf42, rf37 ; sub rf42, rf41, rf40                     # s18 103 amount | s18 119 size
+    max rf33, rf39, rf33 ; sub.ifb rf37, 0, rf37                    # s18 119 size | s18 104 select
+    asr rf45, rf33, rf45 ; smul24 rf37, rf37, rf38                  # s18 102 shrv | s18 120 parts2
+    and rf34, rf34, rf7 ; add rf35, rf35, rf37                      # s18 122 wrap | s18 125 add
+    max rf28, rf28, rf34 ; sub rf24, rf24, rf45                     # s18 122 max | s18 102 sub
     max rf24, rf24, 0 ; sub.pushc rf34, rf54, rf41                  # s18 102 limit | s18 104 select
-    min rf24, rf33, rf24 ; sub rf33, rf41, rf56                     # s18 103 amount | s18 120 size
-    min rf59, rf59, rf54 ; sub.ifb rf24, 0, rf24                    # s18 122 min | s18 104 select
-    max rf34, rf34, rf50 ; smul24 rf24, rf24, rf38                  # s18 120 size | s18 121 parts3
-    and rf24, rf54, rf7 ; add rf35, rf35, rf24                      # s18 123 wrap | s18 126 add
-    max rf24, rf28, rf24 ; sub.pushc rf28, rf32, rf41               # s18 123 max | s18 104 select
-    asr rf54, rf34, rf44 ; sub rf38, rf41, rf46                     # s18 102 shrv | s18 120 size
-    min rf59, rf59, rf32 ; sub rf54, rf31, rf54                     # s18 122 min | s18 102 sub
-    max rf54, rf54, 0 ; mov rf50, rf13                              # s18 102 limit | s18 127 select
-    min rf34, rf34, rf54 ; mov rf54, rf13                           # s18 103 amount | s18 130 select
-    max rf28, rf28, rf51 ; sub.ifb rf34, 0, rf34                    # s18 120 size | s18 104 select
-    and rf34, rf32, rf7 ; add rf32, rf34, rf34                      # s18 123 wrap | s18 121 parts4
-    max rf24, rf24, rf34 ; add rf32, rf35, rf32                     # s18 123 max | s18 126 add
+    min rf24, rf33, rf24 ; sub rf33, rf41, rf56                     # s18 103 amount | s18 119 size
+    min rf59, rf59, rf54 ; sub.ifb rf24, 0, rf24                    # s18 121 min | s18 104 select
+    max rf34, rf34, rf50 ; smul24 rf24, rf24, rf38                  # s18 119 size | s18 120 parts3
+    and rf24, rf54, rf7 ; add rf35, rf35, rf24                      # s18 122 wrap | s18 125 add
+    max rf24, rf28, rf24 ; sub.pushc rf28, rf32, rf41               # s18 122 max | s18 104 select
+    asr rf54, rf34, rf44 ; sub rf38, rf41, rf46                     # s18 102 shrv | s18 119 size
+    min rf59, rf59, rf32 ; sub rf54, rf31, rf54                     # s18 121 min | s18 102 sub
+    max rf54, rf54, 0 ; mov rf50, rf13                              # s18 102 limit | s18 126 select
+    min rf34, rf34, rf54 ; mov rf54, rf13                           # s18 103 amount | s18 129 select
+    max rf28, rf28, rf51 ; sub.ifb rf34, 0, rf34                    # s18 119 size | s18 104 select
+    and rf34, rf32, rf7 ; add rf32, rf34, rf34                      # s18 122 wrap | s18 120 parts4
+    max rf24, rf24, rf34 ; add rf32, rf35, rf32                     # s18 122 max | s18 125 add
     asr rf34, rf28, rf44 ; sub.pushc rf35, rf29, rf41               # s18 102 shrv | s18 104 parts6
-    min rf59, rf59, rf29 ; sub rf34, rf31, rf34                     # s18 122 min | s18 102 sub
-    max rf34, rf34, 0 ; mov rf51, rf22                              # s18 102 limit | s18 130 select
+    min rf59, rf59, rf29 ; sub rf34, rf31, rf34                     # s18 121 min | s18 102 sub
+    max rf34, rf34, 0 ; mov rf51, rf22                              # s18 102 limit | s18 129 select
     min rf28, rf28, rf34                                            # s18 103 amount
-    max rf35, rf35, rf43 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 select
-    and rf29, rf29, rf7 ; add rf28, rf28, rf28                      # s18 123 wrap | s18 121 parts5
-    max rf24, rf24, rf29 ; add rf28, rf32, rf28                     # s18 123 max | s18 126 add
+    max rf35, rf35, rf43 ; sub.ifb rf28, 0, rf28                    # s18 119 size | s18 104 select
+    and rf29, rf29, rf7 ; add rf28, rf28, rf28                      # s18 122 wrap | s18 120 parts5
+    max rf24, rf24, rf29 ; add rf28, rf32, rf28                     # s18 122 max | s18 125 add
     asr rf29, rf35, rf44 ; sub.pushc rf32, rf30, rf41               # s18 102 shrv | s18 104 parts7
-    min rf59, rf59, rf30 ; sub rf29, rf31, rf29                     # s18 122 min | s18 102 sub
+    min rf59, rf59, rf30 ; sub rf29, rf31, rf29                     # s18 121 min | s18 102 sub
     max rf29, rf29, 0                                               # s18 102 limit
     min rf29, rf35, rf29                                            # s18 103 amount
-    max rf32, rf32, rf47 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 parts6
-    and rf28, rf30, rf7 ; add rf29, rf28, rf29                      # s18 123 wrap | s18 126 add
-    max rf24, rf24, rf28 ; sub.pushc rf28, rf55, rf41               # s18 123 max | s18 104 select
+    max rf32, rf32, rf47 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 parts6
+    and rf28, rf30, rf7 ; add rf29, rf28, rf29                      # s18 122 wrap | s18 125 add
+    max rf24, rf24, rf28 ; sub.pushc rf28, rf55, rf41               # s18 122 max | s18 104 select
     asr rf30, rf32, rf44                                            # s18 102 shrv
-    min rf59, rf59, rf55 ; sub rf30, rf31, rf30                     # s18 122 min | s18 102 sub
+    min rf59, rf59, rf55 ; sub rf30, rf31, rf30                     # s18 121 min | s18 102 sub
     max rf30, rf30, 0                                               # s18 102 limit
     min rf30, rf32, rf30                                            # s18 103 amount
-    max rf28, rf28, rf61 ; sub.ifb rf30, 0, rf30                    # s18 120 size | s18 104 parts7
-    and rf29, rf55, rf7 ; add rf30, rf29, rf30                      # s18 123 wrap | s18 126 add
-    max rf24, rf24, rf29 ; sub.pushc rf29, rf40, rf41               # s18 123 max | s18 104 select
+    max rf28, rf28, rf61 ; sub.ifb rf30, 0, rf30                    # s18 119 size | s18 104 parts7
+    and rf29, rf55, rf7 ; add rf30, rf29, rf30                      # s18 122 wrap | s18 125 add
+    max rf24, rf24, rf29 ; sub.pushc rf29, rf40, rf41               # s18 122 max | s18 104 select
     asr rf55, rf28, rf44                                            # s18 102 shrv
-    min rf59, rf59, rf40 ; sub rf55, rf31, rf55                     # s18 122 min | s18 102 sub
+    min rf59, rf59, rf40 ; sub rf55, rf31, rf55                     # s18 121 min | s18 102 sub
     max rf55, rf55, 0                                               # s18 102 limit
     min rf28, rf28, rf55                                            # s18 103 amount
-    max rf29, rf29, rf42 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 select
-    and rf40, rf40, rf7 ; add rf28, rf28, rf28                      # s18 123 wrap | s18 121 parts8
-    max rf24, rf24, rf40 ; add rf28, rf30, rf28                     # s18 123 max | s18 126 add
+    max rf29, rf29, rf42 ; sub.ifb rf28, 0, rf28                    # s18 119 size | s18 104 select
+    and rf40, rf40, rf7 ; add rf28, rf28, rf28                      # s18 122 wrap | s18 120 parts8
+    max rf24, rf24, rf40 ; add rf28, rf30, rf28                     # s18 122 max | s18 125 add
     asr rf30, rf29, rf44 ; sub.pushc rf40, rf56, rf41               # s18 102 shrv | s18 104 parts10
-    min rf59, rf59, rf56 ; sub rf30, rf31, rf30                     # s18 122 min | s18 102 sub
+    min rf59, rf59, rf56 ; sub rf30, rf31, rf30                     # s18 121 min | s18 102 sub
     max rf30, rf30, 0                                               # s18 102 limit
     min rf29, rf29, rf30                                            # s18 103 amount
-    max rf33, rf40, rf33 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
-    and rf56, rf56, rf7 ; add rf29, rf29, rf29                      # s18 123 wrap | s18 121 parts9
-    max rf24, rf24, rf56 ; add rf28, rf28, rf29                     # s18 123 max | s18 126 add
+    max rf33, rf40, rf33 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 select
+    and rf56, rf56, rf7 ; add rf29, rf29, rf29                      # s18 122 wrap | s18 120 parts9
+    max rf24, rf24, rf56 ; add rf28, rf28, rf29                     # s18 122 max | s18 125 add
     asr rf29, rf33, rf44 ; sub.pushc rf56, rf46, rf41               # s18 102 shrv | s18 104 part
-    max rf38, rf56, rf38 ; sub rf29, rf31, rf29                     # s18 120 size | s18 102 sub
+    max rf38, rf56, rf38 ; sub rf29, rf31, rf29                     # s18 119 size | s18 102 sub
     max rf29, rf29, 0                                               # s18 102 limit
     min rf29, rf33, rf29                                            # s18 103 amount
     asr rf44, rf38, rf44 ; sub.ifb rf29, 0, rf29                    # s18 102 shrv | s18 104 parts10
-    and rf28, rf46, rf7 ; add rf29, rf28, rf29                      # s18 123 wrap | s18 126 add
+    and rf28, rf46, rf7 ; add rf29, rf28, rf29                      # s18 122 wrap | s18 125 add
     and rf44, rf0, 1 ; sub rf31, rf31, rf44                         # s1 81 stage | s18 102 sub
     max rf31, rf31, 0                                               # s18 102 limit
     min rf31, rf38, rf31                                            # s18 103 amount
     nop ; sub.ifa rf31, 0, rf31                                     # s18 104 part
-    shl rf31, rf44, 2 ; add rf29, rf29, rf31                        # s1 82 load src | s18 126 total
-    sub.pushn -, rf29, 0 ; add rf31, rf48, rf31                     # s18 127 select | s18 131 store dst
-    mov.pushz -, rf57 ; add rf29, rf29, 8                           # s18 130 select | s18 127 add
-    min.ifna rf54, rf59, rf46 ; mov.ifb rf50, 1                     # s18 130 select | s18 127 select
-    max.ifna rf51, rf24, rf28 ; sub rf24, rf29, rf50                # s18 130 select | s18 127 sub
-    asr rf24, rf24, 4 ; sub.pushc -, rf2, rf5                       # s18 127 rounded | s18 131 store dst
-    shr rf41, rf0, 1 ; add rf24, rf41, rf24                         # s1 81 stage | s18 130 add
-    max rf24, rf24, rf54 ; mov rf5, rf23                            # s18 130 max | next trip
-    min rf23, rf24, rf51 ; sub.pushc -, rf2, rf23                   # s18 130 limited | whether there is a batch more
-    min rf23, rf23, rf7 ; smul24 rf36, rf41, rf36                   # s18 131 clip | s18 131 store dst
+    shl rf31, rf44, 2 ; add rf29, rf29, rf31                        # s1 82 load src | s18 125 total
+    sub.pushn -, rf29, 0 ; add rf31, rf48, rf31                     # s18 126 select | s18 130 store dst
+    mov.pushz -, rf57 ; add rf29, rf29, 8                           # s18 129 select | s18 126 add
+    min.ifna rf54, rf59, rf46 ; mov.ifb rf50, 1                     # s18 129 select | s18 126 select
+    max.ifna rf51, rf24, rf28 ; sub rf24, rf29, rf50                # s18 129 select | s18 126 sub
+    asr rf24, rf24, 4 ; sub.pushc -, rf2, rf5                       # s18 126 rounded | s18 130 store dst
+    shr rf41, rf0, 1 ; add rf24, rf41, rf24                         # s1 81 stage | s18 129 add
+    max rf24, rf24, rf54 ; mov rf5, rf23                            # s18 129 max | next trip
+    min rf23, rf24, rf51 ; sub.pushc -, rf2, rf23                   # s18 129 limited | whether there is a batch more
+    min rf23, rf23, rf7 ; smul24 rf36, rf41, rf36                   # s18 130 clip | s18 130 store dst
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf23, rf27, rf23 ; add rf27, rf31, rf36                   # s18 131 store dst
-    v8pack tmud, rf26, rf23                                         # s18 131 store dst
-    nop ; add.ifnb tmua, rf27, rf25                                 # s18 131 store dst
+    vpack rf23, rf27, rf23 ; add rf27, rf31, rf36                   # s18 130 store dst
+    v8pack tmud, rf26, rf23                                         # s18 130 store dst
+    nop ; add.ifnb tmua, rf27, rf25                                 # s18 130 store dst
     thrsw
     thrsw
     nop

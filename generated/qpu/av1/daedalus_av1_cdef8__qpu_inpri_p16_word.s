@@ -5,7 +5,7 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 6d7ddd90f9198626
+# input hash 4901a0540f1aeafc
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -55,533 +55,533 @@
     shl rf0, rf0, 2
     and rf0, rf3, 3 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shl rf5, rf0, 1                                                 # 118 load src
+    shl rf5, rf0, 1                                                 # 117 load src
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 damping
     shl rf1, rf1, 4
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf16           # 118 load src | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf6, rf5, rf16 ; thrsw            # the item's record | 118 load src | uniform 0xfffffffb (vec3)
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf16           # 117 load src | uniform value:src_stride
+    umin tmuau, rf2, rf0 ; smul24 rf6, rf5, rf16 ; thrsw            # the item's record | 117 load src | uniform 0xfffffffb (vec3)
     nop ; ldunifrf.rf1                                              # uniform value:threads
     shl rf1, rf1, 6
     nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
     nop ; ldtmu.rf9                                                 # the item's record
     nop ; ldtmu.rf13                                                # the item's record
     nop ; ldunifrf.rf7                                              # 60 pri | uniform 0x000000ff
-    and rf8, rf13, rf7 ; ldunifrf.rf10                              # 60 pri | 118 load src | uniform value:src
-    shl rf10, rf8, 2 ; add rf17, rf10, rf6                          # 97 table | 118 load src
-    nop ; add rf18, rf17, rf9 ; ldunifrf.rf21                       # 118 load src | 131 store dst | uniform value:dst_stride
-    nop ; smul24 rf9, rf5, rf21 ; ldunifrf.rf5                      # 131 store dst | 62 damping | uniform 0x00010000
+    and rf8, rf13, rf7 ; ldunifrf.rf10                              # 60 pri | 117 load src | uniform value:src
+    shl rf10, rf8, 2 ; add rf17, rf10, rf6                          # 97 table | 117 load src
+    nop ; add rf18, rf17, rf9 ; ldunifrf.rf21                       # 117 load src | 130 store dst | uniform value:dst_stride
+    nop ; smul24 rf9, rf5, rf21 ; ldunifrf.rf5                      # 130 store dst | 62 damping | uniform 0x00010000
     mov rf11, 3 ; v8dot rf6, rf13, rf5                              # 111 select | 62 damping
     mov rf23, rf11 ; mov rf24, rf11 ; ldunifrf.rf12                 # 111 select | 63 dir | uniform 0x01000000
-    nop ; v8dot rf13, rf13, rf12 ; ldunifrf.rf14                    # 63 dir | 131 store dst | uniform value:dst
-    nop ; add rf22, rf14, rf9 ; ldunifrf.rf9                        # 131 store dst | 97 table | uniform table:log2
-    nop ; ldunifrf.rf14                                             # 118 table | uniform table:dy
-    nop ; ldunifrf.rf15                                             # 118 table | uniform table:dx
-    nop ; mov rf19, 0                                               # 127 select
-    nop ; ldunifrf.rf20                                             # 118 load src | uniform 0x00000100
+    nop ; v8dot rf13, rf13, rf12 ; ldunifrf.rf14                    # 63 dir | 130 store dst | uniform value:dst
+    nop ; add rf22, rf14, rf9 ; ldunifrf.rf9                        # 130 store dst | 97 table | uniform table:log2
+    nop ; ldunifrf.rf14                                             # 117 table | uniform table:dy
+    nop ; ldunifrf.rf15                                             # 117 table | uniform table:dx
+    nop ; mov rf19, 0                                               # 126 select
+    nop ; ldunifrf.rf20                                             # 117 load src | uniform 0x00000100
 loop:
-    shl rf10, rf13, 3 ; add tmua, rf9, rf10                         # 118 table | 97 table
-    asr rf13, rf8, 1 ; add tmuau, rf14, rf10                        # 99 shr | 118 table | uniform 0xfffffffa (vec2)
-    add tmuau, rf15, rf10 ; add rf10, rf13, rf13 ; thrsw            # 118 table | 99 mul | uniform 0xfffffffa (vec2)
-    mov rf13, rf19 ; mov rf25, rf19                                 # 127 select
-    mov rf26, rf19 ; mov rf27, rf19                                 # 127 select
-    mov rf29, rf19 ; mov rf30, rf19 ; thrsw ; ldtmu.rf28            # 127 select | 97 table
-    sub rf6, rf6, rf28 ; mov rf28, rf19                             # 97 sub | 127 select
-    max rf6, rf6, 0 ; add rf31, rf18, rf16                          # 97 pri_shift | 118 load src
-    mov rf33, rf19 ; add rf32, rf22, rf4 ; ldtmu.rf4                # 127 select | 131 store dst | 118 table
-    mov rf36, rf19 ; smul24 rf35, rf4, rf16 ; ldtmu.rf34            # 127 select | 118 load src | 118 table
-    mov rf39, rf19 ; smul24 rf38, rf34, rf16 ; ldtmu.rf37           # 127 select | 118 load src | 118 table
-    add rf4, rf35, rf37 ; smul24 rf35, rf4, -1                      # 118 load src | 118 mul
-    add rf40, rf18, rf4 ; smul24 rf41, rf35, rf16 ; ldtmu.rf35      # 118 load src | 118 table
-    and tmuau, rf40, -4 ; add rf38, rf38, rf35                      # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf40, rf40, 3 ; mov tmuau, rf18                             # 118 load src | 107 px | uniform 0xfffffffa (vec2)
-    not rf42, rf40 ; add rf43, rf18, rf38 ; thrsw                   # 118 load src
-    shl rf4, rf43, 3 ; add rf44, rf31, rf4                          # 118 load src
-    not rf45, rf4 ; smul24 rf37, rf37, -1                           # 118 load src | 118 mul
-    add rf38, rf41, rf37 ; add rf41, rf31, rf38 ; thrsw ; ldtmu.rf37 # 118 load src
-    shr rf46, rf37, rf40 ; add rf47, rf18, rf38 ; ldtmu.rf37        # 118 load src
-    and tmuau, rf47, -4 ; add rf48, rf37, rf37                      # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf10, rf47, 3 ; sub.pushc -, rf10, rf8                      # 118 load src | 111 select
-    shl rf48, rf48, rf42 ; add rf47, rf31, rf38 ; thrsw ; ldtmu.rf38 # 118 load src
-    and tmuau, rf43, -4 ; add rf43, rf46, rf48                      # 118 load src | uniform 0xfffffffb (vec3)
-    not rf48, rf10 ; v8dot rf49, rf43, rf20 ; ldtmu.rf46            # 118 load src | 107 px
-    and rf50, rf43, rf7 ; v8dot rf52, rf46, rf20 ; thrsw ; ldtmu.rf51 # 118 load src | 107 px
-    and rf53, rf46, rf7 ; sub rf55, rf52, rf49 ; ldtmu.rf54         # 107 px | 120 size | 118 load src
-    shr rf34, rf54, rf10 ; smul24 rf54, rf34, -1                    # 118 load src | 118 mul
-    sub rf54, rf53, rf50 ; smul24 rf57, rf54, rf16 ; ldtmu.rf56     # 120 size | 118 load src
-    add rf35, rf56, rf56 ; smul24 rf58, rf35, -1                    # 118 load src | 118 mul
-    shl rf57, rf35, rf48 ; add rf58, rf57, rf58 ; ldtmu.rf35        # 118 load src
-    add rf57, rf18, rf58 ; add rf18, rf34, rf57 ; ldtmu.rf34        # 118 load src
-    and tmuau, rf57, -4 ; sub.pushc rf50, rf50, rf53                # 118 load src | 104 select | uniform 0xfffffffb (vec3)
-    max rf50, rf50, rf54 ; v8dot rf59, rf18, rf20 ; thrsw ; ldtmu.rf54 # 120 size | 118 load src
-    asr rf60, rf50, rf6 ; v8dot rf61, rf18, 1                       # 102 shrv | 118 load src
-    shl rf62, rf57, 3 ; sub rf57, rf53, rf61                        # 118 load src | 120 size
-    shr rf34, rf34, rf4 ; mov.ifnb rf23, 4                          # 118 load src | 111 select
+    shl rf10, rf13, 3 ; add tmua, rf9, rf10                         # 117 table | 97 table
+    asr rf13, rf8, 1 ; add tmuau, rf14, rf10                        # 99 shr | 117 table | uniform 0xfffffffa (vec2)
+    add tmuau, rf15, rf10 ; add rf10, rf13, rf13 ; thrsw            # 117 table | 99 mul | uniform 0xfffffffa (vec2)
+    mov rf13, rf19 ; mov rf25, rf19                                 # 126 select
+    mov rf26, rf19 ; mov rf27, rf19                                 # 126 select
+    mov rf29, rf19 ; mov rf30, rf19 ; thrsw ; ldtmu.rf28            # 126 select | 97 table
+    sub rf6, rf6, rf28 ; mov rf28, rf19                             # 97 sub | 126 select
+    max rf6, rf6, 0 ; add rf31, rf18, rf16                          # 97 pri_shift | 117 load src
+    mov rf33, rf19 ; add rf32, rf22, rf4 ; ldtmu.rf4                # 126 select | 130 store dst | 117 table
+    mov rf36, rf19 ; smul24 rf35, rf4, rf16 ; ldtmu.rf34            # 126 select | 117 load src | 117 table
+    mov rf39, rf19 ; smul24 rf38, rf34, rf16 ; ldtmu.rf37           # 126 select | 117 load src | 117 table
+    add rf4, rf35, rf37 ; smul24 rf35, rf4, -1                      # 117 load src | 117 mul
+    add rf40, rf18, rf4 ; smul24 rf41, rf35, rf16 ; ldtmu.rf35      # 117 load src | 117 table
+    and tmuau, rf40, -4 ; add rf38, rf38, rf35                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf40, rf40, 3 ; mov tmuau, rf18                             # 117 load src | 107 px | uniform 0xfffffffa (vec2)
+    not rf42, rf40 ; add rf43, rf18, rf38 ; thrsw                   # 117 load src
+    shl rf4, rf43, 3 ; add rf44, rf31, rf4                          # 117 load src
+    not rf45, rf4 ; smul24 rf37, rf37, -1                           # 117 load src | 117 mul
+    add rf38, rf41, rf37 ; add rf41, rf31, rf38 ; thrsw ; ldtmu.rf37 # 117 load src
+    shr rf46, rf37, rf40 ; add rf47, rf18, rf38 ; ldtmu.rf37        # 117 load src
+    and tmuau, rf47, -4 ; add rf48, rf37, rf37                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf10, rf47, 3 ; sub.pushc -, rf10, rf8                      # 117 load src | 111 select
+    shl rf48, rf48, rf42 ; add rf47, rf31, rf38 ; thrsw ; ldtmu.rf38 # 117 load src
+    and tmuau, rf43, -4 ; add rf43, rf46, rf48                      # 117 load src | uniform 0xfffffffb (vec3)
+    not rf48, rf10 ; v8dot rf49, rf43, rf20 ; ldtmu.rf46            # 117 load src | 107 px
+    and rf50, rf43, rf7 ; v8dot rf52, rf46, rf20 ; thrsw ; ldtmu.rf51 # 117 load src | 107 px
+    and rf53, rf46, rf7 ; sub rf55, rf52, rf49 ; ldtmu.rf54         # 107 px | 119 size | 117 load src
+    shr rf34, rf54, rf10 ; smul24 rf54, rf34, -1                    # 117 load src | 117 mul
+    sub rf54, rf53, rf50 ; smul24 rf57, rf54, rf16 ; ldtmu.rf56     # 119 size | 117 load src
+    add rf35, rf56, rf56 ; smul24 rf58, rf35, -1                    # 117 load src | 117 mul
+    shl rf57, rf35, rf48 ; add rf58, rf57, rf58 ; ldtmu.rf35        # 117 load src
+    add rf57, rf18, rf58 ; add rf18, rf34, rf57 ; ldtmu.rf34        # 117 load src
+    and tmuau, rf57, -4 ; sub.pushc rf50, rf50, rf53                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
+    max rf50, rf50, rf54 ; v8dot rf59, rf18, rf20 ; thrsw ; ldtmu.rf54 # 119 size | 117 load src
+    asr rf60, rf50, rf6 ; v8dot rf61, rf18, 1                       # 102 shrv | 117 load src
+    shl rf62, rf57, 3 ; sub rf57, rf53, rf61                        # 117 load src | 119 size
+    shr rf34, rf34, rf4 ; mov.ifnb rf23, 4                          # 117 load src | 111 select
     mov.ifnb rf24, 2 ; sub.pushc rf61, rf61, rf53                   # 111 select | 104 select
-    max rf57, rf61, rf57 ; add rf63, rf54, rf54 ; ldtmu.rf61        # 120 size | 118 load src
-    shl rf63, rf63, rf45 ; sub rf60, rf8, rf60                      # 118 load src | 102 sub
-    max rf34, rf60, 0 ; add rf60, rf34, rf63                        # 102 limit | 118 load src
-    asr rf63, rf57, rf6 ; add rf38, rf38, rf38                      # 102 shrv | 118 load src
-    min rf34, rf50, rf34 ; sub rf50, rf8, rf63 ; ldtmu.rf63         # 103 amount | 102 sub | 118 load src
-    shr rf63, rf63, rf62 ; sub.ifb rf34, 0, rf34                    # 118 load src | 104 select
-    max rf50, rf50, 0 ; smul24 rf34, rf34, rf23                     # 102 limit | 121 parts0
-    min rf50, rf57, rf50 ; add rf35, rf35, rf35 ; ldtmu.rf57        # 103 amount | 118 load src
-    shr rf37, rf37, rf40 ; sub.ifa rf50, 0, rf50                    # 118 load src | 104 select
-    not rf40, rf62 ; smul24 rf50, rf50, rf23                        # 118 load src | 121 parts1
-    add rf50, rf34, rf50 ; add rf34, rf57, rf57                     # 126 add | 118 load src
-    shl rf61, rf34, rf40 ; add rf34, rf61, rf61                     # 118 load src
-    and rf61, rf60, rf7 ; add rf63, rf63, rf61                      # 118 load src
-    shl rf38, rf38, rf42 ; sub.pushc rf42, rf61, rf53               # 118 load src | 104 select
-    shr rf10, rf56, rf10 ; sub rf56, rf53, rf61 ; ldtmu.rf61        # 118 load src | 120 size
-    max rf42, rf42, rf56 ; v8dot rf56, rf63, 1                      # 120 size | 118 load src
-    shl rf35, rf35, rf48 ; sub.pushc rf48, rf56, rf53               # 118 load src | 104 select
-    shr rf4, rf54, rf4 ; sub rf54, rf53, rf56                       # 118 load src | 120 size
-    asr rf38, rf42, rf6 ; add rf37, rf37, rf38                      # 102 shrv | 118 load src
-    max rf48, rf48, rf54 ; sub rf38, rf8, rf38                      # 120 size | 102 sub
-    asr rf54, rf48, rf6 ; sub rf56, rf52, rf59                      # 102 shrv | 120 size
+    max rf57, rf61, rf57 ; add rf63, rf54, rf54 ; ldtmu.rf61        # 119 size | 117 load src
+    shl rf63, rf63, rf45 ; sub rf60, rf8, rf60                      # 117 load src | 102 sub
+    max rf34, rf60, 0 ; add rf60, rf34, rf63                        # 102 limit | 117 load src
+    asr rf63, rf57, rf6 ; add rf38, rf38, rf38                      # 102 shrv | 117 load src
+    min rf34, rf50, rf34 ; sub rf50, rf8, rf63 ; ldtmu.rf63         # 103 amount | 102 sub | 117 load src
+    shr rf63, rf63, rf62 ; sub.ifb rf34, 0, rf34                    # 117 load src | 104 select
+    max rf50, rf50, 0 ; smul24 rf34, rf34, rf23                     # 102 limit | 120 parts0
+    min rf50, rf57, rf50 ; add rf35, rf35, rf35 ; ldtmu.rf57        # 103 amount | 117 load src
+    shr rf37, rf37, rf40 ; sub.ifa rf50, 0, rf50                    # 117 load src | 104 select
+    not rf40, rf62 ; smul24 rf50, rf50, rf23                        # 117 load src | 120 parts1
+    add rf50, rf34, rf50 ; add rf34, rf57, rf57                     # 125 add | 117 load src
+    shl rf61, rf34, rf40 ; add rf34, rf61, rf61                     # 117 load src
+    and rf61, rf60, rf7 ; add rf63, rf63, rf61                      # 117 load src
+    shl rf38, rf38, rf42 ; sub.pushc rf42, rf61, rf53               # 117 load src | 104 select
+    shr rf10, rf56, rf10 ; sub rf56, rf53, rf61 ; ldtmu.rf61        # 117 load src | 119 size
+    max rf42, rf42, rf56 ; v8dot rf56, rf63, 1                      # 119 size | 117 load src
+    shl rf35, rf35, rf48 ; sub.pushc rf48, rf56, rf53               # 117 load src | 104 select
+    shr rf4, rf54, rf4 ; sub rf54, rf53, rf56                       # 117 load src | 119 size
+    asr rf38, rf42, rf6 ; add rf37, rf37, rf38                      # 102 shrv | 117 load src
+    max rf48, rf48, rf54 ; sub rf38, rf8, rf38                      # 119 size | 102 sub
+    asr rf54, rf48, rf6 ; sub rf56, rf52, rf59                      # 102 shrv | 119 size
     max rf38, rf38, 0 ; sub rf54, rf8, rf54                         # 102 limit | 102 sub
-    min rf38, rf42, rf38 ; v8dot rf42, rf60, rf20                   # 103 amount | 118 load src
-    max rf35, rf54, 0 ; add rf10, rf10, rf35                        # 102 limit | 118 load src
+    min rf38, rf42, rf38 ; v8dot rf42, rf60, rf20                   # 103 amount | 117 load src
+    max rf35, rf54, 0 ; add rf10, rf10, rf35                        # 102 limit | 117 load src
     min rf35, rf48, rf35 ; sub.ifb rf38, 0, rf38                    # 103 amount | 104 select
-    sub.ifa rf35, 0, rf35 ; smul24 rf38, rf38, rf24                 # 104 select | 121 parts2
-    add rf38, rf50, rf38 ; smul24 rf35, rf35, rf24                  # 126 add | 121 parts3
-    add rf35, rf38, rf35 ; sub rf38, rf52, rf42                     # 126 add | 120 size
-    sub.pushn -, rf35, 0 ; v8dot rf50, rf63, rf20                   # 127 select | 118 load src
-    sub.pushc rf49, rf49, rf52 ; mov.ifa rf13, 1                    # 104 select | 127 select
-    max rf49, rf49, rf55 ; sub.pushc rf55, rf59, rf52               # 120 size | 104 select
-    asr rf59, rf49, rf6 ; sub rf48, rf52, rf50                      # 102 shrv | 120 size
-    max rf56, rf55, rf56 ; sub rf55, rf8, rf59                      # 120 size | 102 sub
-    asr rf59, rf56, rf6 ; v8dot rf54, rf43, rf5                     # 102 shrv | 118 load src
+    sub.ifa rf35, 0, rf35 ; smul24 rf38, rf38, rf24                 # 104 select | 120 parts2
+    add rf38, rf50, rf38 ; smul24 rf35, rf35, rf24                  # 125 add | 120 parts3
+    add rf35, rf38, rf35 ; sub rf38, rf52, rf42                     # 125 add | 119 size
+    sub.pushn -, rf35, 0 ; v8dot rf50, rf63, rf20                   # 126 select | 117 load src
+    sub.pushc rf49, rf49, rf52 ; mov.ifa rf13, 1                    # 104 select | 126 select
+    max rf49, rf49, rf55 ; sub.pushc rf55, rf59, rf52               # 119 size | 104 select
+    asr rf59, rf49, rf6 ; sub rf48, rf52, rf50                      # 102 shrv | 119 size
+    max rf56, rf55, rf56 ; sub rf55, rf8, rf59                      # 119 size | 102 sub
+    asr rf59, rf56, rf6 ; v8dot rf54, rf43, rf5                     # 102 shrv | 117 load src
     max rf55, rf55, 0 ; sub rf59, rf8, rf59                         # 102 limit | 102 sub
     min rf49, rf49, rf55 ; v8dot rf55, rf46, rf5                    # 103 amount | 107 px
-    max rf43, rf59, 0 ; v8dot rf59, rf43, rf12                      # 102 limit | 118 load src
+    max rf43, rf59, 0 ; v8dot rf59, rf43, rf12                      # 102 limit | 117 load src
     min rf43, rf56, rf43 ; sub.ifb rf49, 0, rf49                    # 103 amount | 104 select
     sub.pushc rf42, rf42, rf52 ; sub.ifa rf43, 0, rf43              # 104 select
-    max rf38, rf42, rf38 ; sub.pushc rf42, rf50, rf52               # 120 size | 104 select
-    asr rf50, rf38, rf6 ; smul24 rf49, rf49, rf23                   # 102 shrv | 121 parts0
-    max rf48, rf42, rf48 ; sub rf42, rf8, rf50                      # 120 size | 102 sub
-    asr rf50, rf48, rf6 ; smul24 rf43, rf43, rf23                   # 102 shrv | 121 parts1
+    max rf38, rf42, rf38 ; sub.pushc rf42, rf50, rf52               # 119 size | 104 select
+    asr rf50, rf38, rf6 ; smul24 rf49, rf49, rf23                   # 102 shrv | 120 parts0
+    max rf48, rf42, rf48 ; sub rf42, rf8, rf50                      # 119 size | 102 sub
+    asr rf50, rf48, rf6 ; smul24 rf43, rf43, rf23                   # 102 shrv | 120 parts1
     max rf42, rf42, 0 ; sub rf50, rf8, rf50                         # 102 limit | 102 sub
-    min rf38, rf38, rf42 ; add rf42, rf49, rf43                     # 103 amount | 126 add
-    max rf50, rf50, 0 ; sub rf43, rf55, rf54                        # 102 limit | 120 size
+    min rf38, rf38, rf42 ; add rf42, rf49, rf43                     # 103 amount | 125 add
+    max rf50, rf50, 0 ; sub rf43, rf55, rf54                        # 102 limit | 119 size
     min rf48, rf48, rf50 ; sub.ifb rf38, 0, rf38                    # 103 amount | 104 select
-    sub.ifa rf48, 0, rf48 ; smul24 rf38, rf38, rf24                 # 104 select | 121 parts2
-    add rf42, rf42, rf38 ; smul24 rf38, rf48, rf24                  # 126 add | 121 parts3
-    add rf38, rf42, rf38 ; v8dot rf42, rf18, rf5                    # 126 add | 118 load src
-    sub.pushn -, rf38, 0 ; sub rf48, rf55, rf42                     # 127 select | 120 size
-    sub.pushc rf54, rf54, rf55 ; mov.ifa rf25, 1                    # 104 select | 127 select
-    max rf42, rf54, rf43 ; sub.pushc rf43, rf42, rf55               # 120 size | 104 select
-    asr rf54, rf42, rf6 ; v8dot rf50, rf60, rf5                     # 102 shrv | 118 load src
-    max rf48, rf43, rf48 ; sub rf43, rf8, rf54                      # 120 size | 102 sub
-    asr rf54, rf48, rf6 ; sub rf49, rf55, rf50                      # 102 shrv | 120 size
+    sub.ifa rf48, 0, rf48 ; smul24 rf38, rf38, rf24                 # 104 select | 120 parts2
+    add rf42, rf42, rf38 ; smul24 rf38, rf48, rf24                  # 125 add | 120 parts3
+    add rf38, rf42, rf38 ; v8dot rf42, rf18, rf5                    # 125 add | 117 load src
+    sub.pushn -, rf38, 0 ; sub rf48, rf55, rf42                     # 126 select | 119 size
+    sub.pushc rf54, rf54, rf55 ; mov.ifa rf25, 1                    # 104 select | 126 select
+    max rf42, rf54, rf43 ; sub.pushc rf43, rf42, rf55               # 119 size | 104 select
+    asr rf54, rf42, rf6 ; v8dot rf50, rf60, rf5                     # 102 shrv | 117 load src
+    max rf48, rf43, rf48 ; sub rf43, rf8, rf54                      # 119 size | 102 sub
+    asr rf54, rf48, rf6 ; sub rf49, rf55, rf50                      # 102 shrv | 119 size
     max rf43, rf43, 0 ; sub rf54, rf8, rf54                         # 102 limit | 102 sub
-    min rf42, rf42, rf43 ; v8dot rf43, rf63, rf5                    # 103 amount | 118 load src
-    max rf54, rf54, 0 ; sub rf56, rf55, rf43                        # 102 limit | 120 size
+    min rf42, rf42, rf43 ; v8dot rf43, rf63, rf5                    # 103 amount | 117 load src
+    max rf54, rf54, 0 ; sub rf56, rf55, rf43                        # 102 limit | 119 size
     min rf48, rf48, rf54 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 select
     sub.pushc rf50, rf50, rf55 ; sub.ifa rf48, 0, rf48              # 104 select
-    max rf43, rf50, rf49 ; sub.pushc rf49, rf43, rf55               # 120 size | 104 select
-    asr rf50, rf43, rf6 ; smul24 rf42, rf42, rf23                   # 102 shrv | 121 parts0
-    max rf50, rf49, rf56 ; sub rf49, rf8, rf50                      # 120 size | 102 sub
-    asr rf56, rf50, rf6 ; smul24 rf48, rf48, rf23                   # 102 shrv | 121 parts1
+    max rf43, rf50, rf49 ; sub.pushc rf49, rf43, rf55               # 119 size | 104 select
+    asr rf50, rf43, rf6 ; smul24 rf42, rf42, rf23                   # 102 shrv | 120 parts0
+    max rf50, rf49, rf56 ; sub rf49, rf8, rf50                      # 119 size | 102 sub
+    asr rf56, rf50, rf6 ; smul24 rf48, rf48, rf23                   # 102 shrv | 120 parts1
     max rf49, rf49, 0 ; sub rf56, rf8, rf56                         # 102 limit | 102 sub
-    min rf42, rf43, rf49 ; add rf43, rf42, rf48                     # 103 amount | 126 add
+    min rf42, rf43, rf49 ; add rf43, rf42, rf48                     # 103 amount | 125 add
     max rf46, rf56, 0 ; v8dot rf56, rf46, rf12                      # 102 limit | 107 px
     min rf46, rf50, rf46 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 select
-    shl rf34, rf34, rf45 ; smul24 rf42, rf42, rf24                  # 118 load src | 121 parts2
-    shr rf57, rf57, rf62 ; sub.ifa rf46, 0, rf46                    # 118 load src | 104 select
-    add rf43, rf43, rf42 ; smul24 rf42, rf46, rf24                  # 126 add | 121 parts3
-    add rf42, rf43, rf42 ; sub rf43, rf56, rf59                     # 126 add | 120 size
-    sub.pushn -, rf42, 0 ; v8dot rf18, rf18, rf12                   # 127 select | 118 load src
-    sub.pushc rf59, rf59, rf56 ; mov.ifa rf26, 1                    # 104 select | 127 select
-    max rf43, rf59, rf43 ; sub.pushc rf59, rf18, rf56               # 120 size | 104 select
-    asr rf18, rf43, rf6 ; sub rf46, rf56, rf18                      # 102 shrv | 120 size
-    max rf46, rf59, rf46 ; sub rf18, rf8, rf18                      # 120 size | 102 sub
-    asr rf60, rf46, rf6 ; v8dot rf59, rf60, rf12                    # 102 shrv | 118 load src
+    shl rf34, rf34, rf45 ; smul24 rf42, rf42, rf24                  # 117 load src | 120 parts2
+    shr rf57, rf57, rf62 ; sub.ifa rf46, 0, rf46                    # 117 load src | 104 select
+    add rf43, rf43, rf42 ; smul24 rf42, rf46, rf24                  # 125 add | 120 parts3
+    add rf42, rf43, rf42 ; sub rf43, rf56, rf59                     # 125 add | 119 size
+    sub.pushn -, rf42, 0 ; v8dot rf18, rf18, rf12                   # 126 select | 117 load src
+    sub.pushc rf59, rf59, rf56 ; mov.ifa rf26, 1                    # 104 select | 126 select
+    max rf43, rf59, rf43 ; sub.pushc rf59, rf18, rf56               # 119 size | 104 select
+    asr rf18, rf43, rf6 ; sub rf46, rf56, rf18                      # 102 shrv | 119 size
+    max rf46, rf59, rf46 ; sub rf18, rf8, rf18                      # 119 size | 102 sub
+    asr rf60, rf46, rf6 ; v8dot rf59, rf60, rf12                    # 102 shrv | 117 load src
     max rf18, rf18, 0 ; sub rf60, rf8, rf60                         # 102 limit | 102 sub
-    min rf18, rf43, rf18 ; sub rf43, rf56, rf59                     # 103 amount | 120 size
-    max rf60, rf60, 0 ; v8dot rf63, rf63, rf12                      # 102 limit | 118 load src
+    min rf18, rf43, rf18 ; sub rf43, rf56, rf59                     # 103 amount | 119 size
+    max rf60, rf60, 0 ; v8dot rf63, rf63, rf12                      # 102 limit | 117 load src
     min rf46, rf46, rf60 ; sub.ifb rf18, 0, rf18                    # 103 amount | 104 select
     sub.pushc rf59, rf59, rf56 ; sub.ifa rf46, 0, rf46              # 104 select
-    max rf43, rf59, rf43 ; sub.pushc rf59, rf63, rf56               # 120 size | 104 select
-    asr rf63, rf43, rf6 ; sub rf60, rf56, rf63                      # 102 shrv | 120 size
-    max rf60, rf59, rf60 ; sub rf59, rf8, rf63                      # 120 size | 102 sub
-    asr rf63, rf60, rf6 ; smul24 rf18, rf18, rf23                   # 102 shrv | 121 parts0
+    max rf43, rf59, rf43 ; sub.pushc rf59, rf63, rf56               # 119 size | 104 select
+    asr rf63, rf43, rf6 ; sub rf60, rf56, rf63                      # 102 shrv | 119 size
+    max rf60, rf59, rf60 ; sub rf59, rf8, rf63                      # 119 size | 102 sub
+    asr rf63, rf60, rf6 ; smul24 rf18, rf18, rf23                   # 102 shrv | 120 parts0
     max rf59, rf59, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf46, rf43, rf59 ; smul24 rf43, rf46, rf23                  # 103 amount | 121 parts1
-    max rf18, rf63, 0 ; add rf43, rf18, rf43                        # 102 limit | 126 add
+    min rf46, rf43, rf59 ; smul24 rf43, rf46, rf23                  # 103 amount | 120 parts1
+    max rf18, rf63, 0 ; add rf43, rf18, rf43                        # 102 limit | 125 add
     min rf18, rf60, rf18 ; sub.ifb rf46, 0, rf46                    # 103 amount | 104 select
-    sub.ifa rf18, 0, rf18 ; smul24 rf46, rf46, rf24                 # 104 select | 121 parts2
-    add rf43, rf43, rf46 ; smul24 rf18, rf18, rf24                  # 126 add | 121 parts3
-    and rf43, rf37, rf7 ; add rf18, rf43, rf18                      # 118 load src | 126 add
-    and rf46, rf51, rf7 ; sub.pushn -, rf18, 0                      # 107 px | 127 select
-    sub.pushc rf43, rf43, rf46 ; sub rf60, rf46, rf43               # 104 select | 120 size
-    max rf43, rf43, rf60 ; v8dot rf60, rf10, 1                      # 120 size | 118 load src
-    asr rf63, rf43, rf6 ; mov.ifb rf27, 1                           # 102 shrv | 127 select
-    sub.pushc rf60, rf60, rf46 ; sub rf59, rf46, rf60               # 104 select | 120 size
-    max rf60, rf60, rf59 ; sub rf59, rf8, rf63                      # 120 size | 102 sub
-    asr rf63, rf60, rf6 ; add rf61, rf61, rf61                      # 102 shrv | 118 load src
+    sub.ifa rf18, 0, rf18 ; smul24 rf46, rf46, rf24                 # 104 select | 120 parts2
+    add rf43, rf43, rf46 ; smul24 rf18, rf18, rf24                  # 125 add | 120 parts3
+    and rf43, rf37, rf7 ; add rf18, rf43, rf18                      # 117 load src | 125 add
+    and rf46, rf51, rf7 ; sub.pushn -, rf18, 0                      # 107 px | 126 select
+    sub.pushc rf43, rf43, rf46 ; sub rf60, rf46, rf43               # 104 select | 119 size
+    max rf43, rf43, rf60 ; v8dot rf60, rf10, 1                      # 119 size | 117 load src
+    asr rf63, rf43, rf6 ; mov.ifb rf27, 1                           # 102 shrv | 126 select
+    sub.pushc rf60, rf60, rf46 ; sub rf59, rf46, rf60               # 104 select | 119 size
+    max rf60, rf60, rf59 ; sub rf59, rf8, rf63                      # 119 size | 102 sub
+    asr rf63, rf60, rf6 ; add rf61, rf61, rf61                      # 102 shrv | 117 load src
     max rf59, rf59, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    shl rf34, rf61, rf40 ; add rf4, rf4, rf34                       # 118 load src
-    min rf43, rf43, rf59 ; add rf34, rf57, rf34                     # 103 amount | 118 load src
-    max rf63, rf63, 0 ; v8dot rf57, rf37, rf20                      # 102 limit | 118 load src
-    min rf60, rf60, rf63 ; v8dot rf63, rf4, 1                       # 103 amount | 118 load src
+    shl rf34, rf61, rf40 ; add rf4, rf4, rf34                       # 117 load src
+    min rf43, rf43, rf59 ; add rf34, rf57, rf34                     # 103 amount | 117 load src
+    max rf63, rf63, 0 ; v8dot rf57, rf37, rf20                      # 102 limit | 117 load src
+    min rf60, rf60, rf63 ; v8dot rf63, rf4, 1                       # 103 amount | 117 load src
     sub.ifb rf43, 0, rf43 ; sub.pushc rf59, rf63, rf46              # 104 select
-    and rf40, rf34, rf7 ; sub rf63, rf46, rf63                      # 118 load src | 120 size
-    max rf59, rf59, rf63 ; sub.ifb rf60, 0, rf60                    # 120 size | 104 select
+    and rf40, rf34, rf7 ; sub rf63, rf46, rf63                      # 117 load src | 119 size
+    max rf59, rf59, rf63 ; sub.ifb rf60, 0, rf60                    # 119 size | 104 select
     asr rf63, rf59, rf6 ; sub.pushc rf61, rf40, rf46                # 102 shrv | 104 select
-    sub rf63, rf46, rf40 ; sub rf40, rf8, rf63                      # 120 size | 102 sub
-    max rf61, rf61, rf63 ; smul24 rf43, rf43, rf23                  # 120 size | 121 parts0
-    asr rf63, rf61, rf6 ; smul24 rf60, rf60, rf23                   # 102 shrv | 121 parts1
+    sub rf63, rf46, rf40 ; sub rf40, rf8, rf63                      # 119 size | 102 sub
+    max rf61, rf61, rf63 ; smul24 rf43, rf43, rf23                  # 119 size | 120 parts0
+    asr rf63, rf61, rf6 ; smul24 rf60, rf60, rf23                   # 102 shrv | 120 parts1
     max rf40, rf40, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf40, rf59, rf40 ; add rf43, rf43, rf60                     # 103 amount | 126 add
+    min rf40, rf59, rf40 ; add rf43, rf43, rf60                     # 103 amount | 125 add
     max rf63, rf63, 0 ; v8dot rf59, rf51, rf20                      # 102 limit | 107 px
     min rf61, rf61, rf63 ; sub.ifb rf40, 0, rf40                    # 103 amount | 104 select
-    sub.ifa rf61, 0, rf61 ; smul24 rf40, rf40, rf24                 # 104 select | 121 parts2
-    add rf43, rf43, rf40 ; smul24 rf40, rf61, rf24                  # 126 add | 121 parts3
-    add rf40, rf43, rf40 ; sub rf43, rf59, rf57                     # 126 add | 120 size
-    sub.pushn -, rf40, 0 ; v8dot rf61, rf10, rf20                   # 127 select | 118 load src
-    sub.pushc rf57, rf57, rf59 ; mov.ifa rf29, 1                    # 104 select | 127 select
-    max rf43, rf57, rf43 ; sub.pushc rf57, rf61, rf59               # 120 size | 104 select
-    asr rf61, rf43, rf6 ; sub rf63, rf59, rf61                      # 102 shrv | 120 size
-    max rf61, rf57, rf63 ; sub rf57, rf8, rf61                      # 120 size | 102 sub
-    asr rf63, rf61, rf6 ; v8dot rf60, rf4, rf20                     # 102 shrv | 118 load src
+    sub.ifa rf61, 0, rf61 ; smul24 rf40, rf40, rf24                 # 104 select | 120 parts2
+    add rf43, rf43, rf40 ; smul24 rf40, rf61, rf24                  # 125 add | 120 parts3
+    add rf40, rf43, rf40 ; sub rf43, rf59, rf57                     # 125 add | 119 size
+    sub.pushn -, rf40, 0 ; v8dot rf61, rf10, rf20                   # 126 select | 117 load src
+    sub.pushc rf57, rf57, rf59 ; mov.ifa rf29, 1                    # 104 select | 126 select
+    max rf43, rf57, rf43 ; sub.pushc rf57, rf61, rf59               # 119 size | 104 select
+    asr rf61, rf43, rf6 ; sub rf63, rf59, rf61                      # 102 shrv | 119 size
+    max rf61, rf57, rf63 ; sub rf57, rf8, rf61                      # 119 size | 102 sub
+    asr rf63, rf61, rf6 ; v8dot rf60, rf4, rf20                     # 102 shrv | 117 load src
     max rf57, rf57, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf43, rf43, rf57 ; sub rf57, rf59, rf60                     # 103 amount | 120 size
-    max rf63, rf63, 0 ; v8dot rf62, rf34, rf20                      # 102 limit | 118 load src
+    min rf43, rf43, rf57 ; sub rf57, rf59, rf60                     # 103 amount | 119 size
+    max rf63, rf63, 0 ; v8dot rf62, rf34, rf20                      # 102 limit | 117 load src
     min rf61, rf61, rf63 ; sub.ifb rf43, 0, rf43                    # 103 amount | 104 select
     sub.pushc rf60, rf60, rf59 ; sub.ifa rf61, 0, rf61              # 104 select
-    max rf57, rf60, rf57 ; sub.pushc rf60, rf62, rf59               # 120 size | 104 select
-    asr rf62, rf57, rf6 ; sub rf63, rf59, rf62                      # 102 shrv | 120 size
-    max rf62, rf60, rf63 ; sub rf60, rf8, rf62                      # 120 size | 102 sub
-    asr rf63, rf62, rf6 ; smul24 rf43, rf43, rf23                   # 102 shrv | 121 parts0
+    max rf57, rf60, rf57 ; sub.pushc rf60, rf62, rf59               # 119 size | 104 select
+    asr rf62, rf57, rf6 ; sub rf63, rf59, rf62                      # 102 shrv | 119 size
+    max rf62, rf60, rf63 ; sub rf60, rf8, rf62                      # 119 size | 102 sub
+    asr rf63, rf62, rf6 ; smul24 rf43, rf43, rf23                   # 102 shrv | 120 parts0
     max rf60, rf60, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf60, rf57, rf60 ; smul24 rf57, rf61, rf23                  # 103 amount | 121 parts1
-    max rf43, rf63, 0 ; add rf57, rf43, rf57                        # 102 limit | 126 add
+    min rf60, rf57, rf60 ; smul24 rf57, rf61, rf23                  # 103 amount | 120 parts1
+    max rf43, rf63, 0 ; add rf57, rf43, rf57                        # 102 limit | 125 add
     min rf43, rf62, rf43 ; sub.ifb rf60, 0, rf60                    # 103 amount | 104 select
-    sub.ifa rf43, 0, rf43 ; smul24 rf60, rf60, rf24                 # 104 select | 121 parts2
-    add rf57, rf57, rf60 ; smul24 rf43, rf43, rf24                  # 126 add | 121 parts3
-    add rf43, rf57, rf43 ; v8dot rf57, rf37, rf5                    # 126 add | 118 load src
-    sub.pushn -, rf43, 0 ; v8dot rf60, rf51, rf5                    # 127 select | 107 px
-    sub.pushc rf57, rf57, rf60 ; sub rf62, rf60, rf57               # 104 select | 120 size
-    max rf57, rf57, rf62 ; v8dot rf62, rf10, rf5                    # 120 size | 118 load src
-    asr rf63, rf57, rf6 ; mov.ifb rf30, 1                           # 102 shrv | 127 select
-    sub.pushc rf62, rf62, rf60 ; sub rf61, rf60, rf62               # 104 select | 120 size
-    max rf62, rf62, rf61 ; sub rf61, rf8, rf63                      # 120 size | 102 sub
-    asr rf63, rf62, rf6 ; v8dot rf45, rf4, rf5                      # 102 shrv | 118 load src
+    sub.ifa rf43, 0, rf43 ; smul24 rf60, rf60, rf24                 # 104 select | 120 parts2
+    add rf57, rf57, rf60 ; smul24 rf43, rf43, rf24                  # 125 add | 120 parts3
+    add rf43, rf57, rf43 ; v8dot rf57, rf37, rf5                    # 125 add | 117 load src
+    sub.pushn -, rf43, 0 ; v8dot rf60, rf51, rf5                    # 126 select | 107 px
+    sub.pushc rf57, rf57, rf60 ; sub rf62, rf60, rf57               # 104 select | 119 size
+    max rf57, rf57, rf62 ; v8dot rf62, rf10, rf5                    # 119 size | 117 load src
+    asr rf63, rf57, rf6 ; mov.ifb rf30, 1                           # 102 shrv | 126 select
+    sub.pushc rf62, rf62, rf60 ; sub rf61, rf60, rf62               # 104 select | 119 size
+    max rf62, rf62, rf61 ; sub rf61, rf8, rf63                      # 119 size | 102 sub
+    asr rf63, rf62, rf6 ; v8dot rf45, rf4, rf5                      # 102 shrv | 117 load src
     max rf61, rf61, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf57, rf57, rf61 ; sub rf61, rf60, rf45                     # 103 amount | 120 size
-    max rf63, rf63, 0 ; v8dot rf50, rf34, rf5                       # 102 limit | 118 load src
+    min rf57, rf57, rf61 ; sub rf61, rf60, rf45                     # 103 amount | 119 size
+    max rf63, rf63, 0 ; v8dot rf50, rf34, rf5                       # 102 limit | 117 load src
     min rf62, rf62, rf63 ; sub.ifb rf57, 0, rf57                    # 103 amount | 104 select
-    and tmuau, rf44, -4 ; sub.pushc rf45, rf45, rf60                # 118 load src | 104 select | uniform 0xfffffffb (vec3)
-    max rf45, rf45, rf61 ; sub.ifb rf62, 0, rf62                    # 120 size | 104 select
+    and tmuau, rf44, -4 ; sub.pushc rf45, rf45, rf60                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
+    max rf45, rf45, rf61 ; sub.ifb rf62, 0, rf62                    # 119 size | 104 select
     asr rf61, rf45, rf6 ; sub.pushc rf63, rf50, rf60                # 102 shrv | 104 select
-    sub rf61, rf60, rf50 ; sub rf50, rf8, rf61 ; thrsw              # 120 size | 102 sub
-    max rf61, rf63, rf61 ; smul24 rf57, rf57, rf23                  # 120 size | 121 parts0
-    asr rf63, rf61, rf6 ; smul24 rf62, rf62, rf23                   # 102 shrv | 121 parts1
+    sub rf61, rf60, rf50 ; sub rf50, rf8, rf61 ; thrsw              # 119 size | 102 sub
+    max rf61, rf63, rf61 ; smul24 rf57, rf57, rf23                  # 119 size | 120 parts0
+    asr rf63, rf61, rf6 ; smul24 rf62, rf62, rf23                   # 102 shrv | 120 parts1
     max rf50, rf50, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf45, rf45, rf50 ; add rf50, rf57, rf62 ; ldtmu.rf57        # 103 amount | 126 add | 118 load src
-    max rf37, rf63, 0 ; v8dot rf63, rf37, rf12                      # 102 limit | 118 load src
+    min rf45, rf45, rf50 ; add rf50, rf57, rf62 ; ldtmu.rf57        # 103 amount | 125 add | 117 load src
+    max rf37, rf63, 0 ; v8dot rf63, rf37, rf12                      # 102 limit | 117 load src
     min rf37, rf61, rf37 ; sub.ifb rf45, 0, rf45                    # 103 amount | 104 select
-    sub.ifa rf37, 0, rf37 ; smul24 rf45, rf45, rf24                 # 104 select | 121 parts2
-    shl rf44, rf44, 3 ; smul24 rf37, rf37, rf24                     # 118 load src | 121 parts3
-    shl rf50, rf47, 3 ; add rf45, rf50, rf45                        # 118 load src | 126 add
-    shr rf57, rf57, rf44 ; add rf37, rf45, rf37 ; ldtmu.rf45        # 118 load src | 126 add
-    sub.pushn -, rf37, 0 ; v8dot rf51, rf51, rf12                   # 127 select | 107 px
-    sub.pushc rf63, rf63, rf51 ; sub rf61, rf51, rf63               # 104 select | 120 size
-    max rf10, rf63, rf61 ; v8dot rf61, rf10, rf12 ; ldtmu.rf63      # 120 size | 118 load src
-    asr rf62, rf10, rf6 ; mov.ifb rf28, 1                           # 102 shrv | 127 select
-    sub.pushc rf61, rf61, rf51 ; sub rf48, rf51, rf61               # 104 select | 120 size
-    max rf61, rf61, rf48 ; sub rf48, rf8, rf62                      # 120 size | 102 sub
-    asr rf4, rf61, rf6 ; v8dot rf62, rf4, rf12                      # 102 shrv | 118 load src
+    sub.ifa rf37, 0, rf37 ; smul24 rf45, rf45, rf24                 # 104 select | 120 parts2
+    shl rf44, rf44, 3 ; smul24 rf37, rf37, rf24                     # 117 load src | 120 parts3
+    shl rf50, rf47, 3 ; add rf45, rf50, rf45                        # 117 load src | 125 add
+    shr rf57, rf57, rf44 ; add rf37, rf45, rf37 ; ldtmu.rf45        # 117 load src | 125 add
+    sub.pushn -, rf37, 0 ; v8dot rf51, rf51, rf12                   # 126 select | 107 px
+    sub.pushc rf63, rf63, rf51 ; sub rf61, rf51, rf63               # 104 select | 119 size
+    max rf10, rf63, rf61 ; v8dot rf61, rf10, rf12 ; ldtmu.rf63      # 119 size | 117 load src
+    asr rf62, rf10, rf6 ; mov.ifb rf28, 1                           # 102 shrv | 126 select
+    sub.pushc rf61, rf61, rf51 ; sub rf48, rf51, rf61               # 104 select | 119 size
+    max rf61, rf61, rf48 ; sub rf48, rf8, rf62                      # 119 size | 102 sub
+    asr rf4, rf61, rf6 ; v8dot rf62, rf4, rf12                      # 102 shrv | 117 load src
     max rf4, rf48, 0 ; sub rf48, rf8, rf4                           # 102 limit | 102 sub
-    min rf4, rf10, rf4 ; sub rf10, rf51, rf62                       # 103 amount | 120 size
-    max rf34, rf48, 0 ; v8dot rf48, rf34, rf12                      # 102 limit | 118 load src
+    min rf4, rf10, rf4 ; sub rf10, rf51, rf62                       # 103 amount | 119 size
+    max rf34, rf48, 0 ; v8dot rf48, rf34, rf12                      # 102 limit | 117 load src
     min rf34, rf61, rf34 ; sub.ifb rf4, 0, rf4                      # 103 amount | 104 select
-    shl rf61, rf41, 3 ; sub.pushc rf62, rf62, rf51                  # 118 load src | 104 select
-    max rf10, rf62, rf10 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 select
+    shl rf61, rf41, 3 ; sub.pushc rf62, rf62, rf51                  # 117 load src | 104 select
+    max rf10, rf62, rf10 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
     asr rf62, rf10, rf6 ; sub.pushc rf49, rf48, rf51                # 102 shrv | 104 select
-    sub rf62, rf51, rf48 ; sub rf48, rf8, rf62                      # 120 size | 102 sub
-    max rf49, rf49, rf62 ; smul24 rf4, rf4, rf23                    # 120 size | 121 parts0
-    asr rf62, rf49, rf6 ; smul24 rf34, rf34, rf23                   # 102 shrv | 121 parts1
+    sub rf62, rf51, rf48 ; sub rf48, rf8, rf62                      # 119 size | 102 sub
+    max rf49, rf49, rf62 ; smul24 rf4, rf4, rf23                    # 119 size | 120 parts0
+    asr rf62, rf49, rf6 ; smul24 rf34, rf34, rf23                   # 102 shrv | 120 parts1
     max rf48, rf48, 0 ; sub rf62, rf8, rf62                         # 102 limit | 102 sub
-    min rf4, rf10, rf48 ; add rf10, rf4, rf34                       # 103 amount | 126 add
+    min rf4, rf10, rf48 ; add rf10, rf4, rf34                       # 103 amount | 125 add
     max rf62, rf62, 0 ; mov tmuau, rf31                             # 102 limit | 107 px | uniform 0xfffffffa (vec2)
     min rf49, rf49, rf62 ; sub.ifb rf4, 0, rf4                      # 103 amount | 104 select
-    and tmuau, rf47, -4 ; smul24 rf4, rf4, rf24                     # 118 load src | 121 parts2 | uniform 0xfffffffb (vec3)
-    and tmuau, rf41, -4 ; add rf4, rf10, rf4                        # 118 load src | 126 add | uniform 0xfffffffb (vec3)
-    not rf10, rf44 ; sub.ifa rf49, 0, rf49                          # 118 load src | 104 select
-    add rf35, rf35, 8 ; smul24 rf49, rf49, rf24                     # 127 add | 121 parts3
-    add rf38, rf4, rf49 ; add rf4, rf38, 8                          # 126 add | 127 add
-    sub.pushn -, rf38, 0 ; sub rf13, rf35, rf13                     # 127 select | 127 sub
-    asr rf4, rf13, 4 ; sub rf13, rf4, rf25                          # 127 rounded | 127 sub
-    asr rf13, rf13, 4 ; add rf4, rf53, rf4                          # 127 rounded | 130 add
-    max rf4, rf4, 0 ; add rf13, rf52, rf13                          # 130 max | 130 add
-    max rf13, rf13, 0 ; add rf52, rf45, rf45                        # 130 max | 118 load src
-    min rf4, rf4, rf7 ; add rf42, rf42, 8                           # 130 limited | 127 add
-    min rf13, rf13, rf7 ; add rf18, rf18, 8                         # 130 limited | 127 add
-    vpack rf4, rf4, rf13 ; add rf13, rf40, 8                        # 131 store dst | 127 add
-    shl rf52, rf52, rf10 ; add rf43, rf43, 8                        # 118 load src | 127 add
-    add rf37, rf37, 8 ; sub rf26, rf42, rf26                        # 127 add | 127 sub
-    asr rf18, rf26, 4 ; sub rf26, rf18, rf27                        # 127 rounded | 127 sub
-    asr rf13, rf26, 4 ; sub rf26, rf13, rf29                        # 127 rounded | 127 sub
-    asr rf26, rf26, 4 ; sub rf30, rf43, rf30                        # 127 rounded | 127 sub
-    asr rf28, rf30, 4 ; sub rf30, rf37, rf28                        # 127 rounded | 127 sub
-    asr rf30, rf30, 4 ; add rf18, rf55, rf18                        # 127 rounded | 130 add
-    max rf13, rf18, 0 ; add rf18, rf56, rf13                        # 130 max | 130 add
-    max rf18, rf18, 0 ; add rf26, rf46, rf26                        # 130 max | 130 add
-    max rf26, rf26, 0 ; add rf28, rf59, rf28                        # 130 max | 130 add
-    max rf28, rf28, 0 ; add rf30, rf60, rf30                        # 130 max | 130 add
-    max rf30, rf30, 0 ; sub.pushc -, rf0, rf2                       # 130 max | 131 store dst
-    min rf13, rf13, rf7 ; add rf38, rf38, 8                         # 130 limited | 127 add
-    min rf18, rf18, rf7 ; mov.ifb rf33, 1                           # 130 limited | 127 select
-    min rf26, rf26, rf7 ; sub rf33, rf38, rf33 ; thrsw              # 130 limited | 127 sub
-    asr rf33, rf33, 4 ; add rf52, rf57, rf52                        # 127 rounded | 118 load src
-    min rf28, rf28, rf7 ; add rf33, rf51, rf33                      # 130 limited | 130 add
-    max rf31, rf33, 0 ; add rf33, rf31, rf58                        # 130 max | 118 load src
-    min rf30, rf30, rf7 ; v8dot rf51, rf52, rf20 ; thrsw ; ldtmu.rf58 # 130 limited | 118 load src | 107 px
-    min rf31, rf31, rf7 ; v8dot rf38, rf58, rf20 ; ldtmu.rf57       # 130 limited | 107 px
-    vpack rf13, rf13, rf18 ; sub rf18, -1, rf50                     # 131 store dst | 118 load src
-    vpack rf26, rf26, rf28 ; sub rf60, rf38, rf51 ; thrsw ; ldtmu.rf28 # 131 store dst | 120 size | 118 load src
-    vpack rf30, rf30, rf31 ; v8dot rf59, rf52, rf5 ; ldtmu.rf31     # 131 store dst | 118 load src
-    tmuwt - ; add rf56, rf31, rf31 ; ldtmu.rf46                     # the last trip's stores | 118 load src
-    shr rf28, rf28, rf50 ; v8dot rf37, rf58, rf5 ; ldtmu.rf55       # 118 load src | 107 px
-    shl rf43, rf56, rf18 ; v8dot rf56, rf52, 1                      # 118 load src
-    v8pack tmud, rf4, rf13 ; v8dot rf4, rf58, 1                     # 131 store dst | 107 px
-    v8pack tmud, rf26, rf30 ; add rf26, rf28, rf43 ; ldtmu.rf28     # 131 store dst | 118 load src
-    shl rf43, rf33, 3 ; sub.pushc rf30, rf56, rf4                   # 118 load src | 104 select
-    shr rf13, rf55, rf61 ; sub rf55, rf4, rf56 ; ldtmu.rf56         # 118 load src | 120 size
-    max rf30, rf30, rf55 ; v8dot rf55, rf26, 1                      # 120 size | 118 load src
-    asr rf29, rf30, rf6 ; mov.ifnb tmuau, rf32                      # 102 shrv | 131 store dst | uniform 0xfffffffa (vec2)
-    and tmuau, rf33, -4 ; sub.pushc rf33, rf55, rf4                 # 118 load src | 104 select | uniform 0xfffffffb (vec3)
-    not rf27, rf61 ; sub rf55, rf4, rf55 ; thrsw                    # 118 load src | 120 size
-    max rf33, rf33, rf55 ; add rf55, rf28, rf28                     # 120 size | 118 load src
+    and tmuau, rf47, -4 ; smul24 rf4, rf4, rf24                     # 117 load src | 120 parts2 | uniform 0xfffffffb (vec3)
+    and tmuau, rf41, -4 ; add rf4, rf10, rf4                        # 117 load src | 125 add | uniform 0xfffffffb (vec3)
+    not rf10, rf44 ; sub.ifa rf49, 0, rf49                          # 117 load src | 104 select
+    add rf35, rf35, 8 ; smul24 rf49, rf49, rf24                     # 126 add | 120 parts3
+    add rf38, rf4, rf49 ; add rf4, rf38, 8                          # 125 add | 126 add
+    sub.pushn -, rf38, 0 ; sub rf13, rf35, rf13                     # 126 select | 126 sub
+    asr rf4, rf13, 4 ; sub rf13, rf4, rf25                          # 126 rounded | 126 sub
+    asr rf13, rf13, 4 ; add rf4, rf53, rf4                          # 126 rounded | 129 add
+    max rf4, rf4, 0 ; add rf13, rf52, rf13                          # 129 max | 129 add
+    max rf13, rf13, 0 ; add rf52, rf45, rf45                        # 129 max | 117 load src
+    min rf4, rf4, rf7 ; add rf42, rf42, 8                           # 129 limited | 126 add
+    min rf13, rf13, rf7 ; add rf18, rf18, 8                         # 129 limited | 126 add
+    vpack rf4, rf4, rf13 ; add rf13, rf40, 8                        # 130 store dst | 126 add
+    shl rf52, rf52, rf10 ; add rf43, rf43, 8                        # 117 load src | 126 add
+    add rf37, rf37, 8 ; sub rf26, rf42, rf26                        # 126 add | 126 sub
+    asr rf18, rf26, 4 ; sub rf26, rf18, rf27                        # 126 rounded | 126 sub
+    asr rf13, rf26, 4 ; sub rf26, rf13, rf29                        # 126 rounded | 126 sub
+    asr rf26, rf26, 4 ; sub rf30, rf43, rf30                        # 126 rounded | 126 sub
+    asr rf28, rf30, 4 ; sub rf30, rf37, rf28                        # 126 rounded | 126 sub
+    asr rf30, rf30, 4 ; add rf18, rf55, rf18                        # 126 rounded | 129 add
+    max rf13, rf18, 0 ; add rf18, rf56, rf13                        # 129 max | 129 add
+    max rf18, rf18, 0 ; add rf26, rf46, rf26                        # 129 max | 129 add
+    max rf26, rf26, 0 ; add rf28, rf59, rf28                        # 129 max | 129 add
+    max rf28, rf28, 0 ; add rf30, rf60, rf30                        # 129 max | 129 add
+    max rf30, rf30, 0 ; sub.pushc -, rf0, rf2                       # 129 max | 130 store dst
+    min rf13, rf13, rf7 ; add rf38, rf38, 8                         # 129 limited | 126 add
+    min rf18, rf18, rf7 ; mov.ifb rf33, 1                           # 129 limited | 126 select
+    min rf26, rf26, rf7 ; sub rf33, rf38, rf33 ; thrsw              # 129 limited | 126 sub
+    asr rf33, rf33, 4 ; add rf52, rf57, rf52                        # 126 rounded | 117 load src
+    min rf28, rf28, rf7 ; add rf33, rf51, rf33                      # 129 limited | 129 add
+    max rf31, rf33, 0 ; add rf33, rf31, rf58                        # 129 max | 117 load src
+    min rf30, rf30, rf7 ; v8dot rf51, rf52, rf20 ; thrsw ; ldtmu.rf58 # 129 limited | 117 load src | 107 px
+    min rf31, rf31, rf7 ; v8dot rf38, rf58, rf20 ; ldtmu.rf57       # 129 limited | 107 px
+    vpack rf13, rf13, rf18 ; sub rf18, -1, rf50                     # 130 store dst | 117 load src
+    vpack rf26, rf26, rf28 ; sub rf60, rf38, rf51 ; thrsw ; ldtmu.rf28 # 130 store dst | 119 size | 117 load src
+    vpack rf30, rf30, rf31 ; v8dot rf59, rf52, rf5 ; ldtmu.rf31     # 130 store dst | 117 load src
+    tmuwt - ; add rf56, rf31, rf31 ; ldtmu.rf46                     # the last trip's stores | 117 load src
+    shr rf28, rf28, rf50 ; v8dot rf37, rf58, rf5 ; ldtmu.rf55       # 117 load src | 107 px
+    shl rf43, rf56, rf18 ; v8dot rf56, rf52, 1                      # 117 load src
+    v8pack tmud, rf4, rf13 ; v8dot rf4, rf58, 1                     # 130 store dst | 107 px
+    v8pack tmud, rf26, rf30 ; add rf26, rf28, rf43 ; ldtmu.rf28     # 130 store dst | 117 load src
+    shl rf43, rf33, 3 ; sub.pushc rf30, rf56, rf4                   # 117 load src | 104 select
+    shr rf13, rf55, rf61 ; sub rf55, rf4, rf56 ; ldtmu.rf56         # 117 load src | 119 size
+    max rf30, rf30, rf55 ; v8dot rf55, rf26, 1                      # 119 size | 117 load src
+    asr rf29, rf30, rf6 ; mov.ifnb tmuau, rf32                      # 102 shrv | 130 store dst | uniform 0xfffffffa (vec2)
+    and tmuau, rf33, -4 ; sub.pushc rf33, rf55, rf4                 # 117 load src | 104 select | uniform 0xfffffffb (vec3)
+    not rf27, rf61 ; sub rf55, rf4, rf55 ; thrsw                    # 117 load src | 119 size
+    max rf33, rf33, rf55 ; add rf55, rf28, rf28                     # 119 size | 117 load src
     asr rf42, rf33, rf6 ; sub rf29, rf8, rf29                       # 102 shrv | 102 sub
-    shl rf55, rf55, rf27 ; sub rf42, rf8, rf42 ; ldtmu.rf40         # 118 load src | 102 sub
-    max rf13, rf29, 0 ; add rf29, rf13, rf55                        # 102 limit | 118 load src
-    shr rf55, rf40, rf43 ; v8dot rf53, rf26, rf20 ; ldtmu.rf40      # 118 load src
-    min rf13, rf30, rf13 ; sub rf30, -1, rf43                       # 103 amount | 118 load src
-    max rf42, rf42, 0 ; add rf25, rf40, rf40                        # 102 limit | 118 load src
-    shl rf35, rf25, rf30 ; v8dot rf25, rf29, 1                      # 118 load src
-    min rf33, rf33, rf42 ; add rf42, rf55, rf35 ; ldtmu.rf35        # 103 amount | 118 load src
+    shl rf55, rf55, rf27 ; sub rf42, rf8, rf42 ; ldtmu.rf40         # 117 load src | 102 sub
+    max rf13, rf29, 0 ; add rf29, rf13, rf55                        # 102 limit | 117 load src
+    shr rf55, rf40, rf43 ; v8dot rf53, rf26, rf20 ; ldtmu.rf40      # 117 load src
+    min rf13, rf30, rf13 ; sub rf30, -1, rf43                       # 103 amount | 117 load src
+    max rf42, rf42, 0 ; add rf25, rf40, rf40                        # 102 limit | 117 load src
+    shl rf35, rf25, rf30 ; v8dot rf25, rf29, 1                      # 117 load src
+    min rf33, rf33, rf42 ; add rf42, rf55, rf35 ; ldtmu.rf35        # 103 amount | 117 load src
     sub.ifb rf13, 0, rf13 ; sub.pushc rf55, rf25, rf4               # 104 select
-    and rf49, rf42, rf7 ; sub rf25, rf4, rf25                       # 118 load src | 120 size
-    max rf25, rf55, rf25 ; sub.ifb rf33, 0, rf33                    # 120 size | 104 select
+    and rf49, rf42, rf7 ; sub rf25, rf4, rf25                       # 117 load src | 119 size
+    max rf25, rf55, rf25 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
     asr rf55, rf25, rf6 ; sub.pushc rf41, rf49, rf4                 # 102 shrv | 104 select
-    sub rf55, rf4, rf49 ; sub rf49, rf8, rf55                       # 120 size | 102 sub
-    max rf41, rf41, rf55 ; smul24 rf13, rf13, rf23                  # 120 size | 121 parts0
-    asr rf55, rf41, rf6 ; smul24 rf33, rf33, rf23                   # 102 shrv | 121 parts1
+    sub rf55, rf4, rf49 ; sub rf49, rf8, rf55                       # 119 size | 102 sub
+    max rf41, rf41, rf55 ; smul24 rf13, rf13, rf23                  # 119 size | 120 parts0
+    asr rf55, rf41, rf6 ; smul24 rf33, rf33, rf23                   # 102 shrv | 120 parts1
     max rf49, rf49, 0 ; sub rf55, rf8, rf55                         # 102 limit | 102 sub
-    min rf13, rf25, rf49 ; add rf25, rf13, rf33                     # 103 amount | 126 add
-    max rf55, rf55, 0 ; sub rf33, rf38, rf53                        # 102 limit | 120 size
+    min rf13, rf25, rf49 ; add rf25, rf13, rf33                     # 103 amount | 125 add
+    max rf55, rf55, 0 ; sub rf33, rf38, rf53                        # 102 limit | 119 size
     min rf41, rf41, rf55 ; sub.ifb rf13, 0, rf13                    # 103 amount | 104 select
-    sub.ifa rf41, 0, rf41 ; smul24 rf13, rf13, rf24                 # 104 select | 121 parts2
-    add rf25, rf25, rf13 ; smul24 rf13, rf41, rf24                  # 126 add | 121 parts3
-    add rf13, rf25, rf13 ; v8dot rf25, rf29, rf20                   # 126 add | 118 load src
-    sub.pushn -, rf13, 0 ; sub rf41, rf38, rf25                     # 127 select | 120 size
-    sub.pushc rf51, rf51, rf38 ; mov.ifa rf36, 1                    # 104 select | 127 select
-    max rf51, rf51, rf60 ; sub.pushc rf53, rf53, rf38               # 120 size | 104 select
-    asr rf60, rf51, rf6 ; v8dot rf55, rf42, rf20                    # 102 shrv | 118 load src
-    max rf53, rf53, rf33 ; sub rf33, rf8, rf60                      # 120 size | 102 sub
-    asr rf60, rf53, rf6 ; sub rf49, rf38, rf55                      # 102 shrv | 120 size
+    sub.ifa rf41, 0, rf41 ; smul24 rf13, rf13, rf24                 # 104 select | 120 parts2
+    add rf25, rf25, rf13 ; smul24 rf13, rf41, rf24                  # 125 add | 120 parts3
+    add rf13, rf25, rf13 ; v8dot rf25, rf29, rf20                   # 125 add | 117 load src
+    sub.pushn -, rf13, 0 ; sub rf41, rf38, rf25                     # 126 select | 119 size
+    sub.pushc rf51, rf51, rf38 ; mov.ifa rf36, 1                    # 104 select | 126 select
+    max rf51, rf51, rf60 ; sub.pushc rf53, rf53, rf38               # 119 size | 104 select
+    asr rf60, rf51, rf6 ; v8dot rf55, rf42, rf20                    # 102 shrv | 117 load src
+    max rf53, rf53, rf33 ; sub rf33, rf8, rf60                      # 119 size | 102 sub
+    asr rf60, rf53, rf6 ; sub rf49, rf38, rf55                      # 102 shrv | 119 size
     max rf33, rf33, 0 ; sub rf60, rf8, rf60                         # 102 limit | 102 sub
-    min rf33, rf51, rf33 ; sub rf51, rf37, rf59                     # 103 amount | 120 size
-    max rf60, rf60, 0 ; v8dot rf47, rf26, rf5                       # 102 limit | 118 load src
+    min rf33, rf51, rf33 ; sub rf51, rf37, rf59                     # 103 amount | 119 size
+    max rf60, rf60, 0 ; v8dot rf47, rf26, rf5                       # 102 limit | 117 load src
     min rf53, rf53, rf60 ; sub.ifb rf33, 0, rf33                    # 103 amount | 104 select
     sub.pushc rf25, rf25, rf38 ; sub.ifa rf53, 0, rf53              # 104 select
-    max rf25, rf25, rf41 ; sub.pushc rf41, rf55, rf38               # 120 size | 104 select
-    asr rf55, rf25, rf6 ; smul24 rf33, rf33, rf23                   # 102 shrv | 121 parts0
-    max rf49, rf41, rf49 ; sub rf41, rf8, rf55                      # 120 size | 102 sub
-    asr rf55, rf49, rf6 ; smul24 rf53, rf53, rf23                   # 102 shrv | 121 parts1
+    max rf25, rf25, rf41 ; sub.pushc rf41, rf55, rf38               # 119 size | 104 select
+    asr rf55, rf25, rf6 ; smul24 rf33, rf33, rf23                   # 102 shrv | 120 parts0
+    max rf49, rf41, rf49 ; sub rf41, rf8, rf55                      # 119 size | 102 sub
+    asr rf55, rf49, rf6 ; smul24 rf53, rf53, rf23                   # 102 shrv | 120 parts1
     max rf41, rf41, 0 ; sub rf55, rf8, rf55                         # 102 limit | 102 sub
-    min rf25, rf25, rf41 ; add rf33, rf33, rf53                     # 103 amount | 126 add
-    max rf55, rf55, 0 ; sub rf41, rf37, rf47                        # 102 limit | 120 size
+    min rf25, rf25, rf41 ; add rf33, rf33, rf53                     # 103 amount | 125 add
+    max rf55, rf55, 0 ; sub rf41, rf37, rf47                        # 102 limit | 119 size
     min rf49, rf49, rf55 ; sub.ifb rf25, 0, rf25                    # 103 amount | 104 select
-    sub.ifa rf49, 0, rf49 ; smul24 rf25, rf25, rf24                 # 104 select | 121 parts2
-    add rf33, rf33, rf25 ; smul24 rf25, rf49, rf24                  # 126 add | 121 parts3
-    add rf25, rf33, rf25 ; v8dot rf33, rf29, rf5                    # 126 add | 118 load src
-    sub.pushn -, rf25, 0 ; sub rf49, rf37, rf33                     # 127 select | 120 size
-    sub.pushc rf59, rf59, rf37 ; mov.ifa rf39, 1                    # 104 select | 127 select
-    max rf47, rf59, rf51 ; sub.pushc rf51, rf47, rf37               # 120 size | 104 select
-    asr rf59, rf47, rf6 ; v8dot rf55, rf42, rf5                     # 102 shrv | 118 load src
-    max rf51, rf51, rf41 ; sub rf41, rf8, rf59                      # 120 size | 102 sub
-    asr rf59, rf51, rf6 ; sub rf53, rf37, rf55                      # 102 shrv | 120 size
+    sub.ifa rf49, 0, rf49 ; smul24 rf25, rf25, rf24                 # 104 select | 120 parts2
+    add rf33, rf33, rf25 ; smul24 rf25, rf49, rf24                  # 125 add | 120 parts3
+    add rf25, rf33, rf25 ; v8dot rf33, rf29, rf5                    # 125 add | 117 load src
+    sub.pushn -, rf25, 0 ; sub rf49, rf37, rf33                     # 126 select | 119 size
+    sub.pushc rf59, rf59, rf37 ; mov.ifa rf39, 1                    # 104 select | 126 select
+    max rf47, rf59, rf51 ; sub.pushc rf51, rf47, rf37               # 119 size | 104 select
+    asr rf59, rf47, rf6 ; v8dot rf55, rf42, rf5                     # 102 shrv | 117 load src
+    max rf51, rf51, rf41 ; sub rf41, rf8, rf59                      # 119 size | 102 sub
+    asr rf59, rf51, rf6 ; sub rf53, rf37, rf55                      # 102 shrv | 119 size
     max rf41, rf41, 0 ; sub rf59, rf8, rf59                         # 102 limit | 102 sub
-    min rf41, rf47, rf41 ; v8dot rf47, rf52, rf12                   # 103 amount | 118 load src
+    min rf41, rf47, rf41 ; v8dot rf47, rf52, rf12                   # 103 amount | 117 load src
     max rf58, rf59, 0 ; v8dot rf59, rf58, rf12                      # 102 limit | 107 px
     min rf51, rf51, rf58 ; sub.ifb rf41, 0, rf41                    # 103 amount | 104 select
-    shr rf33, rf45, rf44 ; sub.pushc rf44, rf33, rf37               # 118 load src | 104 select
-    max rf44, rf44, rf49 ; sub.ifb rf51, 0, rf51                    # 120 size | 104 select
+    shr rf33, rf45, rf44 ; sub.pushc rf44, rf33, rf37               # 117 load src | 104 select
+    max rf44, rf44, rf49 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 select
     asr rf55, rf44, rf6 ; sub.pushc rf49, rf55, rf37                # 102 shrv | 104 select
-    max rf53, rf49, rf53 ; sub rf49, rf8, rf55                      # 120 size | 102 sub
-    asr rf55, rf53, rf6 ; smul24 rf41, rf41, rf23                   # 102 shrv | 121 parts0
+    max rf53, rf49, rf53 ; sub rf49, rf8, rf55                      # 119 size | 102 sub
+    asr rf55, rf53, rf6 ; smul24 rf41, rf41, rf23                   # 102 shrv | 120 parts0
     max rf49, rf49, 0 ; sub rf55, rf8, rf55                         # 102 limit | 102 sub
-    min rf49, rf44, rf49 ; smul24 rf44, rf51, rf23                  # 103 amount | 121 parts1
-    max rf41, rf55, 0 ; add rf44, rf41, rf44                        # 102 limit | 126 add
+    min rf49, rf44, rf49 ; smul24 rf44, rf51, rf23                  # 103 amount | 120 parts1
+    max rf41, rf55, 0 ; add rf44, rf41, rf44                        # 102 limit | 125 add
     min rf41, rf53, rf41 ; sub.ifb rf49, 0, rf49                    # 103 amount | 104 select
-    shr rf31, rf31, rf50 ; smul24 rf49, rf49, rf24                  # 118 load src | 121 parts2
-    shr rf28, rf28, rf61 ; sub.ifa rf41, 0, rf41                    # 118 load src | 104 select
-    shr rf40, rf40, rf43 ; smul24 rf41, rf41, rf24                  # 118 load src | 121 parts3
-    add rf44, rf44, rf49 ; mov rf49, rf19                           # 126 add | 127 select
-    add rf41, rf44, rf41 ; sub rf44, rf59, rf47                     # 126 add | 120 size
-    sub.pushn -, rf41, 0 ; v8dot rf26, rf26, rf12                   # 127 select | 118 load src
-    sub.pushc rf47, rf47, rf59 ; mov.ifa rf49, 1                    # 104 select | 127 select
-    max rf44, rf47, rf44 ; sub.pushc rf47, rf26, rf59               # 120 size | 104 select
-    asr rf26, rf44, rf6 ; sub rf43, rf59, rf26                      # 102 shrv | 120 size
-    max rf43, rf47, rf43 ; sub rf26, rf8, rf26                      # 120 size | 102 sub
-    asr rf29, rf43, rf6 ; v8dot rf47, rf29, rf12                    # 102 shrv | 118 load src
+    shr rf31, rf31, rf50 ; smul24 rf49, rf49, rf24                  # 117 load src | 120 parts2
+    shr rf28, rf28, rf61 ; sub.ifa rf41, 0, rf41                    # 117 load src | 104 select
+    shr rf40, rf40, rf43 ; smul24 rf41, rf41, rf24                  # 117 load src | 120 parts3
+    add rf44, rf44, rf49 ; mov rf49, rf19                           # 125 add | 126 select
+    add rf41, rf44, rf41 ; sub rf44, rf59, rf47                     # 125 add | 119 size
+    sub.pushn -, rf41, 0 ; v8dot rf26, rf26, rf12                   # 126 select | 117 load src
+    sub.pushc rf47, rf47, rf59 ; mov.ifa rf49, 1                    # 104 select | 126 select
+    max rf44, rf47, rf44 ; sub.pushc rf47, rf26, rf59               # 119 size | 104 select
+    asr rf26, rf44, rf6 ; sub rf43, rf59, rf26                      # 102 shrv | 119 size
+    max rf43, rf47, rf43 ; sub rf26, rf8, rf26                      # 119 size | 102 sub
+    asr rf29, rf43, rf6 ; v8dot rf47, rf29, rf12                    # 102 shrv | 117 load src
     max rf26, rf26, 0 ; sub rf29, rf8, rf29                         # 102 limit | 102 sub
-    min rf26, rf44, rf26 ; sub rf44, rf59, rf47                     # 103 amount | 120 size
-    max rf29, rf29, 0 ; v8dot rf42, rf42, rf12                      # 102 limit | 118 load src
+    min rf26, rf44, rf26 ; sub rf44, rf59, rf47                     # 103 amount | 119 size
+    max rf29, rf29, 0 ; v8dot rf42, rf42, rf12                      # 102 limit | 117 load src
     min rf29, rf43, rf29 ; sub.ifb rf26, 0, rf26                    # 103 amount | 104 select
     sub.pushc rf47, rf47, rf59 ; sub.ifa rf29, 0, rf29              # 104 select
-    max rf44, rf47, rf44 ; sub.pushc rf47, rf42, rf59               # 120 size | 104 select
-    asr rf42, rf44, rf6 ; sub rf43, rf59, rf42                      # 102 shrv | 120 size
-    max rf43, rf47, rf43 ; sub rf42, rf8, rf42                      # 120 size | 102 sub
-    asr rf47, rf43, rf6 ; smul24 rf26, rf26, rf23                   # 102 shrv | 121 parts0
+    max rf44, rf47, rf44 ; sub.pushc rf47, rf42, rf59               # 119 size | 104 select
+    asr rf42, rf44, rf6 ; sub rf43, rf59, rf42                      # 102 shrv | 119 size
+    max rf43, rf47, rf43 ; sub rf42, rf8, rf42                      # 119 size | 102 sub
+    asr rf47, rf43, rf6 ; smul24 rf26, rf26, rf23                   # 102 shrv | 120 parts0
     max rf42, rf42, 0 ; sub rf47, rf8, rf47                         # 102 limit | 102 sub
-    min rf42, rf44, rf42 ; smul24 rf29, rf29, rf23                  # 103 amount | 121 parts1
-    max rf63, rf47, 0 ; add rf47, rf63, rf63                        # 102 limit | 118 load src
+    min rf42, rf44, rf42 ; smul24 rf29, rf29, rf23                  # 103 amount | 120 parts1
+    max rf63, rf47, 0 ; add rf47, rf63, rf63                        # 102 limit | 117 load src
     min rf43, rf43, rf63 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 select
-    shl rf10, rf47, rf10 ; smul24 rf42, rf42, rf24                  # 118 load src | 121 parts2
-    sub.ifa rf43, 0, rf43 ; add rf26, rf26, rf29                    # 104 select | 126 add
-    add rf43, rf46, rf46 ; smul24 rf46, rf43, rf24                  # 118 load src | 121 parts3
-    shl rf18, rf43, rf18 ; add rf26, rf26, rf42                     # 118 load src | 126 add
-    add rf10, rf33, rf10 ; add rf26, rf26, rf46                     # 118 load src | 126 add
-    add rf18, rf31, rf18 ; sub.pushn -, rf26, 0                     # 118 load src | 127 select
-    and rf31, rf10, rf7 ; v8dot rf33, rf57, 1                       # 118 load src | 107 px
-    mov rf42, rf19 ; sub.pushc rf46, rf31, rf33                     # 127 select | 104 select
-    and rf43, rf18, rf7 ; sub rf31, rf33, rf31                      # 118 load src | 120 size
-    max rf31, rf46, rf31 ; mov.ifb rf42, 1                          # 120 size | 127 select
+    shl rf10, rf47, rf10 ; smul24 rf42, rf42, rf24                  # 117 load src | 120 parts2
+    sub.ifa rf43, 0, rf43 ; add rf26, rf26, rf29                    # 104 select | 125 add
+    add rf43, rf46, rf46 ; smul24 rf46, rf43, rf24                  # 117 load src | 120 parts3
+    shl rf18, rf43, rf18 ; add rf26, rf26, rf42                     # 117 load src | 125 add
+    add rf10, rf33, rf10 ; add rf26, rf26, rf46                     # 117 load src | 125 add
+    add rf18, rf31, rf18 ; sub.pushn -, rf26, 0                     # 117 load src | 126 select
+    and rf31, rf10, rf7 ; v8dot rf33, rf57, 1                       # 117 load src | 107 px
+    mov rf42, rf19 ; sub.pushc rf46, rf31, rf33                     # 126 select | 104 select
+    and rf43, rf18, rf7 ; sub rf31, rf33, rf31                      # 117 load src | 119 size
+    max rf31, rf46, rf31 ; mov.ifb rf42, 1                          # 119 size | 126 select
     asr rf46, rf31, rf6 ; sub.pushc rf29, rf43, rf33                # 102 shrv | 104 select
-    sub rf56, rf33, rf43 ; add rf43, rf56, rf56                     # 120 size | 118 load src
-    max rf46, rf29, rf56 ; sub rf29, rf8, rf46                      # 120 size | 102 sub
-    asr rf56, rf46, rf6 ; add rf35, rf35, rf35                      # 102 shrv | 118 load src
-    shl rf27, rf43, rf27 ; sub rf43, rf8, rf56                      # 118 load src | 102 sub
-    max rf28, rf29, 0 ; add rf27, rf28, rf27                        # 102 limit | 118 load src
-    shl rf30, rf35, rf30 ; v8dot rf35, rf27, 1                      # 118 load src
-    min rf30, rf31, rf28 ; add rf28, rf40, rf30                     # 103 amount | 118 load src
-    max rf43, rf43, 0 ; sub rf31, rf33, rf35                        # 102 limit | 120 size
+    sub rf56, rf33, rf43 ; add rf43, rf56, rf56                     # 119 size | 117 load src
+    max rf46, rf29, rf56 ; sub rf29, rf8, rf46                      # 119 size | 102 sub
+    asr rf56, rf46, rf6 ; add rf35, rf35, rf35                      # 102 shrv | 117 load src
+    shl rf27, rf43, rf27 ; sub rf43, rf8, rf56                      # 117 load src | 102 sub
+    max rf28, rf29, 0 ; add rf27, rf28, rf27                        # 102 limit | 117 load src
+    shl rf30, rf35, rf30 ; v8dot rf35, rf27, 1                      # 117 load src
+    min rf30, rf31, rf28 ; add rf28, rf40, rf30                     # 103 amount | 117 load src
+    max rf43, rf43, 0 ; sub rf31, rf33, rf35                        # 102 limit | 119 size
     min rf43, rf46, rf43 ; sub.ifb rf30, 0, rf30                    # 103 amount | 104 select
-    and rf46, rf28, rf7 ; sub.pushc rf35, rf35, rf33                # 118 load src | 104 select
-    max rf31, rf35, rf31 ; sub.ifb rf43, 0, rf43                    # 120 size | 104 select
+    and rf46, rf28, rf7 ; sub.pushc rf35, rf35, rf33                # 117 load src | 104 select
+    max rf31, rf35, rf31 ; sub.ifb rf43, 0, rf43                    # 119 size | 104 select
     asr rf35, rf31, rf6 ; sub.pushc rf40, rf46, rf33                # 102 shrv | 104 select
-    sub rf46, rf33, rf46 ; sub rf35, rf8, rf35                      # 120 size | 102 sub
-    max rf40, rf40, rf46 ; smul24 rf30, rf30, rf23                  # 120 size | 121 parts0
-    asr rf46, rf40, rf6 ; smul24 rf43, rf43, rf23                   # 102 shrv | 121 parts1
+    sub rf46, rf33, rf46 ; sub rf35, rf8, rf35                      # 119 size | 102 sub
+    max rf40, rf40, rf46 ; smul24 rf30, rf30, rf23                  # 119 size | 120 parts0
+    asr rf46, rf40, rf6 ; smul24 rf43, rf43, rf23                   # 102 shrv | 120 parts1
     max rf35, rf35, 0 ; sub rf46, rf8, rf46                         # 102 limit | 102 sub
-    min rf30, rf31, rf35 ; add rf31, rf30, rf43                     # 103 amount | 126 add
-    max rf46, rf46, 0 ; v8dot rf35, rf10, rf20                      # 102 limit | 118 load src
+    min rf30, rf31, rf35 ; add rf31, rf30, rf43                     # 103 amount | 125 add
+    max rf46, rf46, 0 ; v8dot rf35, rf10, rf20                      # 102 limit | 117 load src
     min rf40, rf40, rf46 ; sub.ifb rf30, 0, rf30                    # 103 amount | 104 select
-    sub.ifa rf40, 0, rf40 ; smul24 rf30, rf30, rf24                 # 104 select | 121 parts2
-    add rf31, rf31, rf30 ; smul24 rf30, rf40, rf24                  # 126 add | 121 parts3
-    add rf30, rf31, rf30 ; v8dot rf31, rf57, rf20                   # 126 add | 107 px
-    sub.pushn -, rf30, 0 ; mov rf40, rf19                           # 127 select
-    sub.pushc rf35, rf35, rf31 ; sub rf46, rf31, rf35               # 104 select | 120 size
-    max rf35, rf35, rf46 ; v8dot rf46, rf18, rf20                   # 120 size | 118 load src
-    asr rf43, rf35, rf6 ; mov.ifb rf40, 1                           # 102 shrv | 127 select
-    sub.pushc rf46, rf46, rf31 ; sub rf29, rf31, rf46               # 104 select | 120 size
-    max rf43, rf46, rf29 ; sub rf29, rf8, rf43                      # 120 size | 102 sub
-    asr rf46, rf43, rf6 ; v8dot rf56, rf27, rf20                    # 102 shrv | 118 load src
+    sub.ifa rf40, 0, rf40 ; smul24 rf30, rf30, rf24                 # 104 select | 120 parts2
+    add rf31, rf31, rf30 ; smul24 rf30, rf40, rf24                  # 125 add | 120 parts3
+    add rf30, rf31, rf30 ; v8dot rf31, rf57, rf20                   # 125 add | 107 px
+    sub.pushn -, rf30, 0 ; mov rf40, rf19                           # 126 select
+    sub.pushc rf35, rf35, rf31 ; sub rf46, rf31, rf35               # 104 select | 119 size
+    max rf35, rf35, rf46 ; v8dot rf46, rf18, rf20                   # 119 size | 117 load src
+    asr rf43, rf35, rf6 ; mov.ifb rf40, 1                           # 102 shrv | 126 select
+    sub.pushc rf46, rf46, rf31 ; sub rf29, rf31, rf46               # 104 select | 119 size
+    max rf43, rf46, rf29 ; sub rf29, rf8, rf43                      # 119 size | 102 sub
+    asr rf46, rf43, rf6 ; v8dot rf56, rf27, rf20                    # 102 shrv | 117 load src
     max rf29, rf29, 0 ; sub rf46, rf8, rf46                         # 102 limit | 102 sub
-    min rf29, rf35, rf29 ; sub rf35, rf31, rf56                     # 103 amount | 120 size
-    max rf46, rf46, 0 ; v8dot rf47, rf28, rf20                      # 102 limit | 118 load src
+    min rf29, rf35, rf29 ; sub rf35, rf31, rf56                     # 103 amount | 119 size
+    max rf46, rf46, 0 ; v8dot rf47, rf28, rf20                      # 102 limit | 117 load src
     min rf43, rf43, rf46 ; sub.ifb rf29, 0, rf29                    # 103 amount | 104 select
     sub.pushc rf56, rf56, rf31 ; sub.ifa rf43, 0, rf43              # 104 select
-    max rf35, rf56, rf35 ; sub.pushc rf56, rf47, rf31               # 120 size | 104 select
-    asr rf47, rf35, rf6 ; sub rf46, rf31, rf47                      # 102 shrv | 120 size
-    max rf47, rf56, rf46 ; sub rf46, rf8, rf47                      # 120 size | 102 sub
-    asr rf56, rf47, rf6 ; smul24 rf29, rf29, rf23                   # 102 shrv | 121 parts0
+    max rf35, rf56, rf35 ; sub.pushc rf56, rf47, rf31               # 119 size | 104 select
+    asr rf47, rf35, rf6 ; sub rf46, rf31, rf47                      # 102 shrv | 119 size
+    max rf47, rf56, rf46 ; sub rf46, rf8, rf47                      # 119 size | 102 sub
+    asr rf56, rf47, rf6 ; smul24 rf29, rf29, rf23                   # 102 shrv | 120 parts0
     max rf46, rf46, 0 ; sub rf56, rf8, rf56                         # 102 limit | 102 sub
-    min rf43, rf35, rf46 ; smul24 rf35, rf43, rf23                  # 103 amount | 121 parts1
-    max rf29, rf56, 0 ; add rf35, rf29, rf35                        # 102 limit | 126 add
+    min rf43, rf35, rf46 ; smul24 rf35, rf43, rf23                  # 103 amount | 120 parts1
+    max rf29, rf56, 0 ; add rf35, rf29, rf35                        # 102 limit | 125 add
     min rf29, rf47, rf29 ; sub.ifb rf43, 0, rf43                    # 103 amount | 104 select
-    sub.ifa rf29, 0, rf29 ; smul24 rf43, rf43, rf24                 # 104 select | 121 parts2
-    add rf35, rf35, rf43 ; smul24 rf29, rf29, rf24                  # 126 add | 121 parts3
-    add rf29, rf35, rf29 ; v8dot rf35, rf10, rf5                    # 126 add | 118 load src
-    sub.pushn -, rf29, 0 ; v8dot rf43, rf57, rf5                    # 127 select | 107 px
-    mov rf56, rf19 ; sub.pushc rf47, rf35, rf43                     # 127 select | 104 select
-    sub rf35, rf43, rf35 ; v8dot rf46, rf18, rf5                    # 120 size | 118 load src
-    max rf35, rf47, rf35 ; mov.ifb rf56, 1                          # 120 size | 127 select
+    sub.ifa rf29, 0, rf29 ; smul24 rf43, rf43, rf24                 # 104 select | 120 parts2
+    add rf35, rf35, rf43 ; smul24 rf29, rf29, rf24                  # 125 add | 120 parts3
+    add rf29, rf35, rf29 ; v8dot rf35, rf10, rf5                    # 125 add | 117 load src
+    sub.pushn -, rf29, 0 ; v8dot rf43, rf57, rf5                    # 126 select | 107 px
+    mov rf56, rf19 ; sub.pushc rf47, rf35, rf43                     # 126 select | 104 select
+    sub rf35, rf43, rf35 ; v8dot rf46, rf18, rf5                    # 119 size | 117 load src
+    max rf35, rf47, rf35 ; mov.ifb rf56, 1                          # 119 size | 126 select
     asr rf47, rf35, rf6 ; sub.pushc rf63, rf46, rf43                # 102 shrv | 104 select
-    sub rf47, rf43, rf46 ; sub rf46, rf8, rf47                      # 120 size | 102 sub
-    max rf47, rf63, rf47 ; v8dot rf63, rf27, rf5                    # 120 size | 118 load src
-    asr rf44, rf47, rf6 ; sub rf61, rf43, rf63                      # 102 shrv | 120 size
+    sub rf47, rf43, rf46 ; sub rf46, rf8, rf47                      # 119 size | 102 sub
+    max rf47, rf63, rf47 ; v8dot rf63, rf27, rf5                    # 119 size | 117 load src
+    asr rf44, rf47, rf6 ; sub rf61, rf43, rf63                      # 102 shrv | 119 size
     max rf44, rf46, 0 ; sub rf46, rf8, rf44                         # 102 limit | 102 sub
-    min rf35, rf35, rf44 ; v8dot rf44, rf28, rf5                    # 103 amount | 118 load src
-    max rf46, rf46, 0 ; sub rf50, rf43, rf44                        # 102 limit | 120 size
+    min rf35, rf35, rf44 ; v8dot rf44, rf28, rf5                    # 103 amount | 117 load src
+    max rf46, rf46, 0 ; sub rf50, rf43, rf44                        # 102 limit | 119 size
     min rf46, rf47, rf46 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 select
     sub.pushc rf63, rf63, rf43 ; sub.ifa rf46, 0, rf46              # 104 select
-    max rf44, rf63, rf61 ; sub.pushc rf61, rf44, rf43               # 120 size | 104 select
-    asr rf63, rf44, rf6 ; smul24 rf35, rf35, rf23                   # 102 shrv | 121 parts0
-    max rf61, rf61, rf50 ; sub rf50, rf8, rf63                      # 120 size | 102 sub
-    asr rf63, rf61, rf6 ; smul24 rf46, rf46, rf23                   # 102 shrv | 121 parts1
+    max rf44, rf63, rf61 ; sub.pushc rf61, rf44, rf43               # 119 size | 104 select
+    asr rf63, rf44, rf6 ; smul24 rf35, rf35, rf23                   # 102 shrv | 120 parts0
+    max rf61, rf61, rf50 ; sub rf50, rf8, rf63                      # 119 size | 102 sub
+    asr rf63, rf61, rf6 ; smul24 rf46, rf46, rf23                   # 102 shrv | 120 parts1
     max rf50, rf50, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf35, rf44, rf50 ; add rf44, rf35, rf46                     # 103 amount | 126 add
-    max rf10, rf63, 0 ; v8dot rf63, rf10, rf12                      # 102 limit | 118 load src
+    min rf35, rf44, rf50 ; add rf44, rf35, rf46                     # 103 amount | 125 add
+    max rf10, rf63, 0 ; v8dot rf63, rf10, rf12                      # 102 limit | 117 load src
     min rf10, rf61, rf10 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 select
-    sub.ifa rf10, 0, rf10 ; smul24 rf35, rf35, rf24                 # 104 select | 121 parts2
-    add rf35, rf44, rf35 ; smul24 rf10, rf10, rf24                  # 126 add | 121 parts3
-    shr rf35, rf57, -8 ; add rf10, rf35, rf10                       # 107 px | 126 add
-    sub.pushn -, rf10, 0 ; mov rf57, rf19                           # 127 select
-    sub.pushc rf63, rf63, rf35 ; sub rf44, rf35, rf63               # 104 select | 120 size
-    max rf18, rf63, rf44 ; v8dot rf44, rf18, rf12                   # 120 size | 118 load src
-    asr rf63, rf18, rf6 ; mov.ifb rf57, 1                           # 102 shrv | 127 select
-    sub.pushc rf44, rf44, rf35 ; sub rf61, rf35, rf44               # 104 select | 120 size
-    max rf61, rf44, rf61 ; sub rf44, rf8, rf63                      # 120 size | 102 sub
-    asr rf27, rf61, rf6 ; v8dot rf63, rf27, rf12                    # 102 shrv | 118 load src
+    sub.ifa rf10, 0, rf10 ; smul24 rf35, rf35, rf24                 # 104 select | 120 parts2
+    add rf35, rf44, rf35 ; smul24 rf10, rf10, rf24                  # 125 add | 120 parts3
+    shr rf35, rf57, -8 ; add rf10, rf35, rf10                       # 107 px | 125 add
+    sub.pushn -, rf10, 0 ; mov rf57, rf19                           # 126 select
+    sub.pushc rf63, rf63, rf35 ; sub rf44, rf35, rf63               # 104 select | 119 size
+    max rf18, rf63, rf44 ; v8dot rf44, rf18, rf12                   # 119 size | 117 load src
+    asr rf63, rf18, rf6 ; mov.ifb rf57, 1                           # 102 shrv | 126 select
+    sub.pushc rf44, rf44, rf35 ; sub rf61, rf35, rf44               # 104 select | 119 size
+    max rf61, rf44, rf61 ; sub rf44, rf8, rf63                      # 119 size | 102 sub
+    asr rf27, rf61, rf6 ; v8dot rf63, rf27, rf12                    # 102 shrv | 117 load src
     max rf27, rf44, 0 ; sub rf44, rf8, rf27                         # 102 limit | 102 sub
-    min rf18, rf18, rf27 ; sub rf27, rf35, rf63                     # 103 amount | 120 size
-    max rf28, rf44, 0 ; v8dot rf44, rf28, rf12                      # 102 limit | 118 load src
+    min rf18, rf18, rf27 ; sub rf27, rf35, rf63                     # 103 amount | 119 size
+    max rf28, rf44, 0 ; v8dot rf44, rf28, rf12                      # 102 limit | 117 load src
     min rf28, rf61, rf28 ; sub.ifb rf18, 0, rf18                    # 103 amount | 104 select
     sub.pushc rf63, rf63, rf35 ; sub.ifa rf28, 0, rf28              # 104 select
-    max rf27, rf63, rf27 ; sub.pushc rf63, rf44, rf35               # 120 size | 104 select
-    asr rf44, rf27, rf6 ; sub rf61, rf35, rf44                      # 102 shrv | 120 size
-    max rf61, rf63, rf61 ; sub rf44, rf8, rf44                      # 120 size | 102 sub
-    asr rf18, rf61, rf6 ; smul24 rf6, rf18, rf23                    # 102 shrv | 121 parts0
+    max rf27, rf63, rf27 ; sub.pushc rf63, rf44, rf35               # 119 size | 104 select
+    asr rf44, rf27, rf6 ; sub rf61, rf35, rf44                      # 102 shrv | 119 size
+    max rf61, rf63, rf61 ; sub rf44, rf8, rf44                      # 119 size | 102 sub
+    asr rf18, rf61, rf6 ; smul24 rf6, rf18, rf23                    # 102 shrv | 120 parts0
     max rf8, rf44, 0 ; sub rf18, rf8, rf18                          # 102 limit | 102 sub
-    min rf23, rf27, rf8 ; smul24 rf8, rf28, rf23                    # 103 amount | 121 parts1
-    max rf6, rf18, 0 ; add rf8, rf6, rf8                            # 102 limit | 126 add
+    min rf23, rf27, rf8 ; smul24 rf8, rf28, rf23                    # 103 amount | 120 parts1
+    max rf6, rf18, 0 ; add rf8, rf6, rf8                            # 102 limit | 125 add
     min rf6, rf61, rf6 ; sub.ifb rf23, 0, rf23                      # 103 amount | 104 select
-    sub.ifa rf6, 0, rf6 ; smul24 rf23, rf23, rf24                   # 104 select | 121 parts2
-    add rf8, rf8, rf23 ; smul24 rf6, rf6, rf24                      # 126 add | 121 parts3
-    add rf6, rf8, rf6 ; mov rf8, rf19                               # 126 add | 127 select
-    sub.pushn -, rf6, 0 ; mov rf23, rf11                            # 127 select | 111 select
-    add rf13, rf13, 8 ; sub.pushc -, rf0, rf2                       # 127 add | 131 store dst
-    add rf25, rf25, 8 ; sub rf13, rf13, rf36                        # 127 add | 127 sub
-    asr rf13, rf13, 4 ; sub rf25, rf25, rf39                        # 127 rounded | 127 sub
-    asr rf13, rf25, 4 ; add rf4, rf4, rf13                          # 127 rounded | 130 add
-    max rf4, rf4, 0 ; add rf13, rf38, rf13                          # 130 max | 130 add
-    max rf13, rf13, 0 ; mov rf2, rf3                                # 130 max | next trip
-    umin tmuau, rf2, rf0 ; add rf41, rf41, 8                        # the item's record | 127 add | uniform 0xfffffffb (vec3)
-    min rf4, rf4, rf7 ; add rf26, rf26, 8                           # 130 limited | 127 add
-    min rf13, rf13, rf7 ; add rf30, rf30, 8                         # 130 limited | 127 add
-    vpack rf29, rf4, rf13 ; add rf4, rf29, 8                        # 131 store dst | 127 add
-    add rf41, rf10, 8 ; sub rf10, rf41, rf49                        # 127 add | 127 sub
-    asr rf10, rf10, 4 ; sub rf26, rf26, rf42                        # 127 rounded | 127 sub
-    asr rf26, rf26, 4 ; sub rf30, rf30, rf40                        # 127 rounded | 127 sub
-    asr rf4, rf30, 4 ; sub rf30, rf4, rf56                          # 127 rounded | 127 sub
-    asr rf30, rf30, 4 ; sub rf41, rf41, rf57                        # 127 rounded | 127 sub
-    asr rf37, rf41, 4 ; add rf10, rf37, rf10                        # 127 rounded | 130 add
-    max rf10, rf10, 0 ; add rf26, rf59, rf26                        # 130 max | 130 add
-    max rf4, rf26, 0 ; add rf26, rf33, rf4                          # 130 max | 130 add
-    max rf26, rf26, 0 ; add rf30, rf31, rf30                        # 130 max | 130 add
-    max rf30, rf30, 0 ; add rf37, rf43, rf37                        # 130 max | 130 add
-    max rf37, rf37, 0 ; mov rf24, rf11                              # 130 max | 111 select
-    min rf6, rf10, rf7 ; add rf10, rf6, 8                           # 130 limited | 127 add
-    min rf43, rf4, rf7 ; mov.ifb rf8, 1                             # 130 limited | 127 select
-    min rf8, rf26, rf7 ; sub rf10, rf10, rf8 ; thrsw                # 130 limited | 127 sub
-    asr rf10, rf10, 4                                               # 127 rounded
-    min rf10, rf30, rf7 ; add rf30, rf35, rf10                      # 130 limited | 130 add
-    max rf30, rf30, 0 ; sub.pushc -, rf0, rf3                       # 130 max | whether there is a batch more
-    min rf37, rf37, rf7 ; add rf3, rf2, rf1 ; ldtmu.rf4             # 130 limited | the item's record
-    min rf35, rf30, rf7 ; ldtmu.rf30                                # 130 limited | the item's record
-    vpack rf43, rf6, rf43 ; add rf18, rf17, rf30 ; ldtmu.rf30       # 131 store dst | 118 load src | the item's record
-    vpack rf26, rf8, rf10 ; v8dot rf8, rf30, 1                      # 131 store dst | 60 pri
+    sub.ifa rf6, 0, rf6 ; smul24 rf23, rf23, rf24                   # 104 select | 120 parts2
+    add rf8, rf8, rf23 ; smul24 rf6, rf6, rf24                      # 125 add | 120 parts3
+    add rf6, rf8, rf6 ; mov rf8, rf19                               # 125 add | 126 select
+    sub.pushn -, rf6, 0 ; mov rf23, rf11                            # 126 select | 111 select
+    add rf13, rf13, 8 ; sub.pushc -, rf0, rf2                       # 126 add | 130 store dst
+    add rf25, rf25, 8 ; sub rf13, rf13, rf36                        # 126 add | 126 sub
+    asr rf13, rf13, 4 ; sub rf25, rf25, rf39                        # 126 rounded | 126 sub
+    asr rf13, rf25, 4 ; add rf4, rf4, rf13                          # 126 rounded | 129 add
+    max rf4, rf4, 0 ; add rf13, rf38, rf13                          # 129 max | 129 add
+    max rf13, rf13, 0 ; mov rf2, rf3                                # 129 max | next trip
+    umin tmuau, rf2, rf0 ; add rf41, rf41, 8                        # the item's record | 126 add | uniform 0xfffffffb (vec3)
+    min rf4, rf4, rf7 ; add rf26, rf26, 8                           # 129 limited | 126 add
+    min rf13, rf13, rf7 ; add rf30, rf30, 8                         # 129 limited | 126 add
+    vpack rf29, rf4, rf13 ; add rf4, rf29, 8                        # 130 store dst | 126 add
+    add rf41, rf10, 8 ; sub rf10, rf41, rf49                        # 126 add | 126 sub
+    asr rf10, rf10, 4 ; sub rf26, rf26, rf42                        # 126 rounded | 126 sub
+    asr rf26, rf26, 4 ; sub rf30, rf30, rf40                        # 126 rounded | 126 sub
+    asr rf4, rf30, 4 ; sub rf30, rf4, rf56                          # 126 rounded | 126 sub
+    asr rf30, rf30, 4 ; sub rf41, rf41, rf57                        # 126 rounded | 126 sub
+    asr rf37, rf41, 4 ; add rf10, rf37, rf10                        # 126 rounded | 129 add
+    max rf10, rf10, 0 ; add rf26, rf59, rf26                        # 129 max | 129 add
+    max rf4, rf26, 0 ; add rf26, rf33, rf4                          # 129 max | 129 add
+    max rf26, rf26, 0 ; add rf30, rf31, rf30                        # 129 max | 129 add
+    max rf30, rf30, 0 ; add rf37, rf43, rf37                        # 129 max | 129 add
+    max rf37, rf37, 0 ; mov rf24, rf11                              # 129 max | 111 select
+    min rf6, rf10, rf7 ; add rf10, rf6, 8                           # 129 limited | 126 add
+    min rf43, rf4, rf7 ; mov.ifb rf8, 1                             # 129 limited | 126 select
+    min rf8, rf26, rf7 ; sub rf10, rf10, rf8 ; thrsw                # 129 limited | 126 sub
+    asr rf10, rf10, 4                                               # 126 rounded
+    min rf10, rf30, rf7 ; add rf30, rf35, rf10                      # 129 limited | 129 add
+    max rf30, rf30, 0 ; sub.pushc -, rf0, rf3                       # 129 max | whether there is a batch more
+    min rf37, rf37, rf7 ; add rf3, rf2, rf1 ; ldtmu.rf4             # 129 limited | the item's record
+    min rf35, rf30, rf7 ; ldtmu.rf30                                # 129 limited | the item's record
+    vpack rf43, rf6, rf43 ; add rf18, rf17, rf30 ; ldtmu.rf30       # 130 store dst | 117 load src | the item's record
+    vpack rf26, rf8, rf10 ; v8dot rf8, rf30, 1                      # 130 store dst | 60 pri
     shl rf10, rf8, 2 ; v8dot rf6, rf30, rf5                         # 97 table | 62 damping
-    vpack rf30, rf37, rf35 ; v8dot rf13, rf30, rf12                 # 131 store dst | 63 dir
-    v8pack tmud, rf29, rf43                                         # 131 store dst
-    v8pack tmud, rf26, rf30                                         # 131 store dst
-    nop ; add.ifnb tmuau, rf32, rf21                                # 131 store dst | uniform 0xfffffffa (vec2)
+    vpack rf30, rf37, rf35 ; v8dot rf13, rf30, rf12                 # 130 store dst | 63 dir
+    v8pack tmud, rf29, rf43                                         # 130 store dst
+    v8pack tmud, rf26, rf30                                         # 130 store dst
+    nop ; add.ifnb tmuau, rf32, rf21                                # 130 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

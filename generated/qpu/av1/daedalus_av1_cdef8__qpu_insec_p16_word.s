@@ -5,7 +5,7 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 5bad14ec2a5d8767
+# input hash a066f36f0abef939
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -67,933 +67,933 @@
     shl rf0, rf0, 2
     and rf0, rf3, 3 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shl rf6, rf0, 1                                                 # 118 load src
+    shl rf6, rf0, 1                                                 # 117 load src
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 damping
     shl rf1, rf1, 4
     nop ; ldunifrf.rf0                                              # uniform value:records
     add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf3            # uniform value:threads
     umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffb (vec3)
     shl rf1, rf3, 6
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf16                         # the item's record | 118 load src | uniform value:src_stride
-    umin tmuau, rf3, rf0 ; smul24 rf7, rf6, rf16 ; ldtmu.rf4        # the item's record | 118 load src | uniform 0xfffffffb (vec3)
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf16                         # the item's record | 117 load src | uniform value:src_stride
+    umin tmuau, rf3, rf0 ; smul24 rf7, rf6, rf16 ; ldtmu.rf4        # the item's record | 117 load src | uniform 0xfffffffb (vec3)
     nop ; ldtmu.rf5                                                 # the item's record
-    nop ; ldunifrf.rf20                                             # 131 store dst | uniform value:dst_stride
-    nop ; smul24 rf10, rf6, rf20 ; ldtmu.rf6                        # 131 store dst | the item's record
+    nop ; ldunifrf.rf20                                             # 130 store dst | uniform value:dst_stride
+    nop ; smul24 rf10, rf6, rf20 ; ldtmu.rf6                        # 130 store dst | the item's record
     nop ; ldunifrf.rf8                                              # 61 sec | uniform 0x00000100
     nop ; v8dot rf9, rf6, rf8 ; ldunifrf.rf11                       # 61 sec | 63 dir | uniform 0x01000000
-    nop ; v8dot rf12, rf6, rf11 ; ldunifrf.rf13                     # 63 dir | 118 load src | uniform value:src
-    nop ; add rf17, rf13, rf7 ; ldunifrf.rf7                        # 118 load src | 131 store dst | uniform value:dst
-    nop ; add rf21, rf7, rf10 ; ldunifrf.rf7                        # 131 store dst | 62 damping | uniform 0x00010000
+    nop ; v8dot rf12, rf6, rf11 ; ldunifrf.rf13                     # 63 dir | 117 load src | uniform value:src
+    nop ; add rf17, rf13, rf7 ; ldunifrf.rf7                        # 117 load src | 130 store dst | uniform value:dst
+    nop ; add rf21, rf7, rf10 ; ldunifrf.rf7                        # 130 store dst | 62 damping | uniform 0x00010000
     nop ; ldunifrf.rf10                                             # 98 table | uniform table:log2
-    nop ; ldunifrf.rf13                                             # 114 beside | uniform table:next
-    nop ; ldunifrf.rf14                                             # 118 table | uniform table:dy
-    nop ; ldunifrf.rf15                                             # 118 table | uniform table:dx
-    nop ; ldunifrf.rf18                                             # 118 load src | uniform 0x000000ff
-    nop ; mov rf19, 0                                               # 127 select
+    nop ; ldunifrf.rf13                                             # 113 beside0 | uniform table:next
+    nop ; ldunifrf.rf14                                             # 117 table | uniform table:dy
+    nop ; ldunifrf.rf15                                             # 117 table | uniform table:dx
+    nop ; ldunifrf.rf18                                             # 117 load src | uniform 0x000000ff
+    nop ; mov rf19, 0                                               # 126 select
 loop:
     shl rf23, rf9, 2 ; v8dot rf22, rf6, rf7                         # 98 table | 62 damping
-    add tmua, rf10, rf23 ; add rf23, rf17, rf5 ; thrsw              # 98 table | 118 load src
-    add rf24, rf12, 2 ; mov rf25, rf19                              # 114 add | 127 select
-    shl rf24, rf24, 2                                               # 114 beside
-    nop ; add tmua, rf13, rf24 ; thrsw ; ldtmu.rf24                 # 114 beside | the item's record
+    add tmua, rf10, rf23 ; add rf23, rf17, rf5 ; thrsw              # 98 table | 117 load src
+    add rf24, rf12, 2 ; mov rf25, rf19                              # 113 add | 126 select
+    shl rf24, rf24, 2                                               # 113 beside0
+    nop ; add tmua, rf13, rf24 ; thrsw ; ldtmu.rf24                 # 113 beside0 | the item's record
     nop ; ldtmu.rf26                                                # the item's record
     nop ; ldtmu.rf27                                                # the item's record
     nop ; ldtmu.rf28                                                # 98 table
-    nop ; sub rf22, rf22, rf28 ; ldtmu.rf28                         # 98 sub | 114 beside
-    max rf22, rf22, 0                                               # 98 sec_shift
-    shl rf28, rf28, 3                                               # 118 table
-    add tmuau, rf14, rf28 ; add rf12, rf12, 6                       # 118 table | 114 add | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf15, rf28 ; thrsw                             # 118 table | uniform 0xfffffffa (vec2)
-    shl rf12, rf12, 2                                               # 114 beside
+    nop ; sub rf22, rf22, rf28 ; ldtmu.rf28                         # 98 sub | 113 beside0
+    max rf22, rf22, 0                                               # 98 shift
+    shl rf28, rf28, 3                                               # 117 table
+    add tmuau, rf14, rf28 ; add rf12, rf12, 6                       # 117 table | 113 add | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf15, rf28 ; thrsw                             # 117 table | uniform 0xfffffffa (vec2)
+    shl rf12, rf12, 2                                               # 113 way
     nop
-    nop ; ldtmu.rf28                                                # 118 table
-    nop ; smul24 rf30, rf28, rf16 ; ldtmu.rf29                      # 118 load src | 118 table
-    nop ; smul24 rf28, rf28, -1                                     # 118 mul
-    nop ; smul24 rf31, rf28, rf16 ; ldtmu.rf28                      # 118 load src | 118 table
-    add rf28, rf30, rf28 ; smul24 rf30, rf28, -1                    # 118 load src | 118 mul
-    add rf32, rf31, rf30 ; add rf31, rf23, rf28 ; ldtmu.rf30        # 118 load src | 118 table
-    and tmuau, rf31, -4 ; add rf33, rf23, rf32                      # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf31, rf31, 3 ; mov tmuau, rf23                             # 118 load src | 107 px | uniform 0xfffffffa (vec2)
-    and tmuau, rf33, -4 ; smul24 rf34, rf29, rf16                   # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf33, rf33, 3 ; add rf34, rf34, rf30                        # 118 load src
-    not rf35, rf31 ; add rf36, rf23, rf34 ; thrsw                   # 118 load src
-    shl rf37, rf36, 3                                               # 118 load src
-    not rf29, rf33 ; smul24 rf38, rf29, -1                          # 118 load src | 118 mul
-    not rf39, rf37 ; smul24 rf40, rf38, rf16 ; thrsw ; ldtmu.rf38   # 118 load src
-    shr rf41, rf38, rf31 ; ldtmu.rf38                               # 118 load src
-    shr rf42, rf38, rf31 ; add rf38, rf38, rf38 ; ldtmu.rf31        # 118 load src
-    shl rf31, rf38, rf35 ; add rf38, rf31, rf31 ; thrsw ; ldtmu.rf43 # 118 load src | 107 px
-    shl rf35, rf38, rf35 ; add rf31, rf41, rf31 ; ldtmu.rf38        # 118 load src | 107 px
-    and tmuau, rf36, -4 ; add rf35, rf42, rf35                      # 118 load src | uniform 0xfffffffb (vec3)
-    and rf36, rf31, rf18 ; v8dot rf42, rf43, 1                      # 118 load src | 107 px
-    sub.pushc rf36, rf36, rf42 ; sub rf41, rf42, rf36               # 104 select | 120 size
-    max rf36, rf36, rf41 ; thrsw ; ldtmu.rf41                       # 120 size | 118 load src
-    asr rf44, rf36, rf22 ; ldtmu.rf45                               # 102 shrv | 118 load src
-    shr rf46, rf41, rf33 ; sub rf41, rf9, rf44 ; ldtmu.rf44         # 118 load src | 102 sub
-    max rf41, rf41, 0 ; add rf47, rf45, rf45                        # 102 limit | 118 load src
-    min rf36, rf36, rf41 ; add rf41, rf44, rf44 ; ldtmu.rf44        # 103 amount | 118 load src
-    shr rf33, rf45, rf33 ; sub.ifa rf36, 0, rf36                    # 118 load src | 104 select
-    shl rf47, rf47, rf29 ; add rf36, rf36, rf36 ; ldtmu.rf45        # 118 load src | 121 parts4
-    shl rf41, rf41, rf29 ; add rf29, rf46, rf47 ; ldtmu.rf46        # 118 load src
-    shr rf41, rf44, rf37 ; add rf33, rf33, rf41                     # 118 load src
-    shr rf44, rf45, rf37 ; v8dot rf37, rf29, 1                      # 118 load src
-    sub.pushc rf37, rf37, rf42 ; sub rf47, rf42, rf37               # 104 select | 120 size
-    max rf30, rf37, rf47 ; smul24 rf37, rf30, -1                    # 120 size | 118 mul
-    asr rf37, rf30, rf22 ; add rf40, rf40, rf37                     # 102 shrv | 118 load src
-    sub rf37, rf9, rf37 ; add rf45, rf45, rf45                      # 102 sub | 118 load src
-    max rf37, rf37, 0 ; add rf46, rf46, rf46                        # 102 limit | 118 load src
-    min rf30, rf30, rf37 ; add rf37, rf23, rf40                     # 103 amount | 118 load src
-    shl rf45, rf45, rf39 ; sub.ifa rf30, 0, rf30                    # 118 load src | 104 select
-    shl rf39, rf46, rf39 ; add rf30, rf30, rf30                     # 118 load src | 121 parts5
-    and tmuau, rf37, -4 ; add rf41, rf41, rf45                      # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf39, rf37, 3 ; add rf37, rf44, rf39                        # 118 load src
-    and rf12, rf41, rf18 ; add tmua, rf13, rf12 ; thrsw             # 118 load src | 114 beside
-    not rf45, rf39 ; sub rf44, rf42, rf12                           # 118 load src | 120 size
-    nop ; add rf30, rf36, rf30                                      # 126 add
+    nop ; ldtmu.rf28                                                # 117 table
+    nop ; smul24 rf30, rf28, rf16 ; ldtmu.rf29                      # 117 load src | 117 table
+    nop ; smul24 rf28, rf28, -1                                     # 117 mul
+    nop ; smul24 rf31, rf28, rf16 ; ldtmu.rf28                      # 117 load src | 117 table
+    add rf28, rf30, rf28 ; smul24 rf30, rf28, -1                    # 117 load src | 117 mul
+    add rf32, rf31, rf30 ; add rf31, rf23, rf28 ; ldtmu.rf30        # 117 load src | 117 table
+    and tmuau, rf31, -4 ; add rf33, rf23, rf32                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf31, rf31, 3 ; mov tmuau, rf23                             # 117 load src | 107 px | uniform 0xfffffffa (vec2)
+    and tmuau, rf33, -4 ; smul24 rf34, rf29, rf16                   # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf33, rf33, 3 ; add rf34, rf34, rf30                        # 117 load src
+    not rf35, rf31 ; add rf36, rf23, rf34 ; thrsw                   # 117 load src
+    shl rf37, rf36, 3                                               # 117 load src
+    not rf29, rf33 ; smul24 rf38, rf29, -1                          # 117 load src | 117 mul
+    not rf39, rf37 ; smul24 rf40, rf38, rf16 ; thrsw ; ldtmu.rf38   # 117 load src
+    shr rf41, rf38, rf31 ; ldtmu.rf38                               # 117 load src
+    shr rf42, rf38, rf31 ; add rf38, rf38, rf38 ; ldtmu.rf31        # 117 load src
+    shl rf31, rf38, rf35 ; add rf38, rf31, rf31 ; thrsw ; ldtmu.rf43 # 117 load src | 107 px
+    shl rf35, rf38, rf35 ; add rf31, rf41, rf31 ; ldtmu.rf38        # 117 load src | 107 px
+    and tmuau, rf36, -4 ; add rf35, rf42, rf35                      # 117 load src | uniform 0xfffffffb (vec3)
+    and rf36, rf31, rf18 ; v8dot rf42, rf43, 1                      # 117 load src | 107 px
+    sub.pushc rf36, rf36, rf42 ; sub rf41, rf42, rf36               # 104 select | 119 size
+    max rf36, rf36, rf41 ; thrsw ; ldtmu.rf41                       # 119 size | 117 load src
+    asr rf44, rf36, rf22 ; ldtmu.rf45                               # 102 shrv | 117 load src
+    shr rf46, rf41, rf33 ; sub rf41, rf9, rf44 ; ldtmu.rf44         # 117 load src | 102 sub
+    max rf41, rf41, 0 ; add rf47, rf45, rf45                        # 102 limit | 117 load src
+    min rf36, rf36, rf41 ; add rf41, rf44, rf44 ; ldtmu.rf44        # 103 amount | 117 load src
+    shr rf33, rf45, rf33 ; sub.ifa rf36, 0, rf36                    # 117 load src | 104 select
+    shl rf47, rf47, rf29 ; add rf36, rf36, rf36 ; ldtmu.rf45        # 117 load src | 120 parts4
+    shl rf41, rf41, rf29 ; add rf29, rf46, rf47 ; ldtmu.rf46        # 117 load src
+    shr rf41, rf44, rf37 ; add rf33, rf33, rf41                     # 117 load src
+    shr rf44, rf45, rf37 ; v8dot rf37, rf29, 1                      # 117 load src
+    sub.pushc rf37, rf37, rf42 ; sub rf47, rf42, rf37               # 104 select | 119 size
+    max rf30, rf37, rf47 ; smul24 rf37, rf30, -1                    # 119 size | 117 mul
+    asr rf37, rf30, rf22 ; add rf40, rf40, rf37                     # 102 shrv | 117 load src
+    sub rf37, rf9, rf37 ; add rf45, rf45, rf45                      # 102 sub | 117 load src
+    max rf37, rf37, 0 ; add rf46, rf46, rf46                        # 102 limit | 117 load src
+    min rf30, rf30, rf37 ; add rf37, rf23, rf40                     # 103 amount | 117 load src
+    shl rf45, rf45, rf39 ; sub.ifa rf30, 0, rf30                    # 117 load src | 104 select
+    shl rf39, rf46, rf39 ; add rf30, rf30, rf30                     # 117 load src | 120 parts5
+    and tmuau, rf37, -4 ; add rf41, rf41, rf45                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf39, rf37, 3 ; add rf37, rf44, rf39                        # 117 load src
+    and rf12, rf41, rf18 ; add tmua, rf13, rf12 ; thrsw             # 117 load src | 113 way
+    not rf45, rf39 ; sub rf44, rf42, rf12                           # 117 load src | 119 size
+    nop ; add rf30, rf36, rf30                                      # 125 add
     nop ; sub.pushc rf12, rf12, rf42                                # 104 parts6
-    max rf12, rf12, rf44 ; thrsw ; ldtmu.rf44                       # 120 size | 118 load src
-    asr rf36, rf12, rf22 ; ldtmu.rf46                               # 102 shrv | 118 load src
-    shr rf47, rf44, rf39 ; sub rf36, rf9, rf36 ; ldtmu.rf44         # 118 load src | 102 sub
-    max rf36, rf36, 0 ; add rf48, rf46, rf46                        # 102 limit | 118 load src
-    min rf12, rf12, rf36 ; add rf36, rf44, rf44 ; ldtmu.rf44        # 103 amount | 118 load src | 114 beside
-    shr rf39, rf46, rf39 ; sub.ifa rf12, 0, rf12                    # 118 load src | 104 parts6
-    shl rf12, rf48, rf45 ; add rf30, rf30, rf12                     # 118 load src | 126 add
-    shl rf36, rf36, rf45 ; add rf12, rf47, rf12                     # 118 load src
-    shl rf39, rf44, 3 ; add rf36, rf39, rf36                        # 118 table | 118 load src
-    and rf44, rf12, rf18 ; add tmuau, rf14, rf39                    # 118 load src | 118 table | uniform 0xfffffffa (vec2)
-    sub.pushc rf44, rf44, rf42 ; sub rf45, rf42, rf44               # 104 parts7 | 120 size
-    max rf39, rf44, rf45 ; add tmuau, rf15, rf39 ; thrsw            # 120 size | 118 table | uniform 0xfffffffa (vec2)
-    asr rf44, rf39, rf22 ; v8dot rf45, rf31, rf8                    # 102 shrv | 118 load src
+    max rf12, rf12, rf44 ; thrsw ; ldtmu.rf44                       # 119 size | 117 load src
+    asr rf36, rf12, rf22 ; ldtmu.rf46                               # 102 shrv | 117 load src
+    shr rf47, rf44, rf39 ; sub rf36, rf9, rf36 ; ldtmu.rf44         # 117 load src | 102 sub
+    max rf36, rf36, 0 ; add rf48, rf46, rf46                        # 102 limit | 117 load src
+    min rf12, rf12, rf36 ; add rf36, rf44, rf44 ; ldtmu.rf44        # 103 amount | 117 load src | 113 way
+    shr rf39, rf46, rf39 ; sub.ifa rf12, 0, rf12                    # 117 load src | 104 parts6
+    shl rf12, rf48, rf45 ; add rf30, rf30, rf12                     # 117 load src | 125 add
+    shl rf36, rf36, rf45 ; add rf12, rf47, rf12                     # 117 load src
+    shl rf39, rf44, 3 ; add rf36, rf39, rf36                        # 117 table | 117 load src
+    and rf44, rf12, rf18 ; add tmuau, rf14, rf39                    # 117 load src | 117 table | uniform 0xfffffffa (vec2)
+    sub.pushc rf44, rf44, rf42 ; sub rf45, rf42, rf44               # 104 parts7 | 119 size
+    max rf39, rf44, rf45 ; add tmuau, rf15, rf39 ; thrsw            # 119 size | 117 table | uniform 0xfffffffa (vec2)
+    asr rf44, rf39, rf22 ; v8dot rf45, rf31, rf8                    # 102 shrv | 117 load src
     sub rf44, rf9, rf44 ; v8dot rf47, rf43, rf8                     # 102 sub | 107 px
     max rf44, rf44, 0                                               # 102 limit
-    min rf39, rf39, rf44 ; ldtmu.rf44                               # 103 amount | 118 table
-    sub.ifa rf39, 0, rf39 ; smul24 rf48, rf44, rf16                 # 104 parts7 | 118 load src
-    add rf39, rf30, rf39 ; smul24 rf30, rf44, -1                    # 126 add | 118 mul
-    nop ; smul24 rf44, rf30, rf16 ; ldtmu.rf30                      # 118 load src | 118 table
-    nop ; smul24 rf49, rf30, rf16 ; ldtmu.rf46                      # 118 load src | 118 table
-    add rf46, rf48, rf46 ; smul24 rf48, rf46, -1                    # 118 load src | 118 mul
-    add rf50, rf44, rf48 ; add rf48, rf23, rf46 ; ldtmu.rf44        # 118 load src | 118 table
-    and tmuau, rf48, -4 ; add rf51, rf23, rf50                      # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf48, rf48, 3 ; add rf49, rf49, rf44                        # 118 load src
-    and tmuau, rf51, -4 ; add rf52, rf23, rf49                      # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf51, rf51, 3                                               # 118 load src
-    not rf53, rf48 ; thrsw                                          # 118 load src
-    shl rf54, rf52, 3                                               # 118 load src
-    not rf30, rf51 ; smul24 rf55, rf30, -1                          # 118 load src | 118 mul
-    nop ; smul24 rf56, rf55, rf16 ; thrsw ; ldtmu.rf55              # 118 p | 118 load src
-    shr rf57, rf55, rf48 ; ldtmu.rf55                               # 118 load src
-    shr rf58, rf55, rf48 ; add rf55, rf55, rf55 ; ldtmu.rf48        # 118 load src
-    shl rf48, rf55, rf53 ; add rf55, rf48, rf48 ; ldtmu.rf59        # 118 load src
-    shl rf53, rf55, rf53 ; add rf48, rf57, rf48 ; ldtmu.rf55        # 118 load src
-    shr rf59, rf59, rf51 ; add rf53, rf58, rf53 ; ldtmu.rf58        # 118 load src
-    shr rf57, rf55, rf51 ; v8dot rf51, rf48, 1                      # 118 load src
-    sub.pushc rf51, rf51, rf42 ; sub rf60, rf42, rf51               # 104 select | 120 size
-    max rf51, rf51, rf60 ; add rf55, rf55, rf55                     # 120 size | 118 load src
-    asr rf58, rf51, rf22 ; add rf60, rf58, rf58                     # 102 shrv | 118 load src
-    shl rf58, rf55, rf30 ; sub rf55, rf9, rf58                      # 118 load src | 102 sub
-    max rf55, rf55, 0 ; add rf58, rf59, rf58                        # 102 limit | 118 load src
-    min rf51, rf51, rf55 ; v8dot rf55, rf58, 1                      # 103 amount | 118 load src
-    shl rf30, rf60, rf30 ; sub.ifa rf51, 0, rf51                    # 118 load src | 104 select
-    and tmuau, rf52, -4 ; add rf51, rf51, rf51                      # 118 load src | 121 parts8 | uniform 0xfffffffb (vec3)
-    add rf30, rf57, rf30 ; sub.pushc rf57, rf55, rf42               # 118 load src | 104 select
-    sub rf39, rf42, rf55 ; add rf51, rf39, rf51 ; thrsw             # 120 size | 126 add
-    max rf39, rf57, rf39 ; smul24 rf44, rf44, -1                    # 120 size | 118 mul
-    asr rf44, rf39, rf22 ; add rf56, rf56, rf44                     # 102 shrv | 118 p
-    not rf55, rf54 ; sub rf44, rf9, rf44 ; ldtmu.rf57               # 118 load src | 102 sub
-    max rf44, rf44, 0 ; add rf52, rf23, rf56                        # 102 limit | 118 p
-    min rf39, rf39, rf44 ; ldtmu.rf44                               # 103 amount | 118 load src
-    shr rf57, rf57, rf54 ; sub.ifa rf39, 0, rf39                    # 118 load src | 104 select
-    shr rf60, rf44, rf54 ; add rf39, rf39, rf39 ; ldtmu.rf54        # 118 load src | 121 parts9
-    and tmuau, rf52, -4 ; add rf39, rf51, rf39                      # 118 p | 126 add | uniform 0xfffffffb (vec3)
-    shl rf52, rf52, 3 ; add rf44, rf44, rf44                        # 118 p | 118 load src
-    shl rf44, rf44, rf55 ; add rf54, rf54, rf54 ; thrsw             # 118 load src
-    shl rf54, rf54, rf55 ; add rf44, rf57, rf44                     # 118 load src
-    and rf60, rf44, rf18 ; add rf54, rf60, rf54                     # 118 load src
-    sub.pushc rf60, rf60, rf42 ; sub rf55, rf42, rf60               # 104 parts10 | 120 size
-    max rf55, rf60, rf55 ; sub rf60, -1, rf52                       # 120 size | 118 p
-    asr rf57, rf55, rf22 ; ldtmu.rf51                               # 102 shrv | 118 p
-    shr rf59, rf51, rf52 ; sub rf51, rf9, rf57 ; ldtmu.rf57         # 118 p | 102 sub
-    max rf51, rf51, 0 ; add rf61, rf57, rf57                        # 102 limit | 118 p
-    min rf51, rf55, rf51 ; ldtmu.rf55                               # 103 amount | 118 p
-    shr rf52, rf57, rf52 ; sub.ifa rf51, 0, rf51                    # 118 p | 104 parts10
-    shl rf39, rf61, rf60 ; add rf51, rf39, rf51                     # 118 p | 126 add
-    add rf39, rf59, rf39 ; add rf55, rf55, rf55                     # 118 p
-    shl rf55, rf55, rf60 ; v8dot rf60, rf39, 1                      # 118 p
-    add rf52, rf52, rf55 ; sub.pushc rf55, rf60, rf42               # 118 p | 104 part
-    sub rf60, rf42, rf60 ; sub.pushc rf59, rf45, rf47               # 120 size | 104 select
-    max rf45, rf55, rf60 ; sub rf55, rf47, rf45                     # 120 size
-    asr rf60, rf45, rf22 ; v8dot rf61, rf29, rf8                    # 102 shrv | 118 load src
-    max rf59, rf59, rf55 ; sub rf55, rf9, rf60                      # 120 size | 102 sub
-    max rf55, rf55, 0 ; sub rf60, rf47, rf61                        # 102 limit | 120 size
+    min rf39, rf39, rf44 ; ldtmu.rf44                               # 103 amount | 117 table
+    sub.ifa rf39, 0, rf39 ; smul24 rf48, rf44, rf16                 # 104 parts7 | 117 load src
+    add rf39, rf30, rf39 ; smul24 rf30, rf44, -1                    # 125 add | 117 mul
+    nop ; smul24 rf44, rf30, rf16 ; ldtmu.rf30                      # 117 load src | 117 table
+    nop ; smul24 rf49, rf30, rf16 ; ldtmu.rf46                      # 117 load src | 117 table
+    add rf46, rf48, rf46 ; smul24 rf48, rf46, -1                    # 117 load src | 117 mul
+    add rf50, rf44, rf48 ; add rf48, rf23, rf46 ; ldtmu.rf44        # 117 load src | 117 table
+    and tmuau, rf48, -4 ; add rf51, rf23, rf50                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf48, rf48, 3 ; add rf49, rf49, rf44                        # 117 load src
+    and tmuau, rf51, -4 ; add rf52, rf23, rf49                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf51, rf51, 3                                               # 117 load src
+    not rf53, rf48 ; thrsw                                          # 117 load src
+    shl rf54, rf52, 3                                               # 117 load src
+    not rf30, rf51 ; smul24 rf55, rf30, -1                          # 117 load src | 117 mul
+    nop ; smul24 rf56, rf55, rf16 ; thrsw ; ldtmu.rf55              # 117 p | 117 load src
+    shr rf57, rf55, rf48 ; ldtmu.rf55                               # 117 load src
+    shr rf58, rf55, rf48 ; add rf55, rf55, rf55 ; ldtmu.rf48        # 117 load src
+    shl rf48, rf55, rf53 ; add rf55, rf48, rf48 ; ldtmu.rf59        # 117 load src
+    shl rf53, rf55, rf53 ; add rf48, rf57, rf48 ; ldtmu.rf55        # 117 load src
+    shr rf59, rf59, rf51 ; add rf53, rf58, rf53 ; ldtmu.rf58        # 117 load src
+    shr rf57, rf55, rf51 ; v8dot rf51, rf48, 1                      # 117 load src
+    sub.pushc rf51, rf51, rf42 ; sub rf60, rf42, rf51               # 104 select | 119 size
+    max rf51, rf51, rf60 ; add rf55, rf55, rf55                     # 119 size | 117 load src
+    asr rf58, rf51, rf22 ; add rf60, rf58, rf58                     # 102 shrv | 117 load src
+    shl rf58, rf55, rf30 ; sub rf55, rf9, rf58                      # 117 load src | 102 sub
+    max rf55, rf55, 0 ; add rf58, rf59, rf58                        # 102 limit | 117 load src
+    min rf51, rf51, rf55 ; v8dot rf55, rf58, 1                      # 103 amount | 117 load src
+    shl rf30, rf60, rf30 ; sub.ifa rf51, 0, rf51                    # 117 load src | 104 select
+    and tmuau, rf52, -4 ; add rf51, rf51, rf51                      # 117 load src | 120 parts8 | uniform 0xfffffffb (vec3)
+    add rf30, rf57, rf30 ; sub.pushc rf57, rf55, rf42               # 117 load src | 104 select
+    sub rf39, rf42, rf55 ; add rf51, rf39, rf51 ; thrsw             # 119 size | 125 add
+    max rf39, rf57, rf39 ; smul24 rf44, rf44, -1                    # 119 size | 117 mul
+    asr rf44, rf39, rf22 ; add rf56, rf56, rf44                     # 102 shrv | 117 p
+    not rf55, rf54 ; sub rf44, rf9, rf44 ; ldtmu.rf57               # 117 load src | 102 sub
+    max rf44, rf44, 0 ; add rf52, rf23, rf56                        # 102 limit | 117 p
+    min rf39, rf39, rf44 ; ldtmu.rf44                               # 103 amount | 117 load src
+    shr rf57, rf57, rf54 ; sub.ifa rf39, 0, rf39                    # 117 load src | 104 select
+    shr rf60, rf44, rf54 ; add rf39, rf39, rf39 ; ldtmu.rf54        # 117 load src | 120 parts9
+    and tmuau, rf52, -4 ; add rf39, rf51, rf39                      # 117 p | 125 add | uniform 0xfffffffb (vec3)
+    shl rf52, rf52, 3 ; add rf44, rf44, rf44                        # 117 p | 117 load src
+    shl rf44, rf44, rf55 ; add rf54, rf54, rf54 ; thrsw             # 117 load src
+    shl rf54, rf54, rf55 ; add rf44, rf57, rf44                     # 117 load src
+    and rf60, rf44, rf18 ; add rf54, rf60, rf54                     # 117 load src
+    sub.pushc rf60, rf60, rf42 ; sub rf55, rf42, rf60               # 104 parts10 | 119 size
+    max rf55, rf60, rf55 ; sub rf60, -1, rf52                       # 119 size | 117 p
+    asr rf57, rf55, rf22 ; ldtmu.rf51                               # 102 shrv | 117 p
+    shr rf59, rf51, rf52 ; sub rf51, rf9, rf57 ; ldtmu.rf57         # 117 p | 102 sub
+    max rf51, rf51, 0 ; add rf61, rf57, rf57                        # 102 limit | 117 p
+    min rf51, rf55, rf51 ; ldtmu.rf55                               # 103 amount | 117 p
+    shr rf52, rf57, rf52 ; sub.ifa rf51, 0, rf51                    # 117 p | 104 parts10
+    shl rf39, rf61, rf60 ; add rf51, rf39, rf51                     # 117 p | 125 add
+    add rf39, rf59, rf39 ; add rf55, rf55, rf55                     # 117 p
+    shl rf55, rf55, rf60 ; v8dot rf60, rf39, 1                      # 117 p
+    add rf52, rf52, rf55 ; sub.pushc rf55, rf60, rf42               # 117 p | 104 part
+    sub rf60, rf42, rf60 ; sub.pushc rf59, rf45, rf47               # 119 size | 104 select
+    max rf45, rf55, rf60 ; sub rf55, rf47, rf45                     # 119 size
+    asr rf60, rf45, rf22 ; v8dot rf61, rf29, rf8                    # 102 shrv | 117 load src
+    max rf59, rf59, rf55 ; sub rf55, rf9, rf60                      # 119 size | 102 sub
+    max rf55, rf55, 0 ; sub rf60, rf47, rf61                        # 102 limit | 119 size
     min rf45, rf45, rf55                                            # 103 amount
     asr rf55, rf59, rf22 ; sub.ifb rf45, 0, rf45                    # 102 shrv | 104 part
-    add rf45, rf51, rf45 ; sub rf51, rf9, rf55                      # 126 total | 102 sub
+    add rf45, rf51, rf45 ; sub rf51, rf9, rf55                      # 125 total | 102 sub
     max rf51, rf51, 0 ; sub.pushc rf61, rf61, rf47                  # 102 limit | 104 select
-    min rf59, rf59, rf51 ; add rf51, rf45, 8                        # 103 amount | 127 add
-    max rf60, rf61, rf60 ; sub.ifb rf59, 0, rf59                    # 120 size | 104 select
-    asr rf45, rf60, rf22 ; sub.pushn -, rf45, 0                     # 102 shrv | 127 select
-    mov.ifa rf25, 1 ; add rf59, rf59, rf59                          # 127 select | 121 parts4
-    sub rf25, rf51, rf25 ; sub rf45, rf9, rf45                      # 127 sub | 102 sub
-    asr rf25, rf25, 4 ; v8dot rf51, rf41, rf8                       # 127 rounded | 118 load src
-    max rf42, rf45, 0 ; add rf25, rf42, rf25                        # 102 limit | 130 add
-    max rf25, rf25, 0 ; sub rf45, rf47, rf51                        # 130 max | 120 size
-    min rf25, rf25, rf18 ; v8dot rf61, rf12, rf8                    # 130 limited | 118 load src
-    min rf42, rf60, rf42 ; sub rf60, rf47, rf61                     # 103 amount | 120 size
+    min rf59, rf59, rf51 ; add rf51, rf45, 8                        # 103 amount | 126 add
+    max rf60, rf61, rf60 ; sub.ifb rf59, 0, rf59                    # 119 size | 104 select
+    asr rf45, rf60, rf22 ; sub.pushn -, rf45, 0                     # 102 shrv | 126 select
+    mov.ifa rf25, 1 ; add rf59, rf59, rf59                          # 126 select | 120 parts4
+    sub rf25, rf51, rf25 ; sub rf45, rf9, rf45                      # 126 sub | 102 sub
+    asr rf25, rf25, 4 ; v8dot rf51, rf41, rf8                       # 126 rounded | 117 load src
+    max rf42, rf45, 0 ; add rf25, rf42, rf25                        # 102 limit | 129 add
+    max rf25, rf25, 0 ; sub rf45, rf47, rf51                        # 129 max | 119 size
+    min rf25, rf25, rf18 ; v8dot rf61, rf12, rf8                    # 129 limited | 117 load src
+    min rf42, rf60, rf42 ; sub rf60, rf47, rf61                     # 103 amount | 119 size
     sub.ifb rf42, 0, rf42 ; sub.pushc rf51, rf51, rf47              # 104 select | 104 parts6
-    max rf45, rf51, rf45 ; add rf42, rf42, rf42                     # 120 size | 121 parts5
-    asr rf42, rf45, rf22 ; add rf59, rf59, rf42                     # 102 shrv | 126 add
+    max rf45, rf51, rf45 ; add rf42, rf42, rf42                     # 119 size | 120 parts5
+    asr rf42, rf45, rf22 ; add rf59, rf59, rf42                     # 102 shrv | 125 add
     sub rf42, rf9, rf42 ; sub.pushc rf61, rf61, rf47                # 102 sub | 104 parts7
-    max rf42, rf42, 0 ; v8dot rf51, rf48, rf8                       # 102 limit | 118 load src
-    min rf42, rf45, rf42 ; sub rf45, rf47, rf51                     # 103 amount | 120 size
-    max rf60, rf61, rf60 ; sub.ifb rf42, 0, rf42                    # 120 size | 104 parts6
-    asr rf42, rf60, rf22 ; add rf59, rf59, rf42                     # 102 shrv | 126 add
+    max rf42, rf42, 0 ; v8dot rf51, rf48, rf8                       # 102 limit | 117 load src
+    min rf42, rf45, rf42 ; sub rf45, rf47, rf51                     # 103 amount | 119 size
+    max rf60, rf61, rf60 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 parts6
+    asr rf42, rf60, rf22 ; add rf59, rf59, rf42                     # 102 shrv | 125 add
     sub rf42, rf9, rf42 ; sub.pushc rf51, rf51, rf47                # 102 sub | 104 select
-    max rf42, rf42, 0 ; v8dot rf61, rf58, rf8                       # 102 limit | 118 load src
-    min rf42, rf60, rf42 ; sub rf60, rf47, rf61                     # 103 amount | 120 size
-    max rf45, rf51, rf45 ; sub.ifb rf42, 0, rf42                    # 120 size | 104 parts7
-    asr rf42, rf45, rf22 ; add rf59, rf59, rf42                     # 102 shrv | 126 add
+    max rf42, rf42, 0 ; v8dot rf61, rf58, rf8                       # 102 limit | 117 load src
+    min rf42, rf60, rf42 ; sub rf60, rf47, rf61                     # 103 amount | 119 size
+    max rf45, rf51, rf45 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 parts7
+    asr rf42, rf45, rf22 ; add rf59, rf59, rf42                     # 102 shrv | 125 add
     sub rf42, rf9, rf42 ; sub.pushc rf61, rf61, rf47                # 102 sub | 104 select
-    max rf42, rf42, 0 ; v8dot rf51, rf44, rf8                       # 102 limit | 118 load src
-    min rf42, rf45, rf42 ; sub rf45, rf47, rf51                     # 103 amount | 120 size
-    max rf60, rf61, rf60 ; sub.ifb rf42, 0, rf42                    # 120 size | 104 select
-    asr rf61, rf60, rf22 ; add rf42, rf42, rf42                     # 102 shrv | 121 parts8
-    add rf59, rf59, rf42 ; sub rf42, rf9, rf61                      # 126 add | 102 sub
+    max rf42, rf42, 0 ; v8dot rf51, rf44, rf8                       # 102 limit | 117 load src
+    min rf42, rf45, rf42 ; sub rf45, rf47, rf51                     # 103 amount | 119 size
+    max rf60, rf61, rf60 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
+    asr rf61, rf60, rf22 ; add rf42, rf42, rf42                     # 102 shrv | 120 parts8
+    add rf59, rf59, rf42 ; sub rf42, rf9, rf61                      # 125 add | 102 sub
     max rf42, rf42, 0 ; sub.pushc rf51, rf51, rf47                  # 102 limit | 104 parts10
-    min rf42, rf60, rf42 ; v8dot rf60, rf39, rf8                    # 103 amount | 118 p
-    max rf45, rf51, rf45 ; sub.ifb rf42, 0, rf42                    # 120 size | 104 select
-    asr rf51, rf45, rf22 ; add rf42, rf42, rf42                     # 102 shrv | 121 parts9
-    add rf51, rf59, rf42 ; sub rf42, rf9, rf51                      # 126 add | 102 sub
+    min rf42, rf60, rf42 ; v8dot rf60, rf39, rf8                    # 103 amount | 117 p
+    max rf45, rf51, rf45 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
+    asr rf51, rf45, rf22 ; add rf42, rf42, rf42                     # 102 shrv | 120 parts9
+    add rf51, rf59, rf42 ; sub rf42, rf9, rf51                      # 125 add | 102 sub
     max rf42, rf42, 0 ; sub.pushc rf59, rf60, rf47                  # 102 limit | 104 part
-    min rf42, rf45, rf42 ; sub rf45, rf47, rf60                     # 103 amount | 120 size
-    max rf45, rf59, rf45 ; sub.ifb rf42, 0, rf42                    # 120 size | 104 parts10
-    asr rf42, rf45, rf22 ; add rf51, rf51, rf42                     # 102 shrv | 126 add
-    sub rf42, rf9, rf42 ; mov rf59, rf19                            # 102 sub | 127 select
-    max rf42, rf42, 0 ; v8dot rf60, rf31, rf7                       # 102 limit | 118 load src
+    min rf42, rf45, rf42 ; sub rf45, rf47, rf60                     # 103 amount | 119 size
+    max rf45, rf59, rf45 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 parts10
+    asr rf42, rf45, rf22 ; add rf51, rf51, rf42                     # 102 shrv | 125 add
+    sub rf42, rf9, rf42 ; mov rf59, rf19                            # 102 sub | 126 select
+    max rf42, rf42, 0 ; v8dot rf60, rf31, rf7                       # 102 limit | 117 load src
     min rf42, rf45, rf42 ; v8dot rf45, rf43, rf7                    # 103 amount | 107 px
     sub.ifa rf42, 0, rf42 ; sub.pushc rf61, rf60, rf45              # 104 part | 104 select
-    add rf42, rf51, rf42 ; sub rf51, rf45, rf60                     # 126 total | 120 size
-    max rf51, rf61, rf51 ; sub.pushn -, rf42, 0                     # 120 size | 127 select
-    asr rf61, rf51, rf22 ; add rf42, rf42, 8                        # 102 shrv | 127 add
-    mov.ifa rf59, 1 ; sub rf61, rf9, rf61                           # 127 select | 102 sub
-    max rf59, rf61, 0 ; sub rf42, rf42, rf59                        # 102 limit | 127 sub
-    asr rf42, rf42, 4 ; v8dot rf61, rf29, rf7                       # 127 rounded | 118 load src
-    min rf47, rf51, rf59 ; add rf42, rf47, rf42                     # 103 amount | 130 add
-    max rf42, rf42, 0 ; sub rf51, rf45, rf61                        # 130 max | 120 size
-    min rf42, rf42, rf18 ; sub.ifb rf47, 0, rf47                    # 130 limited | 104 select
-    vpack rf25, rf25, rf42 ; add rf42, rf47, rf47                   # 131 store dst | 121 parts4
-    sub.pushc rf61, rf61, rf45 ; v8dot rf47, rf41, rf7              # 104 select | 118 load src
-    max rf51, rf61, rf51 ; sub.pushc rf61, rf47, rf45               # 120 size | 104 parts6
-    asr rf47, rf51, rf22 ; sub rf59, rf45, rf47                     # 102 shrv | 120 size
-    max rf59, rf61, rf59 ; sub rf47, rf9, rf47                      # 120 size | 102 sub
-    max rf31, rf47, 0 ; v8dot rf47, rf31, rf11                      # 102 limit | 118 load src
+    add rf42, rf51, rf42 ; sub rf51, rf45, rf60                     # 125 total | 119 size
+    max rf51, rf61, rf51 ; sub.pushn -, rf42, 0                     # 119 size | 126 select
+    asr rf61, rf51, rf22 ; add rf42, rf42, 8                        # 102 shrv | 126 add
+    mov.ifa rf59, 1 ; sub rf61, rf9, rf61                           # 126 select | 102 sub
+    max rf59, rf61, 0 ; sub rf42, rf42, rf59                        # 102 limit | 126 sub
+    asr rf42, rf42, 4 ; v8dot rf61, rf29, rf7                       # 126 rounded | 117 load src
+    min rf47, rf51, rf59 ; add rf42, rf47, rf42                     # 103 amount | 129 add
+    max rf42, rf42, 0 ; sub rf51, rf45, rf61                        # 129 max | 119 size
+    min rf42, rf42, rf18 ; sub.ifb rf47, 0, rf47                    # 129 limited | 104 select
+    vpack rf25, rf25, rf42 ; add rf42, rf47, rf47                   # 130 store dst | 120 parts4
+    sub.pushc rf61, rf61, rf45 ; v8dot rf47, rf41, rf7              # 104 select | 117 load src
+    max rf51, rf61, rf51 ; sub.pushc rf61, rf47, rf45               # 119 size | 104 parts6
+    asr rf47, rf51, rf22 ; sub rf59, rf45, rf47                     # 102 shrv | 119 size
+    max rf59, rf61, rf59 ; sub rf47, rf9, rf47                      # 119 size | 102 sub
+    max rf31, rf47, 0 ; v8dot rf47, rf31, rf11                      # 102 limit | 117 load src
     min rf31, rf51, rf31 ; v8dot rf43, rf43, rf11                   # 103 amount | 107 px
     asr rf51, rf59, rf22 ; sub.ifb rf31, 0, rf31                    # 102 shrv | 104 select
-    add rf31, rf31, rf31 ; sub rf51, rf9, rf51                      # 121 parts5 | 102 sub
-    max rf31, rf51, 0 ; add rf42, rf42, rf31                        # 102 limit | 126 add
-    min rf31, rf59, rf31 ; v8dot rf59, rf12, rf7                    # 103 amount | 118 load src
+    add rf31, rf31, rf31 ; sub rf51, rf9, rf51                      # 120 parts5 | 102 sub
+    max rf31, rf51, 0 ; add rf42, rf42, rf31                        # 102 limit | 125 add
+    min rf31, rf59, rf31 ; v8dot rf59, rf12, rf7                    # 103 amount | 117 load src
     sub.ifa rf31, 0, rf31 ; sub.pushc rf51, rf59, rf45              # 104 parts6 | 104 parts7
-    add rf42, rf42, rf31 ; sub rf31, rf45, rf59                     # 126 add | 120 size
-    max rf31, rf51, rf31 ; v8dot rf51, rf48, rf7                    # 120 size | 118 load src
-    asr rf29, rf31, rf22 ; v8dot rf59, rf29, rf11                   # 102 shrv | 118 load src
+    add rf42, rf42, rf31 ; sub rf31, rf45, rf59                     # 125 add | 119 size
+    max rf31, rf51, rf31 ; v8dot rf51, rf48, rf7                    # 119 size | 117 load src
+    asr rf29, rf31, rf22 ; v8dot rf59, rf29, rf11                   # 102 shrv | 117 load src
     sub rf29, rf9, rf29 ; sub.pushc rf61, rf51, rf45                # 102 sub | 104 select
-    max rf29, rf29, 0 ; sub rf51, rf45, rf51                        # 102 limit | 120 size
-    min rf29, rf31, rf29 ; v8dot rf31, rf58, rf7                    # 103 amount | 118 load src
-    max rf51, rf61, rf51 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 parts7
-    asr rf29, rf51, rf22 ; add rf42, rf42, rf29                     # 102 shrv | 126 add
-    shr rf41, rf41, -8 ; sub rf29, rf9, rf29                        # 118 load src | 102 sub
+    max rf29, rf29, 0 ; sub rf51, rf45, rf51                        # 102 limit | 119 size
+    min rf29, rf31, rf29 ; v8dot rf31, rf58, rf7                    # 103 amount | 117 load src
+    max rf51, rf61, rf51 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts7
+    asr rf29, rf51, rf22 ; add rf42, rf42, rf29                     # 102 shrv | 125 add
+    shr rf41, rf41, -8 ; sub rf29, rf9, rf29                        # 117 load src | 102 sub
     max rf29, rf29, 0 ; sub.pushc rf61, rf31, rf45                  # 102 limit | 104 select
-    min rf29, rf51, rf29 ; sub rf31, rf45, rf31                     # 103 amount | 120 size
-    max rf31, rf61, rf31 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    asr rf61, rf31, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 121 parts8
-    add rf42, rf42, rf29 ; sub rf29, rf9, rf61                      # 126 add | 102 sub
-    max rf12, rf29, 0 ; v8dot rf29, rf12, rf11                      # 102 limit | 118 load src
-    min rf12, rf31, rf12 ; v8dot rf31, rf44, rf7                    # 103 amount | 118 load src
+    min rf29, rf51, rf29 ; sub rf31, rf45, rf31                     # 103 amount | 119 size
+    max rf31, rf61, rf31 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    asr rf61, rf31, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 120 parts8
+    add rf42, rf42, rf29 ; sub rf29, rf9, rf61                      # 125 add | 102 sub
+    max rf12, rf29, 0 ; v8dot rf29, rf12, rf11                      # 102 limit | 117 load src
+    min rf12, rf31, rf12 ; v8dot rf31, rf44, rf7                    # 103 amount | 117 load src
     sub.ifa rf12, 0, rf12 ; sub.pushc rf61, rf31, rf45              # 104 select | 104 parts10
-    add rf12, rf12, rf12 ; sub rf31, rf45, rf31                     # 121 parts9 | 120 size
-    max rf12, rf61, rf31 ; add rf31, rf42, rf12                     # 120 size | 126 add
-    asr rf48, rf12, rf22 ; v8dot rf42, rf48, rf11                   # 102 shrv | 118 load src
-    sub rf48, rf9, rf48 ; v8dot rf61, rf39, rf7                     # 102 sub | 118 p
+    add rf12, rf12, rf12 ; sub rf31, rf45, rf31                     # 120 parts9 | 119 size
+    max rf12, rf61, rf31 ; add rf31, rf42, rf12                     # 119 size | 125 add
+    asr rf48, rf12, rf22 ; v8dot rf42, rf48, rf11                   # 102 shrv | 117 load src
+    sub rf48, rf9, rf48 ; v8dot rf61, rf39, rf7                     # 102 sub | 117 p
     max rf48, rf48, 0 ; sub.pushc rf51, rf61, rf45                  # 102 limit | 104 part
-    min rf12, rf12, rf48 ; sub rf48, rf45, rf61                     # 103 amount | 120 size
-    max rf48, rf51, rf48 ; sub.ifb rf12, 0, rf12                    # 120 size | 104 parts10
-    asr rf12, rf48, rf22 ; add rf31, rf31, rf12                     # 102 shrv | 126 add
-    shr rf58, rf58, -8 ; sub rf12, rf9, rf12                        # 118 load src | 102 sub
-    max rf12, rf12, 0 ; mov rf51, rf19                              # 102 limit | 127 select
-    min rf12, rf48, rf12 ; v8dot rf44, rf44, rf11                   # 103 amount | 118 load src
+    min rf12, rf12, rf48 ; sub rf48, rf45, rf61                     # 103 amount | 119 size
+    max rf48, rf51, rf48 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 parts10
+    asr rf12, rf48, rf22 ; add rf31, rf31, rf12                     # 102 shrv | 125 add
+    shr rf58, rf58, -8 ; sub rf12, rf9, rf12                        # 117 load src | 102 sub
+    max rf12, rf12, 0 ; mov rf51, rf19                              # 102 limit | 126 select
+    min rf12, rf48, rf12 ; v8dot rf44, rf44, rf11                   # 103 amount | 117 load src
     sub.ifa rf12, 0, rf12 ; sub.pushc rf48, rf47, rf43              # 104 part | 104 select
-    add rf12, rf31, rf12 ; sub rf31, rf43, rf47                     # 126 total | 120 size
-    max rf31, rf48, rf31 ; sub.pushn -, rf12, 0                     # 120 size | 127 select
-    asr rf48, rf31, rf22 ; add rf12, rf12, 8                        # 102 shrv | 127 add
-    mov.ifa rf51, 1 ; v8dot rf39, rf39, rf11                        # 127 select | 118 p
-    sub rf12, rf12, rf51 ; sub rf48, rf9, rf48                      # 127 sub | 102 sub
-    asr rf12, rf12, 4 ; sub rf51, rf43, rf59                        # 127 rounded | 120 size
-    max rf45, rf48, 0 ; add rf12, rf45, rf12                        # 102 limit | 130 add
-    max rf12, rf12, 0 ; sub rf48, rf43, rf41                        # 130 max | 120 size
-    min rf12, rf12, rf18 ; sub rf47, rf43, rf29                     # 130 limited | 120 size
-    min rf31, rf31, rf45 ; sub rf45, rf43, rf42                     # 103 amount | 120 size
+    add rf12, rf31, rf12 ; sub rf31, rf43, rf47                     # 125 total | 119 size
+    max rf31, rf48, rf31 ; sub.pushn -, rf12, 0                     # 119 size | 126 select
+    asr rf48, rf31, rf22 ; add rf12, rf12, 8                        # 102 shrv | 126 add
+    mov.ifa rf51, 1 ; v8dot rf39, rf39, rf11                        # 126 select | 117 p
+    sub rf12, rf12, rf51 ; sub rf48, rf9, rf48                      # 126 sub | 102 sub
+    asr rf12, rf12, 4 ; sub rf51, rf43, rf59                        # 126 rounded | 119 size
+    max rf45, rf48, 0 ; add rf12, rf45, rf12                        # 102 limit | 129 add
+    max rf12, rf12, 0 ; sub rf48, rf43, rf41                        # 129 max | 119 size
+    min rf12, rf12, rf18 ; sub rf47, rf43, rf29                     # 129 limited | 119 size
+    min rf31, rf31, rf45 ; sub rf45, rf43, rf42                     # 103 amount | 119 size
     sub.ifb rf31, 0, rf31 ; sub.pushc rf59, rf59, rf43              # 104 select
-    max rf51, rf59, rf51 ; add rf31, rf31, rf31                     # 120 size | 121 parts4
+    max rf51, rf59, rf51 ; add rf31, rf31, rf31                     # 119 size | 120 parts4
     asr rf41, rf51, rf22 ; sub.pushc rf59, rf41, rf43               # 102 shrv | 104 parts6
-    max rf48, rf59, rf48 ; sub rf41, rf9, rf41                      # 120 size | 102 sub
-    max rf41, rf41, 0 ; sub rf59, rf43, rf58                        # 102 limit | 120 size
-    min rf41, rf51, rf41 ; sub rf51, rf43, rf44                     # 103 amount | 120 size
+    max rf48, rf59, rf48 ; sub rf41, rf9, rf41                      # 119 size | 102 sub
+    max rf41, rf41, 0 ; sub rf59, rf43, rf58                        # 102 limit | 119 size
+    min rf41, rf51, rf41 ; sub rf51, rf43, rf44                     # 103 amount | 119 size
     asr rf61, rf48, rf22 ; sub.ifb rf41, 0, rf41                    # 102 shrv | 104 select
-    add rf41, rf41, rf41 ; sub rf61, rf9, rf61                      # 121 parts5 | 102 sub
-    max rf31, rf61, 0 ; add rf41, rf31, rf41                        # 102 limit | 126 add
+    add rf41, rf41, rf41 ; sub rf61, rf9, rf61                      # 120 parts5 | 102 sub
+    max rf31, rf61, 0 ; add rf41, rf31, rf41                        # 102 limit | 125 add
     min rf29, rf48, rf31 ; sub.pushc rf31, rf29, rf43               # 103 amount | 104 parts7
-    max rf31, rf31, rf47 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 parts6
-    asr rf29, rf31, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 126 add
+    max rf31, rf31, rf47 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts6
+    asr rf29, rf31, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
     sub rf29, rf9, rf29 ; sub.pushc rf42, rf42, rf43                # 102 sub | 104 select
-    max rf29, rf29, 0 ; sub rf47, rf43, rf39                        # 102 limit | 120 size
-    min rf29, rf31, rf29 ; mov rf31, rf19                           # 103 amount | 127 select
-    max rf42, rf42, rf45 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 parts7
-    asr rf29, rf42, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 126 add
+    max rf29, rf29, 0 ; sub rf47, rf43, rf39                        # 102 limit | 119 size
+    min rf29, rf31, rf29 ; mov rf31, rf19                           # 103 amount | 126 select
+    max rf42, rf42, rf45 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts7
+    asr rf29, rf42, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
     sub rf29, rf9, rf29 ; sub.pushc rf58, rf58, rf43                # 102 sub | 104 select
     max rf29, rf29, 0                                               # 102 limit
-    min rf29, rf42, rf29 ; v8dot rf42, rf35, 1                      # 103 amount | 118 load src
-    max rf58, rf58, rf59 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    asr rf59, rf58, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 121 parts8
-    add rf41, rf41, rf29 ; sub rf29, rf9, rf59                      # 126 add | 102 sub
+    min rf29, rf42, rf29 ; v8dot rf42, rf35, 1                      # 103 amount | 117 load src
+    max rf58, rf58, rf59 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    asr rf59, rf58, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 120 parts8
+    add rf41, rf41, rf29 ; sub rf29, rf9, rf59                      # 125 add | 102 sub
     max rf29, rf29, 0 ; sub.pushc rf44, rf44, rf43                  # 102 limit | 104 parts10
     min rf29, rf58, rf29 ; v8dot rf58, rf38, 1                      # 103 amount | 107 px
-    max rf44, rf44, rf51 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    asr rf51, rf44, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 121 parts9
-    add rf41, rf41, rf29 ; sub rf29, rf9, rf51                      # 126 add | 102 sub
+    max rf44, rf44, rf51 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    asr rf51, rf44, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 120 parts9
+    add rf41, rf41, rf29 ; sub rf29, rf9, rf51                      # 125 add | 102 sub
     max rf29, rf29, 0 ; sub.pushc rf39, rf39, rf43                  # 102 limit | 104 part
-    min rf29, rf44, rf29 ; sub rf44, rf58, rf42                     # 103 amount | 120 size
-    max rf39, rf39, rf47 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 parts10
-    asr rf29, rf39, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 126 add
+    min rf29, rf44, rf29 ; sub rf44, rf58, rf42                     # 103 amount | 119 size
+    max rf39, rf39, rf47 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts10
+    asr rf29, rf39, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
     sub rf29, rf9, rf29 ; sub.pushc rf42, rf42, rf58                # 102 sub | 104 select
     max rf29, rf29, 0                                               # 102 limit
-    min rf29, rf39, rf29 ; v8dot rf39, rf33, 1                      # 103 amount | 118 load src
-    max rf42, rf42, rf44 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 part
-    asr rf41, rf42, rf22 ; add rf29, rf41, rf29                     # 102 shrv | 126 total
-    sub.pushn -, rf29, 0 ; sub rf41, rf9, rf41                      # 127 select | 102 sub
-    max rf41, rf41, 0 ; sub rf44, rf58, rf39                        # 102 limit | 120 size
-    min rf41, rf42, rf41 ; add rf29, rf29, 8                        # 103 amount | 127 add
-    and rf42, rf37, rf18 ; mov.ifa rf31, 1                          # 118 load src | 127 select
-    sub rf29, rf29, rf31 ; sub.ifb rf41, 0, rf41                    # 127 sub | 104 select
-    asr rf29, rf29, 4 ; add rf41, rf41, rf41                        # 127 rounded | 121 parts4
-    add rf29, rf43, rf29 ; sub.pushc rf39, rf39, rf58               # 130 add | 104 select
-    max rf29, rf29, 0 ; sub.pushc rf43, rf42, rf58                  # 130 max | 104 parts6
-    min rf29, rf29, rf18 ; sub rf42, rf58, rf42                     # 130 limited | 120 size
-    vpack rf12, rf12, rf29 ; v8dot rf29, rf36, 1                    # 131 store dst | 118 load src
-    max rf39, rf39, rf44 ; sub rf44, rf58, rf29                     # 120 size
-    asr rf31, rf39, rf22 ; v8dot rf47, rf53, 1                      # 102 shrv | 118 load src
-    max rf42, rf43, rf42 ; sub rf31, rf9, rf31                      # 120 size | 102 sub
-    max rf31, rf31, 0 ; sub rf43, rf58, rf47                        # 102 limit | 120 size
-    min rf31, rf39, rf31 ; v8dot rf39, rf30, 1                      # 103 amount | 118 load src
+    min rf29, rf39, rf29 ; v8dot rf39, rf33, 1                      # 103 amount | 117 load src
+    max rf42, rf42, rf44 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 part
+    asr rf41, rf42, rf22 ; add rf29, rf41, rf29                     # 102 shrv | 125 total
+    sub.pushn -, rf29, 0 ; sub rf41, rf9, rf41                      # 126 select | 102 sub
+    max rf41, rf41, 0 ; sub rf44, rf58, rf39                        # 102 limit | 119 size
+    min rf41, rf42, rf41 ; add rf29, rf29, 8                        # 103 amount | 126 add
+    and rf42, rf37, rf18 ; mov.ifa rf31, 1                          # 117 load src | 126 select
+    sub rf29, rf29, rf31 ; sub.ifb rf41, 0, rf41                    # 126 sub | 104 select
+    asr rf29, rf29, 4 ; add rf41, rf41, rf41                        # 126 rounded | 120 parts4
+    add rf29, rf43, rf29 ; sub.pushc rf39, rf39, rf58               # 129 add | 104 select
+    max rf29, rf29, 0 ; sub.pushc rf43, rf42, rf58                  # 129 max | 104 parts6
+    min rf29, rf29, rf18 ; sub rf42, rf58, rf42                     # 129 limited | 119 size
+    vpack rf12, rf12, rf29 ; v8dot rf29, rf36, 1                    # 130 store dst | 117 load src
+    max rf39, rf39, rf44 ; sub rf44, rf58, rf29                     # 119 size
+    asr rf31, rf39, rf22 ; v8dot rf47, rf53, 1                      # 102 shrv | 117 load src
+    max rf42, rf43, rf42 ; sub rf31, rf9, rf31                      # 119 size | 102 sub
+    max rf31, rf31, 0 ; sub rf43, rf58, rf47                        # 102 limit | 119 size
+    min rf31, rf39, rf31 ; v8dot rf39, rf30, 1                      # 103 amount | 117 load src
     asr rf51, rf42, rf22 ; sub.ifb rf31, 0, rf31                    # 102 shrv | 104 select
-    add rf31, rf31, rf31 ; sub rf51, rf9, rf51                      # 121 parts5 | 102 sub
-    max rf31, rf51, 0 ; add rf41, rf41, rf31                        # 102 limit | 126 add
+    add rf31, rf31, rf31 ; sub rf51, rf9, rf51                      # 120 parts5 | 102 sub
+    max rf31, rf51, 0 ; add rf41, rf41, rf31                        # 102 limit | 125 add
     min rf29, rf42, rf31 ; sub.pushc rf31, rf29, rf58               # 103 amount | 104 parts7
-    max rf31, rf31, rf44 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 parts6
-    asr rf29, rf31, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 126 add
+    max rf31, rf31, rf44 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts6
+    asr rf29, rf31, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
     sub rf29, rf9, rf29 ; sub.pushc rf47, rf47, rf58                # 102 sub | 104 select
-    max rf29, rf29, 0 ; sub rf44, rf58, rf39                        # 102 limit | 120 size
-    min rf29, rf31, rf29 ; v8dot rf31, rf54, 1                      # 103 amount | 118 load src
-    max rf43, rf47, rf43 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 parts7
-    asr rf29, rf43, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 126 add
+    max rf29, rf29, 0 ; sub rf44, rf58, rf39                        # 102 limit | 119 size
+    min rf29, rf31, rf29 ; v8dot rf31, rf54, 1                      # 103 amount | 117 load src
+    max rf43, rf47, rf43 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts7
+    asr rf29, rf43, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
     sub rf29, rf9, rf29 ; sub.pushc rf39, rf39, rf58                # 102 sub | 104 select
-    max rf29, rf29, 0 ; sub rf47, rf58, rf31                        # 102 limit | 120 size
-    min rf29, rf43, rf29 ; v8dot rf43, rf52, 1                      # 103 amount | 118 p
-    max rf39, rf39, rf44 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    asr rf44, rf39, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 121 parts8
-    add rf41, rf41, rf29 ; sub rf29, rf9, rf44                      # 126 add | 102 sub
+    max rf29, rf29, 0 ; sub rf47, rf58, rf31                        # 102 limit | 119 size
+    min rf29, rf43, rf29 ; v8dot rf43, rf52, 1                      # 103 amount | 117 p
+    max rf39, rf39, rf44 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    asr rf44, rf39, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 120 parts8
+    add rf41, rf41, rf29 ; sub rf29, rf9, rf44                      # 125 add | 102 sub
     max rf29, rf29, 0 ; sub.pushc rf31, rf31, rf58                  # 102 limit | 104 parts10
-    min rf29, rf39, rf29 ; sub rf39, rf58, rf43                     # 103 amount | 120 size
-    max rf31, rf31, rf47 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    asr rf47, rf31, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 121 parts9
-    add rf41, rf41, rf29 ; sub rf29, rf9, rf47                      # 126 add | 102 sub
+    min rf29, rf39, rf29 ; sub rf39, rf58, rf43                     # 103 amount | 119 size
+    max rf31, rf31, rf47 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    asr rf47, rf31, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 120 parts9
+    add rf41, rf41, rf29 ; sub rf29, rf9, rf47                      # 125 add | 102 sub
     max rf29, rf29, 0 ; sub.pushc rf43, rf43, rf58                  # 102 limit | 104 part
-    min rf29, rf31, rf29 ; mov rf31, rf19                           # 103 amount | 127 select
-    max rf39, rf43, rf39 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 parts10
-    asr rf29, rf39, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 126 add
-    sub rf29, rf9, rf29 ; v8dot rf43, rf35, rf8                     # 102 sub | 118 load src
+    min rf29, rf31, rf29 ; mov rf31, rf19                           # 103 amount | 126 select
+    max rf39, rf43, rf39 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts10
+    asr rf29, rf39, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
+    sub rf29, rf9, rf29 ; v8dot rf43, rf35, rf8                     # 102 sub | 117 load src
     max rf29, rf29, 0 ; v8dot rf47, rf38, rf8                       # 102 limit | 107 px
     min rf29, rf39, rf29 ; sub.pushc rf39, rf43, rf47               # 103 amount | 104 select
-    sub.ifb rf29, 0, rf29 ; sub rf43, rf47, rf43                    # 104 part | 120 size
-    max rf39, rf39, rf43 ; add rf29, rf41, rf29                     # 120 size | 126 total
-    asr rf41, rf39, rf22 ; sub.pushn -, rf29, 0                     # 102 shrv | 127 select
-    add rf29, rf29, 8 ; sub rf41, rf9, rf41                         # 127 add | 102 sub
-    max rf41, rf41, 0 ; v8dot rf43, rf33, rf8                       # 102 limit | 118 load src
-    min rf39, rf39, rf41 ; mov.ifa rf31, 1                          # 103 amount | 127 select
-    sub rf29, rf29, rf31 ; sub.ifb rf39, 0, rf39                    # 127 sub | 104 select
-    asr rf29, rf29, 4 ; add rf39, rf39, rf39                        # 127 rounded | 121 parts4
-    add rf29, rf58, rf29 ; sub.pushc rf58, rf43, rf47               # 130 add | 104 select
-    max rf29, rf29, 0 ; sub rf43, rf47, rf43                        # 130 max | 120 size
-    min rf29, rf29, rf18 ; v8dot rf31, rf37, rf8                    # 130 limited | 118 load src
-    max rf43, rf58, rf43 ; sub.pushc rf58, rf31, rf47               # 120 size | 104 parts6
-    asr rf31, rf43, rf22 ; sub rf41, rf47, rf31                     # 102 shrv | 120 size
-    max rf41, rf58, rf41 ; sub rf31, rf9, rf31                      # 120 size | 102 sub
-    max rf31, rf31, 0 ; v8dot rf58, rf36, rf8                       # 102 limit | 118 load src
-    min rf31, rf43, rf31 ; sub rf43, rf47, rf58                     # 103 amount | 120 size
+    sub.ifb rf29, 0, rf29 ; sub rf43, rf47, rf43                    # 104 part | 119 size
+    max rf39, rf39, rf43 ; add rf29, rf41, rf29                     # 119 size | 125 total
+    asr rf41, rf39, rf22 ; sub.pushn -, rf29, 0                     # 102 shrv | 126 select
+    add rf29, rf29, 8 ; sub rf41, rf9, rf41                         # 126 add | 102 sub
+    max rf41, rf41, 0 ; v8dot rf43, rf33, rf8                       # 102 limit | 117 load src
+    min rf39, rf39, rf41 ; mov.ifa rf31, 1                          # 103 amount | 126 select
+    sub rf29, rf29, rf31 ; sub.ifb rf39, 0, rf39                    # 126 sub | 104 select
+    asr rf29, rf29, 4 ; add rf39, rf39, rf39                        # 126 rounded | 120 parts4
+    add rf29, rf58, rf29 ; sub.pushc rf58, rf43, rf47               # 129 add | 104 select
+    max rf29, rf29, 0 ; sub rf43, rf47, rf43                        # 129 max | 119 size
+    min rf29, rf29, rf18 ; v8dot rf31, rf37, rf8                    # 129 limited | 117 load src
+    max rf43, rf58, rf43 ; sub.pushc rf58, rf31, rf47               # 119 size | 104 parts6
+    asr rf31, rf43, rf22 ; sub rf41, rf47, rf31                     # 102 shrv | 119 size
+    max rf41, rf58, rf41 ; sub rf31, rf9, rf31                      # 119 size | 102 sub
+    max rf31, rf31, 0 ; v8dot rf58, rf36, rf8                       # 102 limit | 117 load src
+    min rf31, rf43, rf31 ; sub rf43, rf47, rf58                     # 103 amount | 119 size
     asr rf44, rf41, rf22 ; sub.ifb rf31, 0, rf31                    # 102 shrv | 104 select
-    add rf31, rf31, rf31 ; sub rf44, rf9, rf44                      # 121 parts5 | 102 sub
-    max rf31, rf44, 0 ; add rf39, rf39, rf31                        # 102 limit | 126 add
+    add rf31, rf31, rf31 ; sub rf44, rf9, rf44                      # 120 parts5 | 102 sub
+    max rf31, rf44, 0 ; add rf39, rf39, rf31                        # 102 limit | 125 add
     min rf31, rf41, rf31 ; sub.pushc rf41, rf58, rf47               # 103 amount | 104 parts7
-    max rf41, rf41, rf43 ; sub.ifb rf31, 0, rf31                    # 120 size | 104 parts6
-    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 126 add
-    sub rf31, rf9, rf31 ; v8dot rf43, rf53, rf8                     # 102 sub | 118 load src
+    max rf41, rf41, rf43 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts6
+    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 125 add
+    sub rf31, rf9, rf31 ; v8dot rf43, rf53, rf8                     # 102 sub | 117 load src
     max rf31, rf31, 0 ; sub.pushc rf58, rf43, rf47                  # 102 limit | 104 select
-    min rf31, rf41, rf31 ; sub rf41, rf47, rf43                     # 103 amount | 120 size
-    max rf41, rf58, rf41 ; sub.ifb rf31, 0, rf31                    # 120 size | 104 parts7
-    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 126 add
-    sub rf31, rf9, rf31 ; v8dot rf58, rf30, rf8                     # 102 sub | 118 load src
+    min rf31, rf41, rf31 ; sub rf41, rf47, rf43                     # 103 amount | 119 size
+    max rf41, rf58, rf41 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts7
+    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 125 add
+    sub rf31, rf9, rf31 ; v8dot rf58, rf30, rf8                     # 102 sub | 117 load src
     max rf31, rf31, 0 ; sub.pushc rf43, rf58, rf47                  # 102 limit | 104 select
-    min rf31, rf41, rf31 ; sub rf41, rf47, rf58                     # 103 amount | 120 size
-    max rf41, rf43, rf41 ; sub.ifb rf31, 0, rf31                    # 120 size | 104 select
-    asr rf43, rf41, rf22 ; add rf31, rf31, rf31                     # 102 shrv | 121 parts8
-    add rf39, rf39, rf31 ; sub rf31, rf9, rf43                      # 126 add | 102 sub
-    max rf31, rf31, 0 ; v8dot rf43, rf54, rf8                       # 102 limit | 118 load src
+    min rf31, rf41, rf31 ; sub rf41, rf47, rf58                     # 103 amount | 119 size
+    max rf41, rf43, rf41 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    asr rf43, rf41, rf22 ; add rf31, rf31, rf31                     # 102 shrv | 120 parts8
+    add rf39, rf39, rf31 ; sub rf31, rf9, rf43                      # 125 add | 102 sub
+    max rf31, rf31, 0 ; v8dot rf43, rf54, rf8                       # 102 limit | 117 load src
     min rf31, rf41, rf31 ; sub.pushc rf41, rf43, rf47               # 103 amount | 104 parts10
-    sub.ifb rf31, 0, rf31 ; sub rf43, rf47, rf43                    # 104 select | 120 size
-    max rf41, rf41, rf43 ; add rf31, rf31, rf31                     # 120 size | 121 parts9
-    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 126 add
-    sub rf31, rf9, rf31 ; v8dot rf43, rf52, rf8                     # 102 sub | 118 p
+    sub.ifb rf31, 0, rf31 ; sub rf43, rf47, rf43                    # 104 select | 119 size
+    max rf41, rf41, rf43 ; add rf31, rf31, rf31                     # 119 size | 120 parts9
+    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 125 add
+    sub rf31, rf9, rf31 ; v8dot rf43, rf52, rf8                     # 102 sub | 117 p
     max rf31, rf31, 0 ; sub.pushc rf58, rf43, rf47                  # 102 limit | 104 part
-    min rf31, rf41, rf31 ; sub rf41, rf47, rf43                     # 103 amount | 120 size
-    max rf41, rf58, rf41 ; sub.ifb rf31, 0, rf31                    # 120 size | 104 parts10
-    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 126 add
-    sub rf31, rf9, rf31 ; mov rf58, rf19                            # 102 sub | 127 select
-    max rf31, rf31, 0 ; v8dot rf43, rf35, rf7                       # 102 limit | 118 load src
+    min rf31, rf41, rf31 ; sub rf41, rf47, rf43                     # 103 amount | 119 size
+    max rf41, rf58, rf41 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts10
+    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 125 add
+    sub rf31, rf9, rf31 ; mov rf58, rf19                            # 102 sub | 126 select
+    max rf31, rf31, 0 ; v8dot rf43, rf35, rf7                       # 102 limit | 117 load src
     min rf31, rf41, rf31 ; v8dot rf41, rf38, rf7                    # 103 amount | 107 px
     sub.ifa rf31, 0, rf31 ; sub.pushc rf44, rf43, rf41              # 104 part | 104 select
-    add rf31, rf39, rf31 ; sub rf39, rf41, rf43                     # 126 total | 120 size
-    max rf39, rf44, rf39 ; sub.pushn -, rf31, 0                     # 120 size | 127 select
-    asr rf44, rf39, rf22 ; add rf31, rf31, 8                        # 102 shrv | 127 add
-    mov.ifa rf58, 1 ; sub rf44, rf9, rf44                           # 127 select | 102 sub
-    max rf44, rf44, 0 ; sub rf31, rf31, rf58                        # 102 limit | 127 sub
-    asr rf31, rf31, 4 ; v8dot rf58, rf33, rf7                       # 127 rounded | 118 load src
-    min rf39, rf39, rf44 ; add rf31, rf47, rf31                     # 103 amount | 130 add
-    max rf31, rf31, 0 ; sub rf44, rf41, rf58                        # 130 max | 120 size
-    min rf31, rf31, rf18 ; sub.ifb rf39, 0, rf39                    # 130 limited | 104 select
-    vpack rf29, rf29, rf31 ; add rf31, rf39, rf39                   # 131 store dst | 121 parts4
-    sub.pushc rf58, rf58, rf41 ; v8dot rf39, rf37, rf7              # 104 select | 118 load src
-    max rf44, rf58, rf44 ; sub.pushc rf58, rf39, rf41               # 120 size | 104 parts6
-    asr rf39, rf44, rf22 ; sub rf47, rf41, rf39                     # 102 shrv | 120 size
-    max rf47, rf58, rf47 ; sub rf39, rf9, rf39                      # 120 size | 102 sub
-    max rf35, rf39, 0 ; v8dot rf39, rf35, rf11                      # 102 limit | 118 load src
+    add rf31, rf39, rf31 ; sub rf39, rf41, rf43                     # 125 total | 119 size
+    max rf39, rf44, rf39 ; sub.pushn -, rf31, 0                     # 119 size | 126 select
+    asr rf44, rf39, rf22 ; add rf31, rf31, 8                        # 102 shrv | 126 add
+    mov.ifa rf58, 1 ; sub rf44, rf9, rf44                           # 126 select | 102 sub
+    max rf44, rf44, 0 ; sub rf31, rf31, rf58                        # 102 limit | 126 sub
+    asr rf31, rf31, 4 ; v8dot rf58, rf33, rf7                       # 126 rounded | 117 load src
+    min rf39, rf39, rf44 ; add rf31, rf47, rf31                     # 103 amount | 129 add
+    max rf31, rf31, 0 ; sub rf44, rf41, rf58                        # 129 max | 119 size
+    min rf31, rf31, rf18 ; sub.ifb rf39, 0, rf39                    # 129 limited | 104 select
+    vpack rf29, rf29, rf31 ; add rf31, rf39, rf39                   # 130 store dst | 120 parts4
+    sub.pushc rf58, rf58, rf41 ; v8dot rf39, rf37, rf7              # 104 select | 117 load src
+    max rf44, rf58, rf44 ; sub.pushc rf58, rf39, rf41               # 119 size | 104 parts6
+    asr rf39, rf44, rf22 ; sub rf47, rf41, rf39                     # 102 shrv | 119 size
+    max rf47, rf58, rf47 ; sub rf39, rf9, rf39                      # 119 size | 102 sub
+    max rf35, rf39, 0 ; v8dot rf39, rf35, rf11                      # 102 limit | 117 load src
     min rf35, rf44, rf35 ; v8dot rf38, rf38, rf11                   # 103 amount | 107 px
     asr rf44, rf47, rf22 ; sub.ifb rf35, 0, rf35                    # 102 shrv | 104 select
-    add rf35, rf35, rf35 ; sub rf44, rf9, rf44                      # 121 parts5 | 102 sub
-    max rf31, rf44, 0 ; add rf35, rf31, rf35                        # 102 limit | 126 add
-    min rf31, rf47, rf31 ; v8dot rf47, rf36, rf7                    # 103 amount | 118 load src
+    add rf35, rf35, rf35 ; sub rf44, rf9, rf44                      # 120 parts5 | 102 sub
+    max rf31, rf44, 0 ; add rf35, rf31, rf35                        # 102 limit | 125 add
+    min rf31, rf47, rf31 ; v8dot rf47, rf36, rf7                    # 103 amount | 117 load src
     sub.ifa rf31, 0, rf31 ; sub.pushc rf44, rf47, rf41              # 104 parts6 | 104 parts7
-    add rf35, rf35, rf31 ; sub rf31, rf41, rf47                     # 126 add | 120 size
-    max rf31, rf44, rf31 ; v8dot rf44, rf53, rf7                    # 120 size | 118 load src
-    asr rf33, rf31, rf22 ; v8dot rf47, rf33, rf11                   # 102 shrv | 118 load src
+    add rf35, rf35, rf31 ; sub rf31, rf41, rf47                     # 125 add | 119 size
+    max rf31, rf44, rf31 ; v8dot rf44, rf53, rf7                    # 119 size | 117 load src
+    asr rf33, rf31, rf22 ; v8dot rf47, rf33, rf11                   # 102 shrv | 117 load src
     sub rf33, rf9, rf33 ; sub.pushc rf58, rf44, rf41                # 102 sub | 104 select
-    max rf33, rf33, 0 ; sub rf44, rf41, rf44                        # 102 limit | 120 size
-    min rf31, rf31, rf33 ; v8dot rf33, rf30, rf7                    # 103 amount | 118 load src
-    max rf44, rf58, rf44 ; sub.ifb rf31, 0, rf31                    # 120 size | 104 parts7
-    asr rf31, rf44, rf22 ; add rf35, rf35, rf31                     # 102 shrv | 126 add
-    shr rf37, rf37, -8 ; sub rf31, rf9, rf31                        # 118 load src | 102 sub
+    max rf33, rf33, 0 ; sub rf44, rf41, rf44                        # 102 limit | 119 size
+    min rf31, rf31, rf33 ; v8dot rf33, rf30, rf7                    # 103 amount | 117 load src
+    max rf44, rf58, rf44 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts7
+    asr rf31, rf44, rf22 ; add rf35, rf35, rf31                     # 102 shrv | 125 add
+    shr rf37, rf37, -8 ; sub rf31, rf9, rf31                        # 117 load src | 102 sub
     max rf31, rf31, 0 ; sub.pushc rf58, rf33, rf41                  # 102 limit | 104 select
-    min rf31, rf44, rf31 ; sub rf33, rf41, rf33                     # 103 amount | 120 size
-    max rf33, rf58, rf33 ; sub.ifb rf31, 0, rf31                    # 120 size | 104 select
-    asr rf58, rf33, rf22 ; add rf31, rf31, rf31                     # 102 shrv | 121 parts8
-    add rf35, rf35, rf31 ; sub rf31, rf9, rf58                      # 126 add | 102 sub
-    max rf31, rf31, 0 ; v8dot rf36, rf36, rf11                      # 102 limit | 118 load src
-    min rf31, rf33, rf31 ; v8dot rf33, rf54, rf7                    # 103 amount | 118 load src
+    min rf31, rf44, rf31 ; sub rf33, rf41, rf33                     # 103 amount | 119 size
+    max rf33, rf58, rf33 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    asr rf58, rf33, rf22 ; add rf31, rf31, rf31                     # 102 shrv | 120 parts8
+    add rf35, rf35, rf31 ; sub rf31, rf9, rf58                      # 125 add | 102 sub
+    max rf31, rf31, 0 ; v8dot rf36, rf36, rf11                      # 102 limit | 117 load src
+    min rf31, rf33, rf31 ; v8dot rf33, rf54, rf7                    # 103 amount | 117 load src
     sub.ifa rf31, 0, rf31 ; sub.pushc rf58, rf33, rf41              # 104 select | 104 parts10
-    add rf31, rf31, rf31 ; sub rf33, rf41, rf33                     # 121 parts9 | 120 size
-    max rf31, rf58, rf33 ; add rf33, rf35, rf31                     # 120 size | 126 add
-    asr rf53, rf31, rf22 ; v8dot rf35, rf53, rf11                   # 102 shrv | 118 load src
-    sub rf53, rf9, rf53 ; v8dot rf58, rf52, rf7                     # 102 sub | 118 p
+    add rf31, rf31, rf31 ; sub rf33, rf41, rf33                     # 120 parts9 | 119 size
+    max rf31, rf58, rf33 ; add rf33, rf35, rf31                     # 119 size | 125 add
+    asr rf53, rf31, rf22 ; v8dot rf35, rf53, rf11                   # 102 shrv | 117 load src
+    sub rf53, rf9, rf53 ; v8dot rf58, rf52, rf7                     # 102 sub | 117 p
     max rf53, rf53, 0 ; sub.pushc rf44, rf58, rf41                  # 102 limit | 104 part
-    min rf31, rf31, rf53 ; sub rf53, rf41, rf58                     # 103 amount | 120 size
-    max rf44, rf44, rf53 ; sub.ifb rf31, 0, rf31                    # 120 size | 104 parts10
-    asr rf31, rf44, rf22 ; add rf33, rf33, rf31                     # 102 shrv | 126 add
-    shr rf31, rf30, -8 ; sub rf30, rf9, rf31                        # 118 load src | 102 sub
-    max rf30, rf30, 0 ; mov rf53, rf19                              # 102 limit | 127 select
-    min rf30, rf44, rf30 ; v8dot rf44, rf54, rf11                   # 103 amount | 118 load src
+    min rf31, rf31, rf53 ; sub rf53, rf41, rf58                     # 103 amount | 119 size
+    max rf44, rf44, rf53 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts10
+    asr rf31, rf44, rf22 ; add rf33, rf33, rf31                     # 102 shrv | 125 add
+    shr rf31, rf30, -8 ; sub rf30, rf9, rf31                        # 117 load src | 102 sub
+    max rf30, rf30, 0 ; mov rf53, rf19                              # 102 limit | 126 select
+    min rf30, rf44, rf30 ; v8dot rf44, rf54, rf11                   # 103 amount | 117 load src
     sub.ifa rf30, 0, rf30 ; sub.pushc rf54, rf39, rf38              # 104 part | 104 select
-    add rf30, rf33, rf30 ; sub rf33, rf38, rf39                     # 126 total | 120 size
-    max rf33, rf54, rf33 ; sub.pushn -, rf30, 0                     # 120 size | 127 select
-    asr rf54, rf33, rf22 ; add rf30, rf30, 8                        # 102 shrv | 127 add
-    mov.ifa rf53, 1 ; v8dot rf52, rf52, rf11                        # 127 select | 118 p
-    sub rf30, rf30, rf53 ; sub rf53, rf9, rf54                      # 127 sub | 102 sub
-    asr rf30, rf30, 4 ; sub rf54, rf38, rf47                        # 127 rounded | 120 size
-    max rf41, rf53, 0 ; add rf30, rf41, rf30                        # 102 limit | 130 add
-    max rf30, rf30, 0 ; sub rf53, rf38, rf37                        # 130 max | 120 size
-    min rf30, rf30, rf18 ; sub rf39, rf38, rf36                     # 130 limited | 120 size
-    min rf23, rf33, rf41 ; add rf33, rf23, rf16                     # 103 amount | 118 load src
+    add rf30, rf33, rf30 ; sub rf33, rf38, rf39                     # 125 total | 119 size
+    max rf33, rf54, rf33 ; sub.pushn -, rf30, 0                     # 119 size | 126 select
+    asr rf54, rf33, rf22 ; add rf30, rf30, 8                        # 102 shrv | 126 add
+    mov.ifa rf53, 1 ; v8dot rf52, rf52, rf11                        # 126 select | 117 p
+    sub rf30, rf30, rf53 ; sub rf53, rf9, rf54                      # 126 sub | 102 sub
+    asr rf30, rf30, 4 ; sub rf54, rf38, rf47                        # 126 rounded | 119 size
+    max rf41, rf53, 0 ; add rf30, rf41, rf30                        # 102 limit | 129 add
+    max rf30, rf30, 0 ; sub rf53, rf38, rf37                        # 129 max | 119 size
+    min rf30, rf30, rf18 ; sub rf39, rf38, rf36                     # 129 limited | 119 size
+    min rf23, rf33, rf41 ; add rf33, rf23, rf16                     # 103 amount | 117 load src
     sub.ifb rf23, 0, rf23 ; sub.pushc rf47, rf47, rf38              # 104 select
-    max rf47, rf47, rf54 ; add rf23, rf23, rf23                     # 120 size | 121 parts4
+    max rf47, rf47, rf54 ; add rf23, rf23, rf23                     # 119 size | 120 parts4
     asr rf37, rf47, rf22 ; sub.pushc rf54, rf37, rf38               # 102 shrv | 104 parts6
-    max rf53, rf54, rf53 ; sub rf37, rf9, rf37                      # 120 size | 102 sub
-    max rf28, rf37, 0 ; add rf37, rf33, rf28                        # 102 limit | 118 load src
-    min rf28, rf47, rf28 ; sub rf47, rf38, rf35                     # 103 amount | 120 size
+    max rf53, rf54, rf53 ; sub rf37, rf9, rf37                      # 119 size | 102 sub
+    max rf28, rf37, 0 ; add rf37, rf33, rf28                        # 102 limit | 117 load src
+    min rf28, rf47, rf28 ; sub rf47, rf38, rf35                     # 103 amount | 119 size
     asr rf54, rf53, rf22 ; sub.ifb rf28, 0, rf28                    # 102 shrv | 104 select
-    and tmuau, rf37, -4 ; add rf28, rf28, rf28                      # 118 load src | 121 parts5 | uniform 0xfffffffb (vec3)
-    shl rf28, rf37, 3 ; add rf23, rf23, rf28                        # 118 load src | 126 add
+    and tmuau, rf37, -4 ; add rf28, rf28, rf28                      # 117 load src | 120 parts5 | uniform 0xfffffffb (vec3)
+    shl rf28, rf37, 3 ; add rf23, rf23, rf28                        # 117 load src | 125 add
     sub rf36, rf9, rf54 ; sub.pushc rf54, rf36, rf38                # 102 sub | 104 parts7
-    max rf36, rf36, 0 ; sub rf37, rf38, rf31                        # 102 limit | 120 size
+    max rf36, rf36, 0 ; sub rf37, rf38, rf31                        # 102 limit | 119 size
     min rf36, rf53, rf36 ; mov tmuau, rf33 ; thrsw                  # 103 amount | 107 px | uniform 0xfffffffa (vec2)
-    max rf39, rf54, rf39 ; sub.ifb rf36, 0, rf36                    # 120 size | 104 parts6
-    asr rf23, rf39, rf22 ; add rf36, rf23, rf36                     # 102 shrv | 126 add
+    max rf39, rf54, rf39 ; sub.ifb rf36, 0, rf36                    # 119 size | 104 parts6
+    asr rf23, rf39, rf22 ; add rf36, rf23, rf36                     # 102 shrv | 125 add
     sub rf23, rf9, rf23 ; sub.pushc rf35, rf35, rf38                # 102 sub | 104 select
-    max rf23, rf23, 0 ; sub rf54, rf38, rf44                        # 102 limit | 120 size
-    min rf23, rf39, rf23 ; add rf39, rf33, rf32 ; thrsw ; ldtmu.rf32 # 103 amount | 118 load src
-    max rf35, rf35, rf47 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 parts7
-    asr rf23, rf35, rf22 ; add rf36, rf36, rf23 ; ldtmu.rf47        # 102 shrv | 126 add | 118 load src
-    and tmuau, rf39, -4 ; sub rf23, rf9, rf23                       # 118 load src | 102 sub | uniform 0xfffffffb (vec3)
+    max rf23, rf23, 0 ; sub rf54, rf38, rf44                        # 102 limit | 119 size
+    min rf23, rf39, rf23 ; add rf39, rf33, rf32 ; thrsw ; ldtmu.rf32 # 103 amount | 117 load src
+    max rf35, rf35, rf47 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 parts7
+    asr rf23, rf35, rf22 ; add rf36, rf36, rf23 ; ldtmu.rf47        # 102 shrv | 125 add | 117 load src
+    and tmuau, rf39, -4 ; sub rf23, rf9, rf23                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
     max rf23, rf23, 0 ; sub.pushc rf31, rf31, rf38                  # 102 limit | 104 select
-    min rf23, rf35, rf23 ; sub rf35, rf38, rf52 ; thrsw ; ldtmu.rf53 # 103 amount | 120 size | 118 load src
-    max rf31, rf31, rf37 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 select
-    asr rf37, rf31, rf22 ; add rf23, rf23, rf23 ; ldtmu.rf41        # 102 shrv | 121 parts8 | 107 px
-    shl rf36, rf39, 3 ; add rf23, rf36, rf23                        # 118 load src | 126 add
-    shr rf37, rf32, rf28 ; sub rf32, rf9, rf37 ; ldtmu.rf39         # 118 load src | 102 sub | 107 px
+    min rf23, rf35, rf23 ; sub rf35, rf38, rf52 ; thrsw ; ldtmu.rf53 # 103 amount | 119 size | 117 load src
+    max rf31, rf31, rf37 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 select
+    asr rf37, rf31, rf22 ; add rf23, rf23, rf23 ; ldtmu.rf41        # 102 shrv | 120 parts8 | 107 px
+    shl rf36, rf39, 3 ; add rf23, rf36, rf23                        # 117 load src | 125 add
+    shr rf37, rf32, rf28 ; sub rf32, rf9, rf37 ; ldtmu.rf39         # 117 load src | 102 sub | 107 px
     max rf32, rf32, 0 ; sub.pushc rf44, rf44, rf38                  # 102 limit | 104 parts10
-    min rf31, rf31, rf32 ; mov rf58, rf19 ; ldtmu.rf32              # 103 amount | 127 select | 118 load src
-    max rf44, rf44, rf54 ; sub.ifb rf31, 0, rf31                    # 120 size | 104 select
-    asr rf54, rf44, rf22 ; add rf31, rf31, rf31 ; ldtmu.rf43        # 102 shrv | 121 parts9 | 118 load src
-    shr rf31, rf47, rf28 ; add rf23, rf23, rf31 ; ldtmu.rf42        # 118 load src | 126 add
+    min rf31, rf31, rf32 ; mov rf58, rf19 ; ldtmu.rf32              # 103 amount | 126 select | 117 load src
+    max rf44, rf44, rf54 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    asr rf54, rf44, rf22 ; add rf31, rf31, rf31 ; ldtmu.rf43        # 102 shrv | 120 parts9 | 117 load src
+    shr rf31, rf47, rf28 ; add rf23, rf23, rf31 ; ldtmu.rf42        # 117 load src | 125 add
     sub rf52, rf9, rf54 ; sub.pushc rf54, rf52, rf38                # 102 sub | 104 part
-    max rf34, rf52, 0 ; add rf52, rf33, rf34                        # 102 limit | 118 load src
-    min rf34, rf44, rf34 ; add rf44, rf21, rf4                      # 103 amount | 131 store dst
-    max rf35, rf54, rf35 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 parts10
-    asr rf23, rf35, rf22 ; add rf34, rf23, rf34                     # 102 shrv | 126 add
-    and tmuau, rf52, -4 ; sub rf23, rf9, rf23                       # 118 load src | 102 sub | uniform 0xfffffffb (vec3)
-    max rf23, rf23, 0 ; add rf47, rf47, rf47                        # 102 limit | 118 load src
-    min rf23, rf35, rf23 ; add rf35, rf53, rf53 ; thrsw             # 103 amount | 118 load src
-    shl rf40, rf52, 3 ; add rf52, rf33, rf40                        # 118 load src
-    and tmuau, rf52, -4 ; add rf53, rf43, rf43                      # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf46, rf52, 3 ; add rf52, rf33, rf46                        # 118 load src
-    shr rf32, rf32, rf36 ; sub.ifa rf23, 0, rf23                    # 118 load src | 104 part
-    shr rf34, rf43, rf36 ; add rf23, rf34, rf23 ; thrsw ; ldtmu.rf43 # 118 load src | 126 total
-    not rf54, rf28 ; add rf28, rf23, 8                              # 118 load src | 127 add
-    shl rf47, rf47, rf54 ; v8dot rf51, rf41, 1                      # 118 load src | 107 px
-    shl rf23, rf35, rf54 ; sub.pushn -, rf23, 0                     # 118 load src | 127 select
-    sub.pushc -, rf0, rf2 ; mov.ifa rf58, 1                         # 131 store dst | 127 select
-    and tmuau, rf52, -4 ; sub rf28, rf28, rf58                      # 118 load src | 127 sub | uniform 0xfffffffb (vec3)
-    asr rf28, rf28, 4 ; add rf37, rf37, rf47                        # 127 rounded | 118 load src
-    shl rf38, rf52, 3 ; add rf28, rf38, rf28                        # 118 load src | 130 add
-    max rf23, rf28, 0 ; add rf28, rf31, rf23                        # 130 max | 118 load src
-    min rf23, rf23, rf18 ; v8dot rf31, rf37, 1                      # 130 limited | 118 load src
-    vpack rf23, rf30, rf23 ; sub.pushc rf30, rf31, rf51             # 131 store dst | 104 select
-    tmuwt - ; sub rf31, rf51, rf31 ; thrsw ; ldtmu.rf52             # the last trip's stores | 120 size | 118 load src
-    max rf30, rf30, rf31 ; sub rf31, -1, rf36                       # 120 size | 118 load src
-    asr rf42, rf30, rf22 ; add rf36, rf42, rf42 ; ldtmu.rf47        # 102 shrv | 118 load src
-    v8pack tmud, rf25, rf12 ; sub rf12, rf9, rf42 ; ldtmu.rf25      # 131 store dst | 102 sub | 118 load src
-    v8pack tmud, rf29, rf23 ; sub rf23, -1, rf40                    # 131 store dst | 118 load src
-    max rf12, rf12, 0 ; mov.ifnb tmuau, rf44                        # 102 limit | 131 store dst | uniform 0xfffffffa (vec2)
-    min rf12, rf30, rf12 ; add rf30, rf52, rf52 ; ldtmu.rf29        # 103 amount | 118 load src
-    shl rf53, rf53, rf31 ; sub.ifa rf12, 0, rf12                    # 118 load src | 104 select
-    shl rf31, rf36, rf31 ; add rf12, rf12, rf12 ; ldtmu.rf36        # 118 load src | 121 parts4
-    shr rf43, rf43, rf40 ; add rf32, rf32, rf53 ; ldtmu.rf53        # 118 load src
-    shr rf34, rf52, rf40 ; add rf31, rf34, rf31 ; ldtmu.rf40        # 118 load src
-    shl rf52, rf30, rf23 ; v8dot rf30, rf32, 1                      # 118 load src
-    shr rf42, rf25, rf46 ; sub.pushc rf25, rf30, rf51               # 118 load src | 104 select
-    shr rf58, rf29, rf46 ; sub rf30, rf51, rf30 ; ldtmu.rf35        # 118 load src | 120 size
-    max rf25, rf25, rf30 ; add rf30, rf43, rf52                     # 120 size | 118 load src
-    asr rf50, rf25, rf22 ; add rf43, rf33, rf50                     # 102 shrv | 118 load src
-    and tmuau, rf43, -4 ; sub rf50, rf9, rf50                       # 118 load src | 102 sub | uniform 0xfffffffb (vec3)
-    max rf47, rf50, 0 ; add rf50, rf47, rf47                        # 102 limit | 118 load src
-    min rf25, rf25, rf47 ; add rf29, rf29, rf29 ; thrsw             # 103 amount | 118 load src
-    shl rf23, rf50, rf23 ; sub.ifa rf25, 0, rf25                    # 118 load src | 104 select
-    shl rf43, rf43, 3 ; add rf25, rf25, rf25                        # 118 load src | 121 parts5
-    shr rf34, rf53, rf38 ; add rf23, rf34, rf23 ; ldtmu.rf53        # 118 load src
-    shr rf47, rf40, rf38 ; v8dot rf50, rf30, 1                      # 118 load src
-    sub.pushc rf50, rf50, rf51 ; sub rf52, rf51, rf50               # 104 parts6 | 120 size
-    max rf46, rf50, rf52 ; sub rf50, -1, rf46                       # 120 size | 118 load src
-    asr rf36, rf46, rf22 ; add rf52, rf36, rf36 ; ldtmu.rf54        # 102 shrv | 118 load src
-    shl rf36, rf29, rf50 ; sub rf29, rf9, rf36 ; ldtmu.rf59         # 118 load src | 102 sub
-    max rf29, rf29, 0 ; add rf36, rf42, rf36                        # 102 limit | 118 load src
-    min rf29, rf46, rf29 ; add rf46, rf33, rf49                     # 103 amount | 118 load src
-    shl rf50, rf52, rf50 ; sub.ifa rf29, 0, rf29                    # 118 load src | 104 parts6
-    and tmuau, rf46, -4 ; add rf50, rf58, rf50                      # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf46, rf46, 3 ; add rf40, rf40, rf40                        # 118 load src
-    shr rf58, rf53, rf43 ; v8dot rf53, rf36, 1                      # 118 load src
-    shr rf49, rf54, rf43 ; sub rf52, rf51, rf53 ; thrsw             # 118 load src | 120 size
-    not rf33, rf38 ; add rf38, rf33, rf56                           # 118 load src | 118 p
-    shl rf35, rf40, rf33 ; add rf40, rf35, rf35                     # 118 load src
-    shl rf40, rf40, rf33 ; sub.pushc rf33, rf53, rf51               # 118 load src | 104 parts7
-    max rf33, rf33, rf52 ; add rf34, rf34, rf35 ; ldtmu.rf35        # 120 size | 118 load src
-    asr rf40, rf33, rf22 ; add rf47, rf47, rf40 ; ldtmu.rf52        # 102 shrv | 118 load src
-    and tmuau, rf38, -4 ; sub rf40, rf9, rf40                       # 118 p | 102 sub | uniform 0xfffffffb (vec3)
-    max rf40, rf40, 0 ; add rf54, rf54, rf54                        # 102 limit | 118 load src
-    min rf33, rf33, rf40 ; v8dot rf40, rf34, 1                      # 103 amount | 118 load src
-    shl rf53, rf38, 3 ; sub.pushc rf38, rf40, rf51                  # 118 p | 104 select
-    shr rf35, rf35, rf46 ; sub.ifb rf33, 0, rf33                    # 118 load src | 104 parts7
-    shr rf42, rf52, rf46 ; sub rf40, rf51, rf40 ; thrsw ; ldtmu.rf56 # 118 load src | 120 size
-    max rf38, rf38, rf40 ; sub rf40, -1, rf43                       # 120 size | 118 load src
-    asr rf12, rf38, rf22 ; add rf25, rf12, rf25                     # 102 shrv | 126 add
-    shl rf54, rf54, rf40 ; sub rf12, rf9, rf12 ; ldtmu.rf43         # 118 load src | 102 sub | 118 p
-    max rf12, rf12, 0 ; add rf54, rf58, rf54                        # 102 limit | 118 load src
-    min rf12, rf38, rf12 ; add rf29, rf25, rf29 ; ldtmu.rf25        # 103 amount | 126 add | 118 p
-    shr rf43, rf43, rf53 ; sub.ifa rf12, 0, rf12                    # 118 p | 104 select
-    shr rf58, rf25, rf53 ; add rf12, rf12, rf12 ; ldtmu.rf38        # 118 p | 121 parts8
-    add rf29, rf59, rf59 ; add rf33, rf29, rf33                     # 118 load src | 126 add
-    shl rf12, rf29, rf40 ; add rf29, rf33, rf12                     # 118 load src | 126 add
-    and rf49, rf54, rf18 ; add rf12, rf49, rf12                     # 118 load src
-    sub.pushc rf49, rf49, rf51 ; sub rf33, rf51, rf49               # 104 select | 120 size
-    max rf33, rf49, rf33 ; sub rf46, -1, rf46                       # 120 size | 118 load src
-    asr rf52, rf33, rf22 ; add rf49, rf52, rf52                     # 102 shrv | 118 load src
-    shl rf52, rf49, rf46 ; sub rf49, rf9, rf52                      # 118 load src | 102 sub
-    max rf35, rf49, 0 ; add rf49, rf35, rf52                        # 102 limit | 118 load src
-    min rf33, rf33, rf35 ; add rf35, rf56, rf56                     # 103 amount | 118 load src
-    shl rf35, rf35, rf46 ; sub.ifa rf33, 0, rf33                    # 118 load src | 104 select
-    add rf33, rf33, rf33 ; add rf35, rf42, rf35                     # 121 parts9 | 118 load src
-    and rf29, rf49, rf18 ; add rf33, rf29, rf33                     # 118 load src | 126 add
-    sub.pushc rf29, rf29, rf51 ; sub rf42, rf51, rf29               # 104 parts10 | 120 size
-    max rf29, rf29, rf42 ; sub rf42, -1, rf53                       # 120 size | 118 p
-    asr rf25, rf29, rf22 ; add rf53, rf25, rf25                     # 102 shrv | 118 p
-    shl rf53, rf53, rf42 ; sub rf25, rf9, rf25                      # 118 p | 102 sub
-    max rf25, rf25, 0 ; add rf43, rf43, rf53                        # 102 limit | 118 p
-    min rf25, rf29, rf25 ; add rf29, rf38, rf38                     # 103 amount | 118 p
-    shl rf29, rf29, rf42 ; sub.ifa rf25, 0, rf25                    # 118 p | 104 parts10
-    add rf29, rf33, rf25 ; add rf25, rf58, rf29                     # 126 add | 118 p
-    and rf33, rf43, rf18 ; mov rf58, rf19                           # 118 p | 127 select
-    sub.pushc rf33, rf33, rf51 ; sub rf42, rf51, rf33               # 104 part | 120 size
-    max rf33, rf33, rf42 ; v8dot rf42, rf37, rf8                    # 120 size | 118 load src
+    max rf34, rf52, 0 ; add rf52, rf33, rf34                        # 102 limit | 117 load src
+    min rf34, rf44, rf34 ; add rf44, rf21, rf4                      # 103 amount | 130 store dst
+    max rf35, rf54, rf35 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts10
+    asr rf23, rf35, rf22 ; add rf34, rf23, rf34                     # 102 shrv | 125 add
+    and tmuau, rf52, -4 ; sub rf23, rf9, rf23                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    max rf23, rf23, 0 ; add rf47, rf47, rf47                        # 102 limit | 117 load src
+    min rf23, rf35, rf23 ; add rf35, rf53, rf53 ; thrsw             # 103 amount | 117 load src
+    shl rf40, rf52, 3 ; add rf52, rf33, rf40                        # 117 load src
+    and tmuau, rf52, -4 ; add rf53, rf43, rf43                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf46, rf52, 3 ; add rf52, rf33, rf46                        # 117 load src
+    shr rf32, rf32, rf36 ; sub.ifa rf23, 0, rf23                    # 117 load src | 104 part
+    shr rf34, rf43, rf36 ; add rf23, rf34, rf23 ; thrsw ; ldtmu.rf43 # 117 load src | 125 total
+    not rf54, rf28 ; add rf28, rf23, 8                              # 117 load src | 126 add
+    shl rf47, rf47, rf54 ; v8dot rf51, rf41, 1                      # 117 load src | 107 px
+    shl rf23, rf35, rf54 ; sub.pushn -, rf23, 0                     # 117 load src | 126 select
+    sub.pushc -, rf0, rf2 ; mov.ifa rf58, 1                         # 130 store dst | 126 select
+    and tmuau, rf52, -4 ; sub rf28, rf28, rf58                      # 117 load src | 126 sub | uniform 0xfffffffb (vec3)
+    asr rf28, rf28, 4 ; add rf37, rf37, rf47                        # 126 rounded | 117 load src
+    shl rf38, rf52, 3 ; add rf28, rf38, rf28                        # 117 load src | 129 add
+    max rf23, rf28, 0 ; add rf28, rf31, rf23                        # 129 max | 117 load src
+    min rf23, rf23, rf18 ; v8dot rf31, rf37, 1                      # 129 limited | 117 load src
+    vpack rf23, rf30, rf23 ; sub.pushc rf30, rf31, rf51             # 130 store dst | 104 select
+    tmuwt - ; sub rf31, rf51, rf31 ; thrsw ; ldtmu.rf52             # the last trip's stores | 119 size | 117 load src
+    max rf30, rf30, rf31 ; sub rf31, -1, rf36                       # 119 size | 117 load src
+    asr rf42, rf30, rf22 ; add rf36, rf42, rf42 ; ldtmu.rf47        # 102 shrv | 117 load src
+    v8pack tmud, rf25, rf12 ; sub rf12, rf9, rf42 ; ldtmu.rf25      # 130 store dst | 102 sub | 117 load src
+    v8pack tmud, rf29, rf23 ; sub rf23, -1, rf40                    # 130 store dst | 117 load src
+    max rf12, rf12, 0 ; mov.ifnb tmuau, rf44                        # 102 limit | 130 store dst | uniform 0xfffffffa (vec2)
+    min rf12, rf30, rf12 ; add rf30, rf52, rf52 ; ldtmu.rf29        # 103 amount | 117 load src
+    shl rf53, rf53, rf31 ; sub.ifa rf12, 0, rf12                    # 117 load src | 104 select
+    shl rf31, rf36, rf31 ; add rf12, rf12, rf12 ; ldtmu.rf36        # 117 load src | 120 parts4
+    shr rf43, rf43, rf40 ; add rf32, rf32, rf53 ; ldtmu.rf53        # 117 load src
+    shr rf34, rf52, rf40 ; add rf31, rf34, rf31 ; ldtmu.rf40        # 117 load src
+    shl rf52, rf30, rf23 ; v8dot rf30, rf32, 1                      # 117 load src
+    shr rf42, rf25, rf46 ; sub.pushc rf25, rf30, rf51               # 117 load src | 104 select
+    shr rf58, rf29, rf46 ; sub rf30, rf51, rf30 ; ldtmu.rf35        # 117 load src | 119 size
+    max rf25, rf25, rf30 ; add rf30, rf43, rf52                     # 119 size | 117 load src
+    asr rf50, rf25, rf22 ; add rf43, rf33, rf50                     # 102 shrv | 117 load src
+    and tmuau, rf43, -4 ; sub rf50, rf9, rf50                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    max rf47, rf50, 0 ; add rf50, rf47, rf47                        # 102 limit | 117 load src
+    min rf25, rf25, rf47 ; add rf29, rf29, rf29 ; thrsw             # 103 amount | 117 load src
+    shl rf23, rf50, rf23 ; sub.ifa rf25, 0, rf25                    # 117 load src | 104 select
+    shl rf43, rf43, 3 ; add rf25, rf25, rf25                        # 117 load src | 120 parts5
+    shr rf34, rf53, rf38 ; add rf23, rf34, rf23 ; ldtmu.rf53        # 117 load src
+    shr rf47, rf40, rf38 ; v8dot rf50, rf30, 1                      # 117 load src
+    sub.pushc rf50, rf50, rf51 ; sub rf52, rf51, rf50               # 104 parts6 | 119 size
+    max rf46, rf50, rf52 ; sub rf50, -1, rf46                       # 119 size | 117 load src
+    asr rf36, rf46, rf22 ; add rf52, rf36, rf36 ; ldtmu.rf54        # 102 shrv | 117 load src
+    shl rf36, rf29, rf50 ; sub rf29, rf9, rf36 ; ldtmu.rf59         # 117 load src | 102 sub
+    max rf29, rf29, 0 ; add rf36, rf42, rf36                        # 102 limit | 117 load src
+    min rf29, rf46, rf29 ; add rf46, rf33, rf49                     # 103 amount | 117 load src
+    shl rf50, rf52, rf50 ; sub.ifa rf29, 0, rf29                    # 117 load src | 104 parts6
+    and tmuau, rf46, -4 ; add rf50, rf58, rf50                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf46, rf46, 3 ; add rf40, rf40, rf40                        # 117 load src
+    shr rf58, rf53, rf43 ; v8dot rf53, rf36, 1                      # 117 load src
+    shr rf49, rf54, rf43 ; sub rf52, rf51, rf53 ; thrsw             # 117 load src | 119 size
+    not rf33, rf38 ; add rf38, rf33, rf56                           # 117 load src | 117 p
+    shl rf35, rf40, rf33 ; add rf40, rf35, rf35                     # 117 load src
+    shl rf40, rf40, rf33 ; sub.pushc rf33, rf53, rf51               # 117 load src | 104 parts7
+    max rf33, rf33, rf52 ; add rf34, rf34, rf35 ; ldtmu.rf35        # 119 size | 117 load src
+    asr rf40, rf33, rf22 ; add rf47, rf47, rf40 ; ldtmu.rf52        # 102 shrv | 117 load src
+    and tmuau, rf38, -4 ; sub rf40, rf9, rf40                       # 117 p | 102 sub | uniform 0xfffffffb (vec3)
+    max rf40, rf40, 0 ; add rf54, rf54, rf54                        # 102 limit | 117 load src
+    min rf33, rf33, rf40 ; v8dot rf40, rf34, 1                      # 103 amount | 117 load src
+    shl rf53, rf38, 3 ; sub.pushc rf38, rf40, rf51                  # 117 p | 104 select
+    shr rf35, rf35, rf46 ; sub.ifb rf33, 0, rf33                    # 117 load src | 104 parts7
+    shr rf42, rf52, rf46 ; sub rf40, rf51, rf40 ; thrsw ; ldtmu.rf56 # 117 load src | 119 size
+    max rf38, rf38, rf40 ; sub rf40, -1, rf43                       # 119 size | 117 load src
+    asr rf12, rf38, rf22 ; add rf25, rf12, rf25                     # 102 shrv | 125 add
+    shl rf54, rf54, rf40 ; sub rf12, rf9, rf12 ; ldtmu.rf43         # 117 load src | 102 sub | 117 p
+    max rf12, rf12, 0 ; add rf54, rf58, rf54                        # 102 limit | 117 load src
+    min rf12, rf38, rf12 ; add rf29, rf25, rf29 ; ldtmu.rf25        # 103 amount | 125 add | 117 p
+    shr rf43, rf43, rf53 ; sub.ifa rf12, 0, rf12                    # 117 p | 104 select
+    shr rf58, rf25, rf53 ; add rf12, rf12, rf12 ; ldtmu.rf38        # 117 p | 120 parts8
+    add rf29, rf59, rf59 ; add rf33, rf29, rf33                     # 117 load src | 125 add
+    shl rf12, rf29, rf40 ; add rf29, rf33, rf12                     # 117 load src | 125 add
+    and rf49, rf54, rf18 ; add rf12, rf49, rf12                     # 117 load src
+    sub.pushc rf49, rf49, rf51 ; sub rf33, rf51, rf49               # 104 select | 119 size
+    max rf33, rf49, rf33 ; sub rf46, -1, rf46                       # 119 size | 117 load src
+    asr rf52, rf33, rf22 ; add rf49, rf52, rf52                     # 102 shrv | 117 load src
+    shl rf52, rf49, rf46 ; sub rf49, rf9, rf52                      # 117 load src | 102 sub
+    max rf35, rf49, 0 ; add rf49, rf35, rf52                        # 102 limit | 117 load src
+    min rf33, rf33, rf35 ; add rf35, rf56, rf56                     # 103 amount | 117 load src
+    shl rf35, rf35, rf46 ; sub.ifa rf33, 0, rf33                    # 117 load src | 104 select
+    add rf33, rf33, rf33 ; add rf35, rf42, rf35                     # 120 parts9 | 117 load src
+    and rf29, rf49, rf18 ; add rf33, rf29, rf33                     # 117 load src | 125 add
+    sub.pushc rf29, rf29, rf51 ; sub rf42, rf51, rf29               # 104 parts10 | 119 size
+    max rf29, rf29, rf42 ; sub rf42, -1, rf53                       # 119 size | 117 p
+    asr rf25, rf29, rf22 ; add rf53, rf25, rf25                     # 102 shrv | 117 p
+    shl rf53, rf53, rf42 ; sub rf25, rf9, rf25                      # 117 p | 102 sub
+    max rf25, rf25, 0 ; add rf43, rf43, rf53                        # 102 limit | 117 p
+    min rf25, rf29, rf25 ; add rf29, rf38, rf38                     # 103 amount | 117 p
+    shl rf29, rf29, rf42 ; sub.ifa rf25, 0, rf25                    # 117 p | 104 parts10
+    add rf29, rf33, rf25 ; add rf25, rf58, rf29                     # 125 add | 117 p
+    and rf33, rf43, rf18 ; mov rf58, rf19                           # 117 p | 126 select
+    sub.pushc rf33, rf33, rf51 ; sub rf42, rf51, rf33               # 104 part | 119 size
+    max rf33, rf33, rf42 ; v8dot rf42, rf37, rf8                    # 119 size | 117 load src
     asr rf38, rf33, rf22 ; v8dot rf53, rf41, rf8                    # 102 shrv | 107 px
     sub rf38, rf9, rf38 ; sub.pushc rf46, rf42, rf53                # 102 sub | 104 select
-    max rf38, rf38, 0 ; sub rf42, rf53, rf42                        # 102 limit | 120 size
-    min rf33, rf33, rf38 ; v8dot rf38, rf32, rf8                    # 103 amount | 118 load src
-    max rf42, rf46, rf42 ; sub.ifb rf33, 0, rf33                    # 120 size | 104 part
-    asr rf33, rf42, rf22 ; add rf29, rf29, rf33                     # 102 shrv | 126 total
-    sub.pushn -, rf29, 0 ; sub rf33, rf9, rf33                      # 127 select | 102 sub
-    max rf33, rf33, 0 ; sub rf46, rf53, rf38                        # 102 limit | 120 size
-    min rf33, rf42, rf33 ; add rf29, rf29, 8                        # 103 amount | 127 add
-    mov.ifa rf58, 1 ; v8dot rf42, rf30, rf8                         # 127 select | 118 load src
-    sub rf29, rf29, rf58 ; sub.ifb rf33, 0, rf33                    # 127 sub | 104 select
-    asr rf29, rf29, 4 ; add rf33, rf33, rf33                        # 127 rounded | 121 parts4
-    add rf29, rf51, rf29 ; sub.pushc rf38, rf38, rf53               # 130 add | 104 select
-    max rf29, rf29, 0 ; sub.pushc rf51, rf42, rf53                  # 130 max | 104 parts6
-    min rf29, rf29, rf18 ; sub rf42, rf53, rf42                     # 130 limited | 120 size
-    max rf38, rf38, rf46 ; v8dot rf46, rf36, rf8                    # 120 size | 118 load src
-    asr rf58, rf38, rf22 ; sub rf56, rf53, rf46                     # 102 shrv | 120 size
-    max rf51, rf51, rf42 ; sub rf42, rf9, rf58                      # 120 size | 102 sub
-    max rf42, rf42, 0 ; v8dot rf58, rf34, rf8                       # 102 limit | 118 load src
-    min rf38, rf38, rf42 ; sub rf42, rf53, rf58                     # 103 amount | 120 size
+    max rf38, rf38, 0 ; sub rf42, rf53, rf42                        # 102 limit | 119 size
+    min rf33, rf33, rf38 ; v8dot rf38, rf32, rf8                    # 103 amount | 117 load src
+    max rf42, rf46, rf42 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 part
+    asr rf33, rf42, rf22 ; add rf29, rf29, rf33                     # 102 shrv | 125 total
+    sub.pushn -, rf29, 0 ; sub rf33, rf9, rf33                      # 126 select | 102 sub
+    max rf33, rf33, 0 ; sub rf46, rf53, rf38                        # 102 limit | 119 size
+    min rf33, rf42, rf33 ; add rf29, rf29, 8                        # 103 amount | 126 add
+    mov.ifa rf58, 1 ; v8dot rf42, rf30, rf8                         # 126 select | 117 load src
+    sub rf29, rf29, rf58 ; sub.ifb rf33, 0, rf33                    # 126 sub | 104 select
+    asr rf29, rf29, 4 ; add rf33, rf33, rf33                        # 126 rounded | 120 parts4
+    add rf29, rf51, rf29 ; sub.pushc rf38, rf38, rf53               # 129 add | 104 select
+    max rf29, rf29, 0 ; sub.pushc rf51, rf42, rf53                  # 129 max | 104 parts6
+    min rf29, rf29, rf18 ; sub rf42, rf53, rf42                     # 129 limited | 119 size
+    max rf38, rf38, rf46 ; v8dot rf46, rf36, rf8                    # 119 size | 117 load src
+    asr rf58, rf38, rf22 ; sub rf56, rf53, rf46                     # 102 shrv | 119 size
+    max rf51, rf51, rf42 ; sub rf42, rf9, rf58                      # 119 size | 102 sub
+    max rf42, rf42, 0 ; v8dot rf58, rf34, rf8                       # 102 limit | 117 load src
+    min rf38, rf38, rf42 ; sub rf42, rf53, rf58                     # 103 amount | 119 size
     asr rf52, rf51, rf22 ; sub.ifb rf38, 0, rf38                    # 102 shrv | 104 select
-    add rf38, rf38, rf38 ; sub rf52, rf9, rf52                      # 121 parts5 | 102 sub
-    max rf33, rf52, 0 ; add rf38, rf33, rf38                        # 102 limit | 126 add
+    add rf38, rf38, rf38 ; sub rf52, rf9, rf52                      # 120 parts5 | 102 sub
+    max rf33, rf52, 0 ; add rf38, rf33, rf38                        # 102 limit | 125 add
     min rf33, rf51, rf33 ; sub.pushc rf46, rf46, rf53               # 103 amount | 104 parts7
-    max rf46, rf46, rf56 ; sub.ifb rf33, 0, rf33                    # 120 size | 104 parts6
-    asr rf33, rf46, rf22 ; add rf38, rf38, rf33                     # 102 shrv | 126 add
+    max rf46, rf46, rf56 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 parts6
+    asr rf33, rf46, rf22 ; add rf38, rf38, rf33                     # 102 shrv | 125 add
     sub rf33, rf9, rf33 ; sub.pushc rf58, rf58, rf53                # 102 sub | 104 select
-    max rf33, rf33, 0 ; v8dot rf56, rf54, rf8                       # 102 limit | 118 load src
-    min rf33, rf46, rf33 ; sub rf46, rf53, rf56                     # 103 amount | 120 size
-    max rf42, rf58, rf42 ; sub.ifb rf33, 0, rf33                    # 120 size | 104 parts7
-    asr rf33, rf42, rf22 ; add rf38, rf38, rf33                     # 102 shrv | 126 add
+    max rf33, rf33, 0 ; v8dot rf56, rf54, rf8                       # 102 limit | 117 load src
+    min rf33, rf46, rf33 ; sub rf46, rf53, rf56                     # 103 amount | 119 size
+    max rf42, rf58, rf42 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 parts7
+    asr rf33, rf42, rf22 ; add rf38, rf38, rf33                     # 102 shrv | 125 add
     sub rf33, rf9, rf33 ; sub.pushc rf56, rf56, rf53                # 102 sub | 104 select
-    max rf33, rf33, 0 ; v8dot rf58, rf49, rf8                       # 102 limit | 118 load src
-    min rf33, rf42, rf33 ; sub rf42, rf53, rf58                     # 103 amount | 120 size
-    max rf46, rf56, rf46 ; sub.ifb rf33, 0, rf33                    # 120 size | 104 select
-    asr rf56, rf46, rf22 ; add rf33, rf33, rf33                     # 102 shrv | 121 parts8
-    add rf38, rf38, rf33 ; sub rf33, rf9, rf56                      # 126 add | 102 sub
+    max rf33, rf33, 0 ; v8dot rf58, rf49, rf8                       # 102 limit | 117 load src
+    min rf33, rf42, rf33 ; sub rf42, rf53, rf58                     # 103 amount | 119 size
+    max rf46, rf56, rf46 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
+    asr rf56, rf46, rf22 ; add rf33, rf33, rf33                     # 102 shrv | 120 parts8
+    add rf38, rf38, rf33 ; sub rf33, rf9, rf56                      # 125 add | 102 sub
     max rf33, rf33, 0 ; sub.pushc rf58, rf58, rf53                  # 102 limit | 104 parts10
-    min rf33, rf46, rf33 ; v8dot rf46, rf43, rf8                    # 103 amount | 118 p
-    max rf42, rf58, rf42 ; sub.ifb rf33, 0, rf33                    # 120 size | 104 select
-    asr rf58, rf42, rf22 ; add rf33, rf33, rf33                     # 102 shrv | 121 parts9
-    add rf38, rf38, rf33 ; sub rf33, rf9, rf58                      # 126 add | 102 sub
+    min rf33, rf46, rf33 ; v8dot rf46, rf43, rf8                    # 103 amount | 117 p
+    max rf42, rf58, rf42 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
+    asr rf58, rf42, rf22 ; add rf33, rf33, rf33                     # 102 shrv | 120 parts9
+    add rf38, rf38, rf33 ; sub rf33, rf9, rf58                      # 125 add | 102 sub
     max rf33, rf33, 0 ; sub.pushc rf58, rf46, rf53                  # 102 limit | 104 part
-    min rf33, rf42, rf33 ; sub rf42, rf53, rf46                     # 103 amount | 120 size
-    max rf42, rf58, rf42 ; sub.ifb rf33, 0, rf33                    # 120 size | 104 parts10
-    asr rf33, rf42, rf22 ; add rf38, rf38, rf33                     # 102 shrv | 126 add
-    sub rf33, rf9, rf33 ; mov rf58, rf19                            # 102 sub | 127 select
-    max rf33, rf33, 0 ; v8dot rf46, rf37, rf7                       # 102 limit | 118 load src
+    min rf33, rf42, rf33 ; sub rf42, rf53, rf46                     # 103 amount | 119 size
+    max rf42, rf58, rf42 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 parts10
+    asr rf33, rf42, rf22 ; add rf38, rf38, rf33                     # 102 shrv | 125 add
+    sub rf33, rf9, rf33 ; mov rf58, rf19                            # 102 sub | 126 select
+    max rf33, rf33, 0 ; v8dot rf46, rf37, rf7                       # 102 limit | 117 load src
     min rf33, rf42, rf33 ; v8dot rf42, rf41, rf7                    # 103 amount | 107 px
     sub.ifa rf33, 0, rf33 ; sub.pushc rf56, rf46, rf42              # 104 part | 104 select
-    add rf33, rf38, rf33 ; sub rf38, rf42, rf46                     # 126 total | 120 size
-    max rf38, rf56, rf38 ; sub.pushn -, rf33, 0                     # 120 size | 127 select
-    asr rf56, rf38, rf22 ; add rf33, rf33, 8                        # 102 shrv | 127 add
-    mov.ifa rf58, 1 ; sub rf56, rf9, rf56                           # 127 select | 102 sub
-    max rf56, rf56, 0 ; sub rf33, rf33, rf58                        # 102 limit | 127 sub
-    asr rf33, rf33, 4 ; v8dot rf58, rf32, rf7                       # 127 rounded | 118 load src
-    min rf38, rf38, rf56 ; add rf33, rf53, rf33                     # 103 amount | 130 add
-    max rf33, rf33, 0 ; sub rf53, rf42, rf58                        # 130 max | 120 size
-    min rf33, rf33, rf18 ; sub.ifb rf38, 0, rf38                    # 130 limited | 104 select
-    vpack rf29, rf29, rf33 ; add rf33, rf38, rf38                   # 131 store dst | 121 parts4
-    sub.pushc rf58, rf58, rf42 ; v8dot rf38, rf30, rf7              # 104 select | 118 load src
-    max rf53, rf58, rf53 ; sub.pushc rf58, rf38, rf42               # 120 size | 104 parts6
-    asr rf38, rf53, rf22 ; sub rf56, rf42, rf38                     # 102 shrv | 120 size
-    max rf56, rf58, rf56 ; sub rf38, rf9, rf38                      # 120 size | 102 sub
-    max rf37, rf38, 0 ; v8dot rf38, rf37, rf11                      # 102 limit | 118 load src
+    add rf33, rf38, rf33 ; sub rf38, rf42, rf46                     # 125 total | 119 size
+    max rf38, rf56, rf38 ; sub.pushn -, rf33, 0                     # 119 size | 126 select
+    asr rf56, rf38, rf22 ; add rf33, rf33, 8                        # 102 shrv | 126 add
+    mov.ifa rf58, 1 ; sub rf56, rf9, rf56                           # 126 select | 102 sub
+    max rf56, rf56, 0 ; sub rf33, rf33, rf58                        # 102 limit | 126 sub
+    asr rf33, rf33, 4 ; v8dot rf58, rf32, rf7                       # 126 rounded | 117 load src
+    min rf38, rf38, rf56 ; add rf33, rf53, rf33                     # 103 amount | 129 add
+    max rf33, rf33, 0 ; sub rf53, rf42, rf58                        # 129 max | 119 size
+    min rf33, rf33, rf18 ; sub.ifb rf38, 0, rf38                    # 129 limited | 104 select
+    vpack rf29, rf29, rf33 ; add rf33, rf38, rf38                   # 130 store dst | 120 parts4
+    sub.pushc rf58, rf58, rf42 ; v8dot rf38, rf30, rf7              # 104 select | 117 load src
+    max rf53, rf58, rf53 ; sub.pushc rf58, rf38, rf42               # 119 size | 104 parts6
+    asr rf38, rf53, rf22 ; sub rf56, rf42, rf38                     # 102 shrv | 119 size
+    max rf56, rf58, rf56 ; sub rf38, rf9, rf38                      # 119 size | 102 sub
+    max rf37, rf38, 0 ; v8dot rf38, rf37, rf11                      # 102 limit | 117 load src
     min rf37, rf53, rf37 ; v8dot rf41, rf41, rf11                   # 103 amount | 107 px
     asr rf53, rf56, rf22 ; sub.ifb rf37, 0, rf37                    # 102 shrv | 104 select
-    add rf37, rf37, rf37 ; sub rf53, rf9, rf53                      # 121 parts5 | 102 sub
-    max rf33, rf53, 0 ; add rf37, rf33, rf37                        # 102 limit | 126 add
-    min rf33, rf56, rf33 ; v8dot rf56, rf36, rf7                    # 103 amount | 118 load src
+    add rf37, rf37, rf37 ; sub rf53, rf9, rf53                      # 120 parts5 | 102 sub
+    max rf33, rf53, 0 ; add rf37, rf33, rf37                        # 102 limit | 125 add
+    min rf33, rf56, rf33 ; v8dot rf56, rf36, rf7                    # 103 amount | 117 load src
     sub.ifa rf33, 0, rf33 ; sub.pushc rf53, rf56, rf42              # 104 parts6 | 104 parts7
-    add rf37, rf37, rf33 ; sub rf33, rf42, rf56                     # 126 add | 120 size
-    max rf33, rf53, rf33 ; v8dot rf53, rf34, rf7                    # 120 size | 118 load src
-    asr rf32, rf33, rf22 ; v8dot rf56, rf32, rf11                   # 102 shrv | 118 load src
+    add rf37, rf37, rf33 ; sub rf33, rf42, rf56                     # 125 add | 119 size
+    max rf33, rf53, rf33 ; v8dot rf53, rf34, rf7                    # 119 size | 117 load src
+    asr rf32, rf33, rf22 ; v8dot rf56, rf32, rf11                   # 102 shrv | 117 load src
     sub rf32, rf9, rf32 ; sub.pushc rf58, rf53, rf42                # 102 sub | 104 select
-    max rf32, rf32, 0 ; sub rf53, rf42, rf53                        # 102 limit | 120 size
-    min rf32, rf33, rf32 ; v8dot rf33, rf54, rf7                    # 103 amount | 118 load src
-    max rf53, rf58, rf53 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 parts7
-    asr rf32, rf53, rf22 ; add rf37, rf37, rf32                     # 102 shrv | 126 add
-    shr rf32, rf30, -8 ; sub rf30, rf9, rf32                        # 118 load src | 102 sub
+    max rf32, rf32, 0 ; sub rf53, rf42, rf53                        # 102 limit | 119 size
+    min rf32, rf33, rf32 ; v8dot rf33, rf54, rf7                    # 103 amount | 117 load src
+    max rf53, rf58, rf53 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts7
+    asr rf32, rf53, rf22 ; add rf37, rf37, rf32                     # 102 shrv | 125 add
+    shr rf32, rf30, -8 ; sub rf30, rf9, rf32                        # 117 load src | 102 sub
     max rf30, rf30, 0 ; sub.pushc rf58, rf33, rf42                  # 102 limit | 104 select
-    min rf30, rf53, rf30 ; sub rf33, rf42, rf33                     # 103 amount | 120 size
-    max rf33, rf58, rf33 ; sub.ifb rf30, 0, rf30                    # 120 size | 104 select
-    asr rf58, rf33, rf22 ; add rf30, rf30, rf30                     # 102 shrv | 121 parts8
-    add rf37, rf37, rf30 ; sub rf30, rf9, rf58                      # 126 add | 102 sub
-    max rf30, rf30, 0 ; v8dot rf36, rf36, rf11                      # 102 limit | 118 load src
-    min rf30, rf33, rf30 ; v8dot rf33, rf49, rf7                    # 103 amount | 118 load src
+    min rf30, rf53, rf30 ; sub rf33, rf42, rf33                     # 103 amount | 119 size
+    max rf33, rf58, rf33 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    asr rf58, rf33, rf22 ; add rf30, rf30, rf30                     # 102 shrv | 120 parts8
+    add rf37, rf37, rf30 ; sub rf30, rf9, rf58                      # 125 add | 102 sub
+    max rf30, rf30, 0 ; v8dot rf36, rf36, rf11                      # 102 limit | 117 load src
+    min rf30, rf33, rf30 ; v8dot rf33, rf49, rf7                    # 103 amount | 117 load src
     sub.ifa rf30, 0, rf30 ; sub.pushc rf58, rf33, rf42              # 104 select | 104 parts10
-    add rf30, rf30, rf30 ; sub rf33, rf42, rf33                     # 121 parts9 | 120 size
-    max rf30, rf58, rf33 ; add rf33, rf37, rf30                     # 120 size | 126 add
-    asr rf34, rf30, rf22 ; v8dot rf37, rf34, rf11                   # 102 shrv | 118 load src
-    sub rf34, rf9, rf34 ; v8dot rf58, rf43, rf7                     # 102 sub | 118 p
+    add rf30, rf30, rf30 ; sub rf33, rf42, rf33                     # 120 parts9 | 119 size
+    max rf30, rf58, rf33 ; add rf33, rf37, rf30                     # 119 size | 125 add
+    asr rf34, rf30, rf22 ; v8dot rf37, rf34, rf11                   # 102 shrv | 117 load src
+    sub rf34, rf9, rf34 ; v8dot rf58, rf43, rf7                     # 102 sub | 117 p
     max rf34, rf34, 0 ; sub.pushc rf53, rf58, rf42                  # 102 limit | 104 part
-    min rf30, rf30, rf34 ; sub rf34, rf42, rf58                     # 103 amount | 120 size
-    max rf34, rf53, rf34 ; sub.ifb rf30, 0, rf30                    # 120 size | 104 parts10
-    asr rf30, rf34, rf22 ; add rf33, rf33, rf30                     # 102 shrv | 126 add
-    shr rf54, rf54, -8 ; sub rf30, rf9, rf30                        # 118 load src | 102 sub
-    max rf30, rf30, 0 ; mov rf53, rf19                              # 102 limit | 127 select
-    min rf30, rf34, rf30 ; v8dot rf34, rf49, rf11                   # 103 amount | 118 load src
+    min rf30, rf30, rf34 ; sub rf34, rf42, rf58                     # 103 amount | 119 size
+    max rf34, rf53, rf34 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 parts10
+    asr rf30, rf34, rf22 ; add rf33, rf33, rf30                     # 102 shrv | 125 add
+    shr rf54, rf54, -8 ; sub rf30, rf9, rf30                        # 117 load src | 102 sub
+    max rf30, rf30, 0 ; mov rf53, rf19                              # 102 limit | 126 select
+    min rf30, rf34, rf30 ; v8dot rf34, rf49, rf11                   # 103 amount | 117 load src
     sub.ifa rf30, 0, rf30 ; sub.pushc rf49, rf38, rf41              # 104 part | 104 select
-    add rf30, rf33, rf30 ; sub rf33, rf41, rf38                     # 126 total | 120 size
-    max rf33, rf49, rf33 ; sub.pushn -, rf30, 0                     # 120 size | 127 select
-    asr rf49, rf33, rf22 ; add rf30, rf30, 8                        # 102 shrv | 127 add
-    mov.ifa rf53, 1 ; v8dot rf43, rf43, rf11                        # 127 select | 118 p
-    sub rf30, rf30, rf53 ; sub rf49, rf9, rf49                      # 127 sub | 102 sub
-    asr rf30, rf30, 4 ; sub rf53, rf41, rf56                        # 127 rounded | 120 size
-    max rf42, rf49, 0 ; add rf30, rf42, rf30                        # 102 limit | 130 add
-    max rf30, rf30, 0 ; sub rf49, rf41, rf32                        # 130 max | 120 size
-    min rf30, rf30, rf18 ; sub rf38, rf41, rf36                     # 130 limited | 120 size
-    min rf33, rf33, rf42 ; sub rf42, rf41, rf37                     # 103 amount | 120 size
+    add rf30, rf33, rf30 ; sub rf33, rf41, rf38                     # 125 total | 119 size
+    max rf33, rf49, rf33 ; sub.pushn -, rf30, 0                     # 119 size | 126 select
+    asr rf49, rf33, rf22 ; add rf30, rf30, 8                        # 102 shrv | 126 add
+    mov.ifa rf53, 1 ; v8dot rf43, rf43, rf11                        # 126 select | 117 p
+    sub rf30, rf30, rf53 ; sub rf49, rf9, rf49                      # 126 sub | 102 sub
+    asr rf30, rf30, 4 ; sub rf53, rf41, rf56                        # 126 rounded | 119 size
+    max rf42, rf49, 0 ; add rf30, rf42, rf30                        # 102 limit | 129 add
+    max rf30, rf30, 0 ; sub rf49, rf41, rf32                        # 129 max | 119 size
+    min rf30, rf30, rf18 ; sub rf38, rf41, rf36                     # 129 limited | 119 size
+    min rf33, rf33, rf42 ; sub rf42, rf41, rf37                     # 103 amount | 119 size
     sub.ifb rf33, 0, rf33 ; sub.pushc rf56, rf56, rf41              # 104 select
-    max rf53, rf56, rf53 ; add rf33, rf33, rf33                     # 120 size | 121 parts4
+    max rf53, rf56, rf53 ; add rf33, rf33, rf33                     # 119 size | 120 parts4
     asr rf32, rf53, rf22 ; sub.pushc rf56, rf32, rf41               # 102 shrv | 104 parts6
-    max rf49, rf56, rf49 ; sub rf32, rf9, rf32                      # 120 size | 102 sub
-    max rf32, rf32, 0 ; sub rf56, rf41, rf54                        # 102 limit | 120 size
-    min rf32, rf53, rf32 ; sub rf53, rf41, rf34                     # 103 amount | 120 size
+    max rf49, rf56, rf49 ; sub rf32, rf9, rf32                      # 119 size | 102 sub
+    max rf32, rf32, 0 ; sub rf56, rf41, rf54                        # 102 limit | 119 size
+    min rf32, rf53, rf32 ; sub rf53, rf41, rf34                     # 103 amount | 119 size
     asr rf58, rf49, rf22 ; sub.ifb rf32, 0, rf32                    # 102 shrv | 104 select
-    add rf32, rf32, rf32 ; sub rf58, rf9, rf58                      # 121 parts5 | 102 sub
-    max rf32, rf58, 0 ; add rf33, rf33, rf32                        # 102 limit | 126 add
+    add rf32, rf32, rf32 ; sub rf58, rf9, rf58                      # 120 parts5 | 102 sub
+    max rf32, rf58, 0 ; add rf33, rf33, rf32                        # 102 limit | 125 add
     min rf32, rf49, rf32 ; sub.pushc rf36, rf36, rf41               # 103 amount | 104 parts7
-    max rf36, rf36, rf38 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 parts6
-    asr rf32, rf36, rf22 ; add rf33, rf33, rf32                     # 102 shrv | 126 add
+    max rf36, rf36, rf38 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts6
+    asr rf32, rf36, rf22 ; add rf33, rf33, rf32                     # 102 shrv | 125 add
     sub rf32, rf9, rf32 ; sub.pushc rf37, rf37, rf41                # 102 sub | 104 select
-    max rf32, rf32, 0 ; sub rf38, rf41, rf43                        # 102 limit | 120 size
-    min rf32, rf36, rf32 ; mov rf36, rf19                           # 103 amount | 127 select
-    max rf37, rf37, rf42 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 parts7
-    asr rf32, rf37, rf22 ; add rf33, rf33, rf32                     # 102 shrv | 126 add
+    max rf32, rf32, 0 ; sub rf38, rf41, rf43                        # 102 limit | 119 size
+    min rf32, rf36, rf32 ; mov rf36, rf19                           # 103 amount | 126 select
+    max rf37, rf37, rf42 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts7
+    asr rf32, rf37, rf22 ; add rf33, rf33, rf32                     # 102 shrv | 125 add
     sub rf32, rf9, rf32 ; sub.pushc rf54, rf54, rf41                # 102 sub | 104 select
-    max rf32, rf32, 0 ; mov rf42, rf19                              # 102 limit | 127 select
-    min rf32, rf37, rf32 ; v8dot rf37, rf28, 1                      # 103 amount | 118 load src
-    max rf54, rf54, rf56 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 select
-    asr rf56, rf54, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 121 parts8
-    add rf33, rf33, rf32 ; sub rf32, rf9, rf56                      # 126 add | 102 sub
+    max rf32, rf32, 0 ; mov rf42, rf19                              # 102 limit | 126 select
+    min rf32, rf37, rf32 ; v8dot rf37, rf28, 1                      # 103 amount | 117 load src
+    max rf54, rf54, rf56 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
+    asr rf56, rf54, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 120 parts8
+    add rf33, rf33, rf32 ; sub rf32, rf9, rf56                      # 125 add | 102 sub
     max rf32, rf32, 0 ; sub.pushc rf34, rf34, rf41                  # 102 limit | 104 parts10
     min rf32, rf54, rf32 ; v8dot rf54, rf39, 1                      # 103 amount | 107 px
-    max rf34, rf34, rf53 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 select
-    asr rf53, rf34, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 121 parts9
-    add rf33, rf33, rf32 ; sub rf32, rf9, rf53                      # 126 add | 102 sub
+    max rf34, rf34, rf53 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
+    asr rf53, rf34, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 120 parts9
+    add rf33, rf33, rf32 ; sub rf32, rf9, rf53                      # 125 add | 102 sub
     max rf32, rf32, 0 ; sub.pushc rf43, rf43, rf41                  # 102 limit | 104 part
-    min rf32, rf34, rf32 ; sub rf34, rf54, rf37                     # 103 amount | 120 size
-    max rf38, rf43, rf38 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 parts10
-    asr rf32, rf38, rf22 ; add rf33, rf33, rf32                     # 102 shrv | 126 add
+    min rf32, rf34, rf32 ; sub rf34, rf54, rf37                     # 103 amount | 119 size
+    max rf38, rf43, rf38 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts10
+    asr rf32, rf38, rf22 ; add rf33, rf33, rf32                     # 102 shrv | 125 add
     sub rf32, rf9, rf32 ; sub.pushc rf37, rf37, rf54                # 102 sub | 104 select
-    max rf32, rf32, 0 ; v8dot rf43, rf28, rf8                       # 102 limit | 118 load src
-    min rf32, rf38, rf32 ; v8dot rf38, rf31, 1                      # 103 amount | 118 load src
-    max rf34, rf37, rf34 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 part
-    asr rf33, rf34, rf22 ; add rf32, rf33, rf32                     # 102 shrv | 126 total
-    sub.pushn -, rf32, 0 ; sub rf33, rf9, rf33                      # 127 select | 102 sub
-    max rf33, rf33, 0 ; sub rf37, rf54, rf38                        # 102 limit | 120 size
-    min rf33, rf34, rf33 ; add rf32, rf32, 8                        # 103 amount | 127 add
-    and rf34, rf23, rf18 ; mov.ifa rf36, 1                          # 118 load src | 127 select
-    sub rf32, rf32, rf36 ; sub.ifb rf33, 0, rf33                    # 127 sub | 104 select
-    asr rf32, rf32, 4 ; add rf33, rf33, rf33                        # 127 rounded | 121 parts4
-    add rf32, rf41, rf32 ; sub.pushc rf38, rf38, rf54               # 130 add | 104 select
-    max rf32, rf32, 0 ; sub.pushc rf41, rf34, rf54                  # 130 max | 104 parts6
-    min rf32, rf32, rf18 ; sub rf34, rf54, rf34                     # 130 limited | 120 size
-    vpack rf30, rf30, rf32 ; v8dot rf32, rf50, 1                    # 131 store dst | 118 load src
-    max rf37, rf38, rf37 ; sub rf38, rf54, rf32                     # 120 size
-    asr rf36, rf37, rf22 ; v8dot rf53, rf47, 1                      # 102 shrv | 118 load src
-    max rf36, rf41, rf34 ; sub rf34, rf9, rf36                      # 120 size | 102 sub
-    max rf34, rf34, 0 ; sub rf41, rf54, rf53                        # 102 limit | 120 size
-    min rf34, rf37, rf34 ; v8dot rf37, rf12, 1                      # 103 amount | 118 load src
+    max rf32, rf32, 0 ; v8dot rf43, rf28, rf8                       # 102 limit | 117 load src
+    min rf32, rf38, rf32 ; v8dot rf38, rf31, 1                      # 103 amount | 117 load src
+    max rf34, rf37, rf34 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 part
+    asr rf33, rf34, rf22 ; add rf32, rf33, rf32                     # 102 shrv | 125 total
+    sub.pushn -, rf32, 0 ; sub rf33, rf9, rf33                      # 126 select | 102 sub
+    max rf33, rf33, 0 ; sub rf37, rf54, rf38                        # 102 limit | 119 size
+    min rf33, rf34, rf33 ; add rf32, rf32, 8                        # 103 amount | 126 add
+    and rf34, rf23, rf18 ; mov.ifa rf36, 1                          # 117 load src | 126 select
+    sub rf32, rf32, rf36 ; sub.ifb rf33, 0, rf33                    # 126 sub | 104 select
+    asr rf32, rf32, 4 ; add rf33, rf33, rf33                        # 126 rounded | 120 parts4
+    add rf32, rf41, rf32 ; sub.pushc rf38, rf38, rf54               # 129 add | 104 select
+    max rf32, rf32, 0 ; sub.pushc rf41, rf34, rf54                  # 129 max | 104 parts6
+    min rf32, rf32, rf18 ; sub rf34, rf54, rf34                     # 129 limited | 119 size
+    vpack rf30, rf30, rf32 ; v8dot rf32, rf50, 1                    # 130 store dst | 117 load src
+    max rf37, rf38, rf37 ; sub rf38, rf54, rf32                     # 119 size
+    asr rf36, rf37, rf22 ; v8dot rf53, rf47, 1                      # 102 shrv | 117 load src
+    max rf36, rf41, rf34 ; sub rf34, rf9, rf36                      # 119 size | 102 sub
+    max rf34, rf34, 0 ; sub rf41, rf54, rf53                        # 102 limit | 119 size
+    min rf34, rf37, rf34 ; v8dot rf37, rf12, 1                      # 103 amount | 117 load src
     asr rf56, rf36, rf22 ; sub.ifb rf34, 0, rf34                    # 102 shrv | 104 select
-    add rf34, rf34, rf34 ; sub rf56, rf9, rf56                      # 121 parts5 | 102 sub
-    max rf33, rf56, 0 ; add rf34, rf33, rf34                        # 102 limit | 126 add
+    add rf34, rf34, rf34 ; sub rf56, rf9, rf56                      # 120 parts5 | 102 sub
+    max rf33, rf56, 0 ; add rf34, rf33, rf34                        # 102 limit | 125 add
     min rf32, rf36, rf33 ; sub.pushc rf33, rf32, rf54               # 103 amount | 104 parts7
-    max rf33, rf33, rf38 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 parts6
-    asr rf32, rf33, rf22 ; add rf34, rf34, rf32                     # 102 shrv | 126 add
+    max rf33, rf33, rf38 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts6
+    asr rf32, rf33, rf22 ; add rf34, rf34, rf32                     # 102 shrv | 125 add
     sub rf32, rf9, rf32 ; sub.pushc rf53, rf53, rf54                # 102 sub | 104 select
-    max rf32, rf32, 0 ; sub rf38, rf54, rf37                        # 102 limit | 120 size
-    min rf32, rf33, rf32 ; v8dot rf33, rf35, 1                      # 103 amount | 118 load src
-    max rf41, rf53, rf41 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 parts7
-    asr rf32, rf41, rf22 ; add rf34, rf34, rf32                     # 102 shrv | 126 add
+    max rf32, rf32, 0 ; sub rf38, rf54, rf37                        # 102 limit | 119 size
+    min rf32, rf33, rf32 ; v8dot rf33, rf35, 1                      # 103 amount | 117 load src
+    max rf41, rf53, rf41 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts7
+    asr rf32, rf41, rf22 ; add rf34, rf34, rf32                     # 102 shrv | 125 add
     sub rf32, rf9, rf32 ; sub.pushc rf37, rf37, rf54                # 102 sub | 104 select
-    max rf32, rf32, 0 ; sub rf53, rf54, rf33                        # 102 limit | 120 size
-    min rf32, rf41, rf32 ; v8dot rf41, rf25, 1                      # 103 amount | 118 p
-    max rf37, rf37, rf38 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 select
-    asr rf38, rf37, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 121 parts8
-    add rf34, rf34, rf32 ; sub rf32, rf9, rf38                      # 126 add | 102 sub
+    max rf32, rf32, 0 ; sub rf53, rf54, rf33                        # 102 limit | 119 size
+    min rf32, rf41, rf32 ; v8dot rf41, rf25, 1                      # 103 amount | 117 p
+    max rf37, rf37, rf38 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
+    asr rf38, rf37, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 120 parts8
+    add rf34, rf34, rf32 ; sub rf32, rf9, rf38                      # 125 add | 102 sub
     max rf32, rf32, 0 ; sub.pushc rf33, rf33, rf54                  # 102 limit | 104 parts10
-    min rf32, rf37, rf32 ; sub rf37, rf54, rf41                     # 103 amount | 120 size
-    max rf33, rf33, rf53 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 select
-    asr rf53, rf33, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 121 parts9
-    add rf34, rf34, rf32 ; sub rf32, rf9, rf53                      # 126 add | 102 sub
+    min rf32, rf37, rf32 ; sub rf37, rf54, rf41                     # 103 amount | 119 size
+    max rf33, rf33, rf53 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
+    asr rf53, rf33, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 120 parts9
+    add rf34, rf34, rf32 ; sub rf32, rf9, rf53                      # 125 add | 102 sub
     max rf32, rf32, 0 ; sub.pushc rf41, rf41, rf54                  # 102 limit | 104 part
     min rf32, rf33, rf32 ; v8dot rf33, rf39, rf8                    # 103 amount | 107 px
-    max rf37, rf41, rf37 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 parts10
-    asr rf32, rf37, rf22 ; add rf34, rf34, rf32                     # 102 shrv | 126 add
+    max rf37, rf41, rf37 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts10
+    asr rf32, rf37, rf22 ; add rf34, rf34, rf32                     # 102 shrv | 125 add
     sub rf32, rf9, rf32 ; sub.pushc rf41, rf43, rf33                # 102 sub | 104 select
-    max rf32, rf32, 0 ; sub rf43, rf33, rf43                        # 102 limit | 120 size
-    min rf32, rf37, rf32 ; v8dot rf37, rf31, rf8                    # 103 amount | 118 load src
-    max rf41, rf41, rf43 ; sub.ifb rf32, 0, rf32                    # 120 size | 104 part
-    asr rf34, rf41, rf22 ; add rf32, rf34, rf32                     # 102 shrv | 126 total
-    sub.pushn -, rf32, 0 ; sub rf34, rf9, rf34                      # 127 select | 102 sub
-    max rf34, rf34, 0 ; sub rf43, rf33, rf37                        # 102 limit | 120 size
-    min rf34, rf41, rf34 ; add rf32, rf32, 8                        # 103 amount | 127 add
-    mov.ifa rf42, 1 ; v8dot rf41, rf23, rf8                         # 127 select | 118 load src
-    sub rf32, rf32, rf42 ; sub.ifb rf34, 0, rf34                    # 127 sub | 104 select
-    asr rf32, rf32, 4 ; add rf34, rf34, rf34                        # 127 rounded | 121 parts4
-    add rf32, rf54, rf32 ; sub.pushc rf37, rf37, rf33               # 130 add | 104 select
-    max rf32, rf32, 0 ; sub.pushc rf54, rf41, rf33                  # 130 max | 104 parts6
-    min rf32, rf32, rf18 ; sub rf41, rf33, rf41                     # 130 limited | 120 size
-    max rf37, rf37, rf43 ; v8dot rf43, rf50, rf8                    # 120 size | 118 load src
-    asr rf42, rf37, rf22 ; sub rf53, rf33, rf43                     # 102 shrv | 120 size
-    max rf42, rf54, rf41 ; sub rf41, rf9, rf42                      # 120 size | 102 sub
-    max rf41, rf41, 0 ; v8dot rf54, rf47, rf8                       # 102 limit | 118 load src
-    min rf37, rf37, rf41 ; sub rf41, rf33, rf54                     # 103 amount | 120 size
+    max rf32, rf32, 0 ; sub rf43, rf33, rf43                        # 102 limit | 119 size
+    min rf32, rf37, rf32 ; v8dot rf37, rf31, rf8                    # 103 amount | 117 load src
+    max rf41, rf41, rf43 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 part
+    asr rf34, rf41, rf22 ; add rf32, rf34, rf32                     # 102 shrv | 125 total
+    sub.pushn -, rf32, 0 ; sub rf34, rf9, rf34                      # 126 select | 102 sub
+    max rf34, rf34, 0 ; sub rf43, rf33, rf37                        # 102 limit | 119 size
+    min rf34, rf41, rf34 ; add rf32, rf32, 8                        # 103 amount | 126 add
+    mov.ifa rf42, 1 ; v8dot rf41, rf23, rf8                         # 126 select | 117 load src
+    sub rf32, rf32, rf42 ; sub.ifb rf34, 0, rf34                    # 126 sub | 104 select
+    asr rf32, rf32, 4 ; add rf34, rf34, rf34                        # 126 rounded | 120 parts4
+    add rf32, rf54, rf32 ; sub.pushc rf37, rf37, rf33               # 129 add | 104 select
+    max rf32, rf32, 0 ; sub.pushc rf54, rf41, rf33                  # 129 max | 104 parts6
+    min rf32, rf32, rf18 ; sub rf41, rf33, rf41                     # 129 limited | 119 size
+    max rf37, rf37, rf43 ; v8dot rf43, rf50, rf8                    # 119 size | 117 load src
+    asr rf42, rf37, rf22 ; sub rf53, rf33, rf43                     # 102 shrv | 119 size
+    max rf42, rf54, rf41 ; sub rf41, rf9, rf42                      # 119 size | 102 sub
+    max rf41, rf41, 0 ; v8dot rf54, rf47, rf8                       # 102 limit | 117 load src
+    min rf37, rf37, rf41 ; sub rf41, rf33, rf54                     # 103 amount | 119 size
     asr rf38, rf42, rf22 ; sub.ifb rf37, 0, rf37                    # 102 shrv | 104 select
-    add rf37, rf37, rf37 ; sub rf38, rf9, rf38                      # 121 parts5 | 102 sub
-    max rf34, rf38, 0 ; add rf37, rf34, rf37                        # 102 limit | 126 add
+    add rf37, rf37, rf37 ; sub rf38, rf9, rf38                      # 120 parts5 | 102 sub
+    max rf34, rf38, 0 ; add rf37, rf34, rf37                        # 102 limit | 125 add
     min rf34, rf42, rf34 ; sub.pushc rf42, rf43, rf33               # 103 amount | 104 parts7
-    max rf42, rf42, rf53 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 parts6
-    asr rf34, rf42, rf22 ; add rf37, rf37, rf34                     # 102 shrv | 126 add
+    max rf42, rf42, rf53 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts6
+    asr rf34, rf42, rf22 ; add rf37, rf37, rf34                     # 102 shrv | 125 add
     sub rf34, rf9, rf34 ; sub.pushc rf54, rf54, rf33                # 102 sub | 104 select
-    max rf34, rf34, 0 ; v8dot rf53, rf12, rf8                       # 102 limit | 118 load src
-    min rf34, rf42, rf34 ; sub rf42, rf33, rf53                     # 103 amount | 120 size
-    max rf41, rf54, rf41 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 parts7
-    asr rf34, rf41, rf22 ; add rf37, rf37, rf34                     # 102 shrv | 126 add
+    max rf34, rf34, 0 ; v8dot rf53, rf12, rf8                       # 102 limit | 117 load src
+    min rf34, rf42, rf34 ; sub rf42, rf33, rf53                     # 103 amount | 119 size
+    max rf41, rf54, rf41 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts7
+    asr rf34, rf41, rf22 ; add rf37, rf37, rf34                     # 102 shrv | 125 add
     sub rf34, rf9, rf34 ; sub.pushc rf53, rf53, rf33                # 102 sub | 104 select
-    max rf34, rf34, 0 ; v8dot rf54, rf35, rf8                       # 102 limit | 118 load src
-    min rf34, rf41, rf34 ; sub rf41, rf33, rf54                     # 103 amount | 120 size
-    max rf42, rf53, rf42 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 select
-    asr rf53, rf42, rf22 ; add rf34, rf34, rf34                     # 102 shrv | 121 parts8
-    add rf37, rf37, rf34 ; sub rf34, rf9, rf53                      # 126 add | 102 sub
+    max rf34, rf34, 0 ; v8dot rf54, rf35, rf8                       # 102 limit | 117 load src
+    min rf34, rf41, rf34 ; sub rf41, rf33, rf54                     # 103 amount | 119 size
+    max rf42, rf53, rf42 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
+    asr rf53, rf42, rf22 ; add rf34, rf34, rf34                     # 102 shrv | 120 parts8
+    add rf37, rf37, rf34 ; sub rf34, rf9, rf53                      # 125 add | 102 sub
     max rf34, rf34, 0 ; sub.pushc rf54, rf54, rf33                  # 102 limit | 104 parts10
-    min rf34, rf42, rf34 ; v8dot rf42, rf25, rf8                    # 103 amount | 118 p
-    max rf41, rf54, rf41 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 select
-    asr rf54, rf41, rf22 ; add rf34, rf34, rf34                     # 102 shrv | 121 parts9
-    add rf37, rf37, rf34 ; sub rf34, rf9, rf54                      # 126 add | 102 sub
+    min rf34, rf42, rf34 ; v8dot rf42, rf25, rf8                    # 103 amount | 117 p
+    max rf41, rf54, rf41 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
+    asr rf54, rf41, rf22 ; add rf34, rf34, rf34                     # 102 shrv | 120 parts9
+    add rf37, rf37, rf34 ; sub rf34, rf9, rf54                      # 125 add | 102 sub
     max rf34, rf34, 0 ; sub.pushc rf54, rf42, rf33                  # 102 limit | 104 part
-    min rf34, rf41, rf34 ; sub rf41, rf33, rf42                     # 103 amount | 120 size
-    max rf41, rf54, rf41 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 parts10
-    asr rf34, rf41, rf22 ; add rf37, rf37, rf34                     # 102 shrv | 126 add
-    sub rf34, rf9, rf34 ; mov rf54, rf19                            # 102 sub | 127 select
-    max rf34, rf34, 0 ; v8dot rf42, rf28, rf7                       # 102 limit | 118 load src
+    min rf34, rf41, rf34 ; sub rf41, rf33, rf42                     # 103 amount | 119 size
+    max rf41, rf54, rf41 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts10
+    asr rf34, rf41, rf22 ; add rf37, rf37, rf34                     # 102 shrv | 125 add
+    sub rf34, rf9, rf34 ; mov rf54, rf19                            # 102 sub | 126 select
+    max rf34, rf34, 0 ; v8dot rf42, rf28, rf7                       # 102 limit | 117 load src
     min rf34, rf41, rf34 ; v8dot rf41, rf39, rf7                    # 103 amount | 107 px
     sub.ifa rf34, 0, rf34 ; sub.pushc rf53, rf42, rf41              # 104 part | 104 select
-    add rf34, rf37, rf34 ; sub rf37, rf41, rf42                     # 126 total | 120 size
-    max rf37, rf53, rf37 ; sub.pushn -, rf34, 0                     # 120 size | 127 select
-    asr rf53, rf37, rf22 ; add rf34, rf34, 8                        # 102 shrv | 127 add
-    mov.ifa rf54, 1 ; sub rf53, rf9, rf53                           # 127 select | 102 sub
-    max rf53, rf53, 0 ; sub rf34, rf34, rf54                        # 102 limit | 127 sub
-    asr rf34, rf34, 4 ; v8dot rf54, rf31, rf7                       # 127 rounded | 118 load src
-    min rf34, rf37, rf53 ; add rf33, rf33, rf34                     # 103 amount | 130 add
-    max rf33, rf33, 0 ; sub rf37, rf41, rf54                        # 130 max | 120 size
-    min rf33, rf33, rf18 ; sub.ifb rf34, 0, rf34                    # 130 limited | 104 select
-    vpack rf32, rf32, rf33 ; add rf33, rf34, rf34                   # 131 store dst | 121 parts4
-    sub.pushc rf54, rf54, rf41 ; v8dot rf34, rf23, rf7              # 104 select | 118 load src
-    max rf37, rf54, rf37 ; sub.pushc rf54, rf34, rf41               # 120 size | 104 parts6
-    asr rf34, rf37, rf22 ; sub rf53, rf41, rf34                     # 102 shrv | 120 size
-    max rf53, rf54, rf53 ; sub rf34, rf9, rf34                      # 120 size | 102 sub
-    max rf28, rf34, 0 ; v8dot rf34, rf28, rf11                      # 102 limit | 118 load src
+    add rf34, rf37, rf34 ; sub rf37, rf41, rf42                     # 125 total | 119 size
+    max rf37, rf53, rf37 ; sub.pushn -, rf34, 0                     # 119 size | 126 select
+    asr rf53, rf37, rf22 ; add rf34, rf34, 8                        # 102 shrv | 126 add
+    mov.ifa rf54, 1 ; sub rf53, rf9, rf53                           # 126 select | 102 sub
+    max rf53, rf53, 0 ; sub rf34, rf34, rf54                        # 102 limit | 126 sub
+    asr rf34, rf34, 4 ; v8dot rf54, rf31, rf7                       # 126 rounded | 117 load src
+    min rf34, rf37, rf53 ; add rf33, rf33, rf34                     # 103 amount | 129 add
+    max rf33, rf33, 0 ; sub rf37, rf41, rf54                        # 129 max | 119 size
+    min rf33, rf33, rf18 ; sub.ifb rf34, 0, rf34                    # 129 limited | 104 select
+    vpack rf32, rf32, rf33 ; add rf33, rf34, rf34                   # 130 store dst | 120 parts4
+    sub.pushc rf54, rf54, rf41 ; v8dot rf34, rf23, rf7              # 104 select | 117 load src
+    max rf37, rf54, rf37 ; sub.pushc rf54, rf34, rf41               # 119 size | 104 parts6
+    asr rf34, rf37, rf22 ; sub rf53, rf41, rf34                     # 102 shrv | 119 size
+    max rf53, rf54, rf53 ; sub rf34, rf9, rf34                      # 119 size | 102 sub
+    max rf28, rf34, 0 ; v8dot rf34, rf28, rf11                      # 102 limit | 117 load src
     min rf28, rf37, rf28 ; v8dot rf37, rf39, rf11                   # 103 amount | 107 px
     asr rf39, rf53, rf22 ; sub.ifb rf28, 0, rf28                    # 102 shrv | 104 select
-    add rf28, rf28, rf28 ; sub rf39, rf9, rf39                      # 121 parts5 | 102 sub
-    max rf28, rf39, 0 ; add rf33, rf33, rf28                        # 102 limit | 126 add
-    min rf28, rf53, rf28 ; v8dot rf53, rf50, rf7                    # 103 amount | 118 load src
+    add rf28, rf28, rf28 ; sub rf39, rf9, rf39                      # 120 parts5 | 102 sub
+    max rf28, rf39, 0 ; add rf33, rf33, rf28                        # 102 limit | 125 add
+    min rf28, rf53, rf28 ; v8dot rf53, rf50, rf7                    # 103 amount | 117 load src
     sub.ifa rf28, 0, rf28 ; sub.pushc rf39, rf53, rf41              # 104 parts6 | 104 parts7
-    add rf33, rf33, rf28 ; sub rf28, rf41, rf53                     # 126 add | 120 size
-    max rf28, rf39, rf28 ; v8dot rf39, rf47, rf7                    # 120 size | 118 load src
-    asr rf31, rf28, rf22 ; v8dot rf53, rf31, rf11                   # 102 shrv | 118 load src
+    add rf33, rf33, rf28 ; sub rf28, rf41, rf53                     # 125 add | 119 size
+    max rf28, rf39, rf28 ; v8dot rf39, rf47, rf7                    # 119 size | 117 load src
+    asr rf31, rf28, rf22 ; v8dot rf53, rf31, rf11                   # 102 shrv | 117 load src
     sub rf31, rf9, rf31 ; sub.pushc rf54, rf39, rf41                # 102 sub | 104 select
-    max rf31, rf31, 0 ; sub rf39, rf41, rf39                        # 102 limit | 120 size
-    min rf28, rf28, rf31 ; v8dot rf31, rf12, rf7                    # 103 amount | 118 load src
-    max rf39, rf54, rf39 ; sub.ifb rf28, 0, rf28                    # 120 size | 104 parts7
-    asr rf28, rf39, rf22 ; add rf33, rf33, rf28                     # 102 shrv | 126 add
-    shr rf28, rf23, -8 ; sub rf23, rf9, rf28                        # 118 load src | 102 sub
+    max rf31, rf31, 0 ; sub rf39, rf41, rf39                        # 102 limit | 119 size
+    min rf28, rf28, rf31 ; v8dot rf31, rf12, rf7                    # 103 amount | 117 load src
+    max rf39, rf54, rf39 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 parts7
+    asr rf28, rf39, rf22 ; add rf33, rf33, rf28                     # 102 shrv | 125 add
+    shr rf28, rf23, -8 ; sub rf23, rf9, rf28                        # 117 load src | 102 sub
     max rf23, rf23, 0 ; sub.pushc rf54, rf31, rf41                  # 102 limit | 104 select
-    min rf23, rf39, rf23 ; sub rf31, rf41, rf31                     # 103 amount | 120 size
-    max rf31, rf54, rf31 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 select
-    asr rf54, rf31, rf22 ; add rf23, rf23, rf23                     # 102 shrv | 121 parts8
-    add rf33, rf33, rf23 ; sub rf23, rf9, rf54                      # 126 add | 102 sub
-    max rf23, rf23, 0 ; v8dot rf50, rf50, rf11                      # 102 limit | 118 load src
-    min rf23, rf31, rf23 ; v8dot rf31, rf35, rf7                    # 103 amount | 118 load src
+    min rf23, rf39, rf23 ; sub rf31, rf41, rf31                     # 103 amount | 119 size
+    max rf31, rf54, rf31 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 select
+    asr rf54, rf31, rf22 ; add rf23, rf23, rf23                     # 102 shrv | 120 parts8
+    add rf33, rf33, rf23 ; sub rf23, rf9, rf54                      # 125 add | 102 sub
+    max rf23, rf23, 0 ; v8dot rf50, rf50, rf11                      # 102 limit | 117 load src
+    min rf23, rf31, rf23 ; v8dot rf31, rf35, rf7                    # 103 amount | 117 load src
     sub.ifa rf23, 0, rf23 ; sub.pushc rf54, rf31, rf41              # 104 select | 104 parts10
-    add rf23, rf23, rf23 ; sub rf31, rf41, rf31                     # 121 parts9 | 120 size
-    max rf23, rf54, rf31 ; add rf31, rf33, rf23                     # 120 size | 126 add
-    asr rf47, rf23, rf22 ; v8dot rf33, rf47, rf11                   # 102 shrv | 118 load src
-    sub rf47, rf9, rf47 ; v8dot rf54, rf25, rf7                     # 102 sub | 118 p
+    add rf23, rf23, rf23 ; sub rf31, rf41, rf31                     # 120 parts9 | 119 size
+    max rf23, rf54, rf31 ; add rf31, rf33, rf23                     # 119 size | 125 add
+    asr rf47, rf23, rf22 ; v8dot rf33, rf47, rf11                   # 102 shrv | 117 load src
+    sub rf47, rf9, rf47 ; v8dot rf54, rf25, rf7                     # 102 sub | 117 p
     max rf47, rf47, 0 ; sub.pushc rf39, rf54, rf41                  # 102 limit | 104 part
-    min rf23, rf23, rf47 ; sub rf47, rf41, rf54                     # 103 amount | 120 size
-    max rf39, rf39, rf47 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 parts10
-    asr rf23, rf39, rf22 ; add rf31, rf31, rf23                     # 102 shrv | 126 add
-    shr rf23, rf12, -8 ; sub rf12, rf9, rf23                        # 118 load src | 102 sub
-    max rf12, rf12, 0 ; mov rf47, rf19                              # 102 limit | 127 select
-    min rf12, rf39, rf12 ; v8dot rf35, rf35, rf11                   # 103 amount | 118 load src
+    min rf23, rf23, rf47 ; sub rf47, rf41, rf54                     # 103 amount | 119 size
+    max rf39, rf39, rf47 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 parts10
+    asr rf23, rf39, rf22 ; add rf31, rf31, rf23                     # 102 shrv | 125 add
+    shr rf23, rf12, -8 ; sub rf12, rf9, rf23                        # 117 load src | 102 sub
+    max rf12, rf12, 0 ; mov rf47, rf19                              # 102 limit | 126 select
+    min rf12, rf39, rf12 ; v8dot rf35, rf35, rf11                   # 103 amount | 117 load src
     sub.ifa rf12, 0, rf12 ; sub.pushc rf39, rf34, rf37              # 104 part | 104 select
-    add rf12, rf31, rf12 ; sub rf31, rf37, rf34                     # 126 total | 120 size
-    max rf31, rf39, rf31 ; sub.pushn -, rf12, 0                     # 120 size | 127 select
-    asr rf39, rf31, rf22 ; add rf12, rf12, 8                        # 102 shrv | 127 add
-    mov.ifa rf47, 1 ; v8dot rf25, rf25, rf11                        # 127 select | 118 p
-    sub rf12, rf12, rf47 ; sub rf39, rf9, rf39                      # 127 sub | 102 sub
-    asr rf12, rf12, 4 ; sub rf47, rf37, rf53                        # 127 rounded | 120 size
-    max rf39, rf39, 0 ; add rf12, rf41, rf12                        # 102 limit | 130 add
-    max rf12, rf12, 0 ; sub rf41, rf37, rf28                        # 130 max | 120 size
-    min rf34, rf12, rf18 ; sub rf12, rf37, rf50                     # 130 limited | 120 size
+    add rf12, rf31, rf12 ; sub rf31, rf37, rf34                     # 125 total | 119 size
+    max rf31, rf39, rf31 ; sub.pushn -, rf12, 0                     # 119 size | 126 select
+    asr rf39, rf31, rf22 ; add rf12, rf12, 8                        # 102 shrv | 126 add
+    mov.ifa rf47, 1 ; v8dot rf25, rf25, rf11                        # 126 select | 117 p
+    sub rf12, rf12, rf47 ; sub rf39, rf9, rf39                      # 126 sub | 102 sub
+    asr rf12, rf12, 4 ; sub rf47, rf37, rf53                        # 126 rounded | 119 size
+    max rf39, rf39, 0 ; add rf12, rf41, rf12                        # 102 limit | 129 add
+    max rf12, rf12, 0 ; sub rf41, rf37, rf28                        # 129 max | 119 size
+    min rf34, rf12, rf18 ; sub rf12, rf37, rf50                     # 129 limited | 119 size
     min rf24, rf31, rf39 ; mov rf4, rf24                            # 103 amount | next trip
     sub.ifb rf24, 0, rf24 ; sub.pushc rf53, rf53, rf37              # 104 select
-    max rf47, rf53, rf47 ; add rf24, rf24, rf24                     # 120 size | 121 parts4
+    max rf47, rf53, rf47 ; add rf24, rf24, rf24                     # 119 size | 120 parts4
     asr rf28, rf47, rf22 ; sub.pushc rf53, rf28, rf37               # 102 shrv | 104 parts6
-    max rf41, rf53, rf41 ; sub rf28, rf9, rf28                      # 120 size | 102 sub
+    max rf41, rf53, rf41 ; sub rf28, rf9, rf28                      # 119 size | 102 sub
     max rf26, rf28, 0 ; mov rf5, rf26                               # 102 limit | next trip
     min rf26, rf47, rf26 ; mov rf6, rf27                            # 103 amount | next trip
     asr rf27, rf41, rf22 ; sub.ifb rf26, 0, rf26                    # 102 shrv | 104 select
-    add rf26, rf26, rf26 ; sub rf27, rf9, rf27                      # 121 parts5 | 102 sub
-    max rf24, rf27, 0 ; add rf26, rf24, rf26                        # 102 limit | 126 add
+    add rf26, rf26, rf26 ; sub rf27, rf9, rf27                      # 120 parts5 | 102 sub
+    max rf24, rf27, 0 ; add rf26, rf24, rf26                        # 102 limit | 125 add
     min rf24, rf41, rf24 ; sub.pushc rf41, rf50, rf37               # 103 amount | 104 parts7
-    max rf41, rf41, rf12 ; sub.ifb rf24, 0, rf24                    # 120 size | 104 parts6
-    asr rf24, rf41, rf22 ; add rf26, rf26, rf24                     # 102 shrv | 126 add
+    max rf41, rf41, rf12 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts6
+    asr rf24, rf41, rf22 ; add rf26, rf26, rf24                     # 102 shrv | 125 add
     shr rf12, rf6, -8 ; sub rf24, rf9, rf24                         # 63 dir | 102 sub
     max rf24, rf24, 0 ; sub.pushc rf50, rf33, rf37                  # 102 limit | 104 select
-    min rf24, rf41, rf24 ; sub rf33, rf37, rf33                     # 103 amount | 120 size
-    max rf33, rf50, rf33 ; sub.ifb rf24, 0, rf24                    # 120 size | 104 parts7
-    asr rf24, rf33, rf22 ; add rf26, rf26, rf24                     # 102 shrv | 126 add
+    min rf24, rf41, rf24 ; sub rf33, rf37, rf33                     # 103 amount | 119 size
+    max rf33, rf50, rf33 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts7
+    asr rf24, rf33, rf22 ; add rf26, rf26, rf24                     # 102 shrv | 125 add
     sub rf24, rf9, rf24 ; sub.pushc rf50, rf23, rf37                # 102 sub | 104 select
-    max rf23, rf24, 0 ; sub rf24, rf37, rf23                        # 102 limit | 120 size
-    min rf23, rf33, rf23 ; sub rf33, rf37, rf35                     # 103 amount | 120 size
-    max rf24, rf50, rf24 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 select
-    asr rf50, rf24, rf22 ; add rf23, rf23, rf23                     # 102 shrv | 121 parts8
-    add rf26, rf26, rf23 ; sub rf23, rf9, rf50                      # 126 add | 102 sub
+    max rf23, rf24, 0 ; sub rf24, rf37, rf23                        # 102 limit | 119 size
+    min rf23, rf33, rf23 ; sub rf33, rf37, rf35                     # 103 amount | 119 size
+    max rf24, rf50, rf24 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 select
+    asr rf50, rf24, rf22 ; add rf23, rf23, rf23                     # 102 shrv | 120 parts8
+    add rf26, rf26, rf23 ; sub rf23, rf9, rf50                      # 125 add | 102 sub
     max rf23, rf23, 0 ; sub.pushc rf35, rf35, rf37                  # 102 limit | 104 parts10
-    min rf23, rf24, rf23 ; sub rf24, rf37, rf25                     # 103 amount | 120 size
-    max rf33, rf35, rf33 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 select
-    asr rf35, rf33, rf22 ; add rf23, rf23, rf23                     # 102 shrv | 121 parts9
-    add rf26, rf26, rf23 ; sub rf23, rf9, rf35                      # 126 add | 102 sub
+    min rf23, rf24, rf23 ; sub rf24, rf37, rf25                     # 103 amount | 119 size
+    max rf33, rf35, rf33 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 select
+    asr rf35, rf33, rf22 ; add rf23, rf23, rf23                     # 102 shrv | 120 parts9
+    add rf26, rf26, rf23 ; sub rf23, rf9, rf35                      # 125 add | 102 sub
     max rf23, rf23, 0 ; sub.pushc rf25, rf25, rf37                  # 102 limit | 104 part
-    min rf23, rf33, rf23 ; mov rf33, rf19                           # 103 amount | 127 select
-    max rf24, rf25, rf24 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 parts10
-    asr rf22, rf24, rf22 ; add rf23, rf26, rf23                     # 102 shrv | 126 add
+    min rf23, rf33, rf23 ; mov rf33, rf19                           # 103 amount | 126 select
+    max rf24, rf25, rf24 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 parts10
+    asr rf22, rf24, rf22 ; add rf23, rf26, rf23                     # 102 shrv | 125 add
     sub rf22, rf9, rf22 ; v8dot rf9, rf6, rf8                       # 102 sub | 61 sec
     max rf22, rf22, 0                                               # 102 limit
     min rf22, rf24, rf22                                            # 103 amount
     nop ; sub.ifa rf22, 0, rf22                                     # 104 part
-    nop ; add rf22, rf23, rf22                                      # 126 total
-    nop ; sub.pushn -, rf22, 0                                      # 127 select
-    add rf22, rf22, 8 ; sub.pushc -, rf0, rf2                       # 127 add | 131 store dst
-    mov rf2, rf3 ; mov.ifb rf33, 1                                  # next trip | 127 select
-    sub rf3, rf22, rf33 ; sub.pushc -, rf0, rf3                     # 127 sub | whether there is a batch more
-    asr rf22, rf3, 4 ; add rf3, rf2, rf1                            # 127 rounded | the item's record
-    umin tmuau, rf3, rf0 ; add rf22, rf37, rf22                     # the item's record | 130 add | uniform 0xfffffffb (vec3)
-    max rf22, rf22, 0                                               # 130 max
-    min rf22, rf22, rf18                                            # 130 limited
-    vpack rf22, rf34, rf22                                          # 131 store dst
-    v8pack tmud, rf29, rf30                                         # 131 store dst
-    v8pack tmud, rf32, rf22                                         # 131 store dst
-    nop ; add.ifnb tmuau, rf44, rf20                                # 131 store dst | uniform 0xfffffffa (vec2)
+    nop ; add rf22, rf23, rf22                                      # 125 total
+    nop ; sub.pushn -, rf22, 0                                      # 126 select
+    add rf22, rf22, 8 ; sub.pushc -, rf0, rf2                       # 126 add | 130 store dst
+    mov rf2, rf3 ; mov.ifb rf33, 1                                  # next trip | 126 select
+    sub rf3, rf22, rf33 ; sub.pushc -, rf0, rf3                     # 126 sub | whether there is a batch more
+    asr rf22, rf3, 4 ; add rf3, rf2, rf1                            # 126 rounded | the item's record
+    umin tmuau, rf3, rf0 ; add rf22, rf37, rf22                     # the item's record | 129 add | uniform 0xfffffffb (vec3)
+    max rf22, rf22, 0                                               # 129 max
+    min rf22, rf22, rf18                                            # 129 limited
+    vpack rf22, rf34, rf22                                          # 130 store dst
+    v8pack tmud, rf29, rf30                                         # 130 store dst
+    v8pack tmud, rf32, rf22                                         # 130 store dst
+    nop ; add.ifnb tmuau, rf44, rf20                                # 130 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

@@ -5,7 +5,7 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inside (15 <= edges <= 15)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash a92ac97bb3436723
+# input hash db0e324fb32bf3b5
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -219,641 +219,641 @@ loop:
     nop ; ldunifrf.rf13                                             # 107 px | uniform 0xbfffc000
     nop ; ldunifrf.rf14                                             # 63 dir | uniform 0x01000000
     nop ; v8dot rf15, rf6, rf14 ; ldtmu.rf14                        # 63 dir | 107 px
-    and rf16, rf14, rf9 ; ldunifrf.rf17                             # 107 px | 118 table | uniform table:dy
-    shl rf14, rf15, 3 ; sub rf18, rf14, rf16                        # 118 table | 107 px
+    and rf16, rf14, rf9 ; ldunifrf.rf17                             # 107 px | 117 table | uniform table:dy
+    shl rf14, rf15, 3 ; sub rf18, rf14, rf16                        # 117 table | 107 px
     shr rf18, rf18, 8 ; add rf12, rf16, rf12                        # 107 px
-    add rf17, rf16, rf13 ; add tmuau, rf17, rf14 ; ldtmu.rf13       # 107 px | 118 table | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf19                                             # 118 table | uniform table:dx
-    nop ; add tmuau, rf19, rf14 ; thrsw                             # 118 table | uniform 0xfffffffa (vec2)
+    add rf17, rf16, rf13 ; add tmuau, rf17, rf14 ; ldtmu.rf13       # 107 px | 117 table | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf19                                             # 117 table | uniform table:dx
+    nop ; add tmuau, rf19, rf14 ; thrsw                             # 117 table | uniform 0xfffffffa (vec2)
     asr rf14, rf2, 1                                                # 99 shr
-    nop ; add rf14, rf14, rf14 ; ldunifrf.rf19                      # 99 mul | 120 size | uniform 0x80008000
-    nop ; ldtmu.rf20                                                # 118 table
-    nop ; smul24 rf21, rf20, rf11 ; ldtmu.rf11                      # 118 load src | 118 table
-    sub.pushc -, rf14, rf2 ; smul24 rf14, rf20, -1                  # 111 select | 118 mul
-    nop ; ldtmu.rf20                                                # 118 table
-    add rf20, rf21, rf20 ; smul24 rf21, rf20, -1                    # 118 load src | 118 mul
-    nop ; add rf23, rf5, rf20 ; ldtmu.rf22                          # 118 load src | 118 table
-    and tmuau, rf23, -4                                             # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf23, rf23, 3                                               # 118 load src
-    not rf24, rf23 ; thrsw ; ldunifrf.rf25                          # 118 load src | 62 damping | uniform 0x00010000
+    nop ; add rf14, rf14, rf14 ; ldunifrf.rf19                      # 99 mul | 119 size | uniform 0x80008000
+    nop ; ldtmu.rf20                                                # 117 table
+    nop ; smul24 rf21, rf20, rf11 ; ldtmu.rf11                      # 117 load src | 117 table
+    sub.pushc -, rf14, rf2 ; smul24 rf14, rf20, -1                  # 111 select | 117 mul
+    nop ; ldtmu.rf20                                                # 117 table
+    add rf20, rf21, rf20 ; smul24 rf21, rf20, -1                    # 117 load src | 117 mul
+    nop ; add rf23, rf5, rf20 ; ldtmu.rf22                          # 117 load src | 117 table
+    and tmuau, rf23, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf23, rf23, 3                                               # 117 load src
+    not rf24, rf23 ; thrsw ; ldunifrf.rf25                          # 117 load src | 62 damping | uniform 0x00010000
     nop ; v8dot rf6, rf6, rf25 ; ldunifrf.rf25                      # 62 damping | 97 table | uniform table:log2
     nop ; add tmua, rf25, rf7 ; ldunifrf.rf7                        # 97 table | 60 pri | uniform 0x40004000
-    nop ; thrsw ; ldtmu.rf25                                        # 118 load src
-    shr rf26, rf25, rf23 ; ldtmu.rf25                               # 118 load src
-    shr rf27, rf25, rf23 ; add rf25, rf25, rf25 ; ldtmu.rf23        # 118 load src
-    shl rf23, rf25, rf24 ; add rf25, rf23, rf23 ; ldtmu.rf28        # 118 load src | 97 table
-    shl rf24, rf25, rf24 ; add rf23, rf26, rf23 ; ldunifrf.rf25     # 118 load src | 107 px | uniform 0xbfffc000
-    and rf27, rf23, rf9 ; add rf24, rf27, rf24 ; ldunifrf.rf26      # 118 load src | 107 px | uniform value:src_stride
-    sub rf27, rf23, rf27 ; sub rf23, rf27, rf17 ; ldunifrf.rf29     # 118 load src | 120 sub | 107 px | uniform 0x00ff00ff
-    shr rf30, rf27, 8 ; sub rf27, rf19, rf23                        # 118 load src | 120 size
-    vfmax rf27, rf23, rf27 ; sub rf28, rf6, rf28 ; ldunifrf.rf31    # 120 size | 97 sub | uniform 0x80008000
-    max rf14, rf28, 0 ; smul24 rf26, rf14, rf26                     # 97 pri_shift | 118 load src
+    nop ; thrsw ; ldtmu.rf25                                        # 117 load src
+    shr rf26, rf25, rf23 ; ldtmu.rf25                               # 117 load src
+    shr rf27, rf25, rf23 ; add rf25, rf25, rf25 ; ldtmu.rf23        # 117 load src
+    shl rf23, rf25, rf24 ; add rf25, rf23, rf23 ; ldtmu.rf28        # 117 load src | 97 table
+    shl rf24, rf25, rf24 ; add rf23, rf26, rf23 ; ldunifrf.rf25     # 117 load src | 107 px | uniform 0xbfffc000
+    and rf27, rf23, rf9 ; add rf24, rf27, rf24 ; ldunifrf.rf26      # 117 load src | 107 px | uniform value:src_stride
+    sub rf27, rf23, rf27 ; sub rf23, rf27, rf17 ; ldunifrf.rf29     # 117 load src | 119 sub | 107 px | uniform 0x00ff00ff
+    shr rf30, rf27, 8 ; sub rf27, rf19, rf23                        # 117 load src | 119 size
+    vfmax rf27, rf23, rf27 ; sub rf28, rf6, rf28 ; ldunifrf.rf31    # 119 size | 97 sub | uniform 0x80008000
+    max rf14, rf28, 0 ; smul24 rf26, rf14, rf26                     # 97 pri_shift | 117 load src
     shr rf27, rf27, rf14 ; mov rf28, 3                              # 102 shrv | 111 select
     and rf9, rf27, rf9 ; mov.ifna rf28, 4                           # 102 shrv | 111 select
-    vfmin rf27, rf23, rf7 ; sub rf9, rf8, rf9 ; ldunifrf.rf32       # 122 min | 102 sub | 107 px | uniform 0xbfffc000
-    vfmax rf9, rf9, rf7 ; add rf21, rf26, rf21 ; ldunifrf.rf26      # 102 limit | 118 load src | 107 px | uniform 0x3ff03ff0
+    vfmin rf27, rf23, rf7 ; sub rf9, rf8, rf9 ; ldunifrf.rf32       # 121 min | 102 sub | 107 px | uniform 0xbfffc000
+    vfmax rf9, rf9, rf7 ; add rf21, rf26, rf21 ; ldunifrf.rf26      # 102 limit | 117 load src | 107 px | uniform 0x3ff03ff0
     vfmin rf19, rf23, rf9 ; sub rf9, rf19, rf9 ; ldunifrf.rf33      # 104 min | 104 sub | 107 px | uniform value:src_stride
-    vfmax rf9, rf19, rf9 ; add rf19, rf5, rf21 ; ldunifrf.rf34      # 104 max | 118 load src | 120 size | uniform 0x80008000
-    vfmax rf23, rf23, rf7 ; add rf9, rf9, rf25 ; ldunifrf.rf25      # 123 max | 104 max | 60 pri | uniform 0x40004000
-    and tmuau, rf19, -4 ; smul24 rf9, rf9, rf28                     # 118 load src | 121 parts0 | uniform 0xfffffffb (vec3)
-    shl rf19, rf19, 3 ; add rf35, rf18, rf26                        # 118 load src | 107 px
+    vfmax rf9, rf19, rf9 ; add rf19, rf5, rf21 ; ldunifrf.rf34      # 104 max | 117 load src | 119 size | uniform 0x80008000
+    vfmax rf23, rf23, rf7 ; add rf9, rf9, rf25 ; ldunifrf.rf25      # 122 max | 104 max | 60 pri | uniform 0x40004000
+    and tmuau, rf19, -4 ; smul24 rf9, rf9, rf28                     # 117 load src | 120 parts0 | uniform 0xfffffffb (vec3)
+    shl rf19, rf19, 3 ; add rf35, rf18, rf26                        # 117 load src | 107 px
     and rf37, rf13, rf29 ; add rf36, rf18, rf32 ; thrsw ; ldunifrf.rf38 # 107 px | uniform 0xbfffc000
-    and rf40, rf24, rf29 ; sub rf39, -1, rf19                       # 118 load src
-    sub rf30, rf30, rf36 ; sub rf13, rf13, rf37 ; ldunifrf.rf41     # 120 sub | 107 px | uniform 0x00ff00ff
+    and rf40, rf24, rf29 ; sub rf39, -1, rf19                       # 117 load src
+    sub rf30, rf30, rf36 ; sub rf13, rf13, rf37 ; ldunifrf.rf41     # 119 sub | 107 px | uniform 0x00ff00ff
     shr rf42, rf13, 8 ; add rf13, rf37, rf26                        # 107 px
-    add rf44, rf42, rf26 ; add rf43, rf37, rf32 ; ldtmu.rf26        # 107 px | 118 load src
-    shr rf45, rf26, rf19 ; add rf46, rf42, rf32 ; ldtmu.rf26        # 118 load src | 107 px
-    shr rf47, rf26, rf19 ; add rf26, rf26, rf26 ; ldtmu.rf19        # 118 load src
-    shl rf19, rf26, rf39 ; add rf26, rf19, rf19                     # 118 load src
-    shl rf26, rf26, rf39 ; add rf19, rf45, rf19 ; ldunifrf.rf39     # 118 load src | 120 size | uniform 0x80008000
-    and rf47, rf19, rf29 ; add rf26, rf47, rf26                     # 118 load src
-    sub rf47, rf19, rf47 ; sub rf19, rf47, rf17                     # 118 load src | 120 sub
-    vfmin rf27, rf27, rf19 ; sub rf45, rf31, rf19                   # 122 min | 120 size
-    vfmax rf23, rf23, rf19 ; sub rf24, rf24, rf40                   # 123 max | 118 load src
-    shr rf47, rf47, 8 ; sub rf40, rf40, rf43                        # 118 load src | 120 sub
-    vfmax rf45, rf19, rf45 ; sub rf47, rf47, rf36                   # 120 size | 120 sub
-    shr rf33, rf45, rf14 ; smul24 rf45, rf11, rf33                  # 102 shrv | 118 load src
-    and rf33, rf33, rf29 ; add rf45, rf45, rf22                     # 102 shrv | 118 load src
-    shr rf33, rf24, 8 ; sub rf24, rf8, rf33                         # 118 load src | 102 sub
-    vfmax rf7, rf24, rf7 ; sub rf24, rf33, rf46                     # 102 limit | 120 sub
+    add rf44, rf42, rf26 ; add rf43, rf37, rf32 ; ldtmu.rf26        # 107 px | 117 load src
+    shr rf45, rf26, rf19 ; add rf46, rf42, rf32 ; ldtmu.rf26        # 117 load src | 107 px
+    shr rf47, rf26, rf19 ; add rf26, rf26, rf26 ; ldtmu.rf19        # 117 load src
+    shl rf19, rf26, rf39 ; add rf26, rf19, rf19                     # 117 load src
+    shl rf26, rf26, rf39 ; add rf19, rf45, rf19 ; ldunifrf.rf39     # 117 load src | 119 size | uniform 0x80008000
+    and rf47, rf19, rf29 ; add rf26, rf47, rf26                     # 117 load src
+    sub rf47, rf19, rf47 ; sub rf19, rf47, rf17                     # 117 load src | 119 sub
+    vfmin rf27, rf27, rf19 ; sub rf45, rf31, rf19                   # 121 min | 119 size
+    vfmax rf23, rf23, rf19 ; sub rf24, rf24, rf40                   # 122 max | 117 load src
+    shr rf47, rf47, 8 ; sub rf40, rf40, rf43                        # 117 load src | 119 sub
+    vfmax rf45, rf19, rf45 ; sub rf47, rf47, rf36                   # 119 size | 119 sub
+    shr rf33, rf45, rf14 ; smul24 rf45, rf11, rf33                  # 102 shrv | 117 load src
+    and rf33, rf33, rf29 ; add rf45, rf45, rf22                     # 102 shrv | 117 load src
+    shr rf33, rf24, 8 ; sub rf24, rf8, rf33                         # 117 load src | 102 sub
+    vfmax rf7, rf24, rf7 ; sub rf24, rf33, rf46                     # 102 limit | 119 sub
     vfmin rf19, rf19, rf7 ; sub rf7, rf31, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf19, rf7 ; smul24 rf11, rf11, -1                    # 104 max | 118 mul
-    add rf7, rf7, rf32 ; smul24 rf22, rf22, -1                      # 104 max | 118 mul
-    add rf32, rf5, rf45 ; smul24 rf7, rf7, rf28 ; ldunifrf.rf19     # 118 load src | 121 parts1 | 107 px | uniform value:src_stride
-    and tmuau, rf32, -4 ; add rf7, rf9, rf7                         # 118 load src | 126 add | uniform 0xfffffffb (vec3)
-    shl rf32, rf32, 3 ; sub rf9, rf34, rf30                         # 118 load src | 120 size
-    vfmax rf9, rf30, rf9 ; sub rf31, rf34, rf40 ; thrsw             # 120 size
-    shr rf33, rf9, rf14 ; sub rf9, -1, rf32                         # 102 shrv | 118 load src
-    and rf33, rf33, rf29 ; sub rf48, rf34, rf24                     # 102 shrv | 120 size
-    vfmax rf49, rf40, rf31 ; sub rf33, rf8, rf33 ; ldtmu.rf31       # 120 size | 102 sub | 118 load src
-    shr rf50, rf31, rf32 ; sub rf51, rf39, rf47 ; ldtmu.rf31        # 118 load src | 120 size
-    shr rf52, rf31, rf32 ; add rf32, rf31, rf31 ; ldtmu.rf31        # 118 load src
-    shl rf31, rf32, rf9 ; add rf32, rf31, rf31                      # 118 load src
-    shl rf31, rf32, rf9 ; add rf9, rf50, rf31                       # 118 load src
-    and rf52, rf9, rf29 ; add rf31, rf52, rf31                      # 118 load src
-    vfmax rf32, rf33, rf25 ; sub rf33, rf52, rf17                   # 102 limit | 120 sub
-    vfmin rf9, rf27, rf33 ; sub rf27, rf9, rf52                     # 122 min | 118 load src
-    vfmax rf23, rf23, rf33 ; sub rf52, rf34, rf33                   # 123 max | 120 size
+    vfmax rf7, rf19, rf7 ; smul24 rf11, rf11, -1                    # 104 max | 117 mul
+    add rf7, rf7, rf32 ; smul24 rf22, rf22, -1                      # 104 max | 117 mul
+    add rf32, rf5, rf45 ; smul24 rf7, rf7, rf28 ; ldunifrf.rf19     # 117 load src | 120 parts1 | 107 px | uniform value:src_stride
+    and tmuau, rf32, -4 ; add rf7, rf9, rf7                         # 117 load src | 125 add | uniform 0xfffffffb (vec3)
+    shl rf32, rf32, 3 ; sub rf9, rf34, rf30                         # 117 load src | 119 size
+    vfmax rf9, rf30, rf9 ; sub rf31, rf34, rf40 ; thrsw             # 119 size
+    shr rf33, rf9, rf14 ; sub rf9, -1, rf32                         # 102 shrv | 117 load src
+    and rf33, rf33, rf29 ; sub rf48, rf34, rf24                     # 102 shrv | 119 size
+    vfmax rf49, rf40, rf31 ; sub rf33, rf8, rf33 ; ldtmu.rf31       # 119 size | 102 sub | 117 load src
+    shr rf50, rf31, rf32 ; sub rf51, rf39, rf47 ; ldtmu.rf31        # 117 load src | 119 size
+    shr rf52, rf31, rf32 ; add rf32, rf31, rf31 ; ldtmu.rf31        # 117 load src
+    shl rf31, rf32, rf9 ; add rf32, rf31, rf31                      # 117 load src
+    shl rf31, rf32, rf9 ; add rf9, rf50, rf31                       # 117 load src
+    and rf52, rf9, rf29 ; add rf31, rf52, rf31                      # 117 load src
+    vfmax rf32, rf33, rf25 ; sub rf33, rf52, rf17                   # 102 limit | 119 sub
+    vfmin rf9, rf27, rf33 ; sub rf27, rf9, rf52                     # 121 min | 117 load src
+    vfmax rf23, rf23, rf33 ; sub rf52, rf34, rf33                   # 122 max | 119 size
     shr rf49, rf49, rf14 ; sub rf50, rf34, rf32                     # 102 shrv | 104 sub
     and rf49, rf49, rf29 ; mov rf53, 3                              # 102 shrv | 111 select
-    vfmax rf49, rf24, rf48 ; sub rf48, rf8, rf49                    # 120 size | 102 sub
+    vfmax rf49, rf24, rf48 ; sub rf48, rf8, rf49                    # 119 size | 102 sub
     vfmax rf48, rf48, rf25 ; mov.ifna rf53, 2                       # 102 limit | 111 select
     shr rf49, rf49, rf14 ; sub rf54, rf34, rf48                     # 102 shrv | 104 sub
     and rf49, rf49, rf29                                            # 102 shrv
-    shr rf49, rf27, 8 ; sub rf27, rf8, rf49                         # 118 load src | 102 sub
-    vfmax rf27, rf27, rf25 ; sub rf49, rf49, rf36                   # 102 limit | 120 sub
-    vfmax rf52, rf33, rf52 ; sub rf55, rf34, rf27                   # 120 size | 104 sub
+    shr rf49, rf27, 8 ; sub rf27, rf8, rf49                         # 117 load src | 102 sub
+    vfmax rf27, rf27, rf25 ; sub rf49, rf49, rf36                   # 102 limit | 119 sub
+    vfmax rf52, rf33, rf52 ; sub rf55, rf34, rf27                   # 119 size | 104 sub
     shr rf52, rf52, rf14                                            # 102 shrv
     and rf29, rf52, rf29                                            # 102 shrv
     vfmin rf32, rf30, rf32 ; sub rf29, rf8, rf29                    # 104 min | 102 sub
     vfmax rf29, rf29, rf25                                          # 102 limit
     vfmin rf33, rf33, rf29 ; sub rf29, rf34, rf29                   # 104 min | 104 sub
-    vfmax rf11, rf33, rf29 ; smul24 rf19, rf11, rf19                # 104 max | 118 load src
+    vfmax rf11, rf33, rf29 ; smul24 rf19, rf11, rf19                # 104 max | 117 load src
     vfmax rf11, rf32, rf50 ; add rf32, rf11, rf38 ; ldunifrf.rf50   # 104 max | 107 px | uniform 0xbfffc000
     vfmin rf48, rf40, rf48 ; add rf11, rf11, rf38                   # 104 min | 104 max
-    vfmax rf48, rf48, rf54 ; smul24 rf11, rf11, rf28                # 104 max | 121 parts0
+    vfmax rf48, rf48, rf54 ; smul24 rf11, rf11, rf28                # 104 max | 120 parts0
     vfmin rf48, rf24, rf27 ; add rf27, rf48, rf38                   # 104 min | 104 max
-    vfmax rf48, rf48, rf55 ; smul24 rf27, rf27, rf28 ; ldunifrf.rf55 # 104 max | 121 parts0 | 107 px | uniform 0x00ff00ff
-    vfmin rf48, rf30, rf25 ; add rf38, rf48, rf38                   # 122 min | 104 max
-    vfmax rf38, rf30, rf25 ; smul24 rf30, rf38, rf28                # 123 max | 121 parts0
-    vfmin rf48, rf48, rf47 ; smul24 rf32, rf32, rf53                # 122 min | 121 parts2
-    vfmax rf32, rf38, rf47 ; add rf7, rf7, rf32 ; ldunifrf.rf38     # 123 max | 126 add | 60 pri | uniform 0x40004000
-    vfmin rf22, rf48, rf49 ; add rf19, rf19, rf22                   # 122 min | 118 load src
-    vfmax rf48, rf32, rf49 ; add rf32, rf5, rf19                    # 123 max | 118 load src
-    vfmin rf54, rf40, rf25                                          # 122 min
-    vfmax rf40, rf40, rf25                                          # 123 max
-    vfmin rf29, rf24, rf25                                          # 122 min
-    vfmax rf24, rf24, rf25                                          # 123 max
-    and rf33, rf26, rf41                                            # 118 load src
-    vfmax rf51, rf47, rf51 ; sub rf26, rf26, rf33                   # 120 size | 118 load src
-    shr rf26, rf26, 8 ; sub rf33, rf33, rf43                        # 118 load src | 120 sub
-    vfmin rf54, rf54, rf33 ; sub rf26, rf26, rf46                   # 122 min | 120 sub
-    vfmin rf29, rf29, rf26 ; sub rf34, rf39, rf33                   # 122 min | 120 size
-    vfmax rf24, rf24, rf26 ; sub rf52, rf39, rf26                   # 123 max | 120 size
-    vfmax rf40, rf40, rf33                                          # 123 max
+    vfmax rf48, rf48, rf55 ; smul24 rf27, rf27, rf28 ; ldunifrf.rf55 # 104 max | 120 parts0 | 107 px | uniform 0x00ff00ff
+    vfmin rf48, rf30, rf25 ; add rf38, rf48, rf38                   # 121 min | 104 max
+    vfmax rf38, rf30, rf25 ; smul24 rf30, rf38, rf28                # 122 max | 120 parts0
+    vfmin rf48, rf48, rf47 ; smul24 rf32, rf32, rf53                # 121 min | 120 parts2
+    vfmax rf32, rf38, rf47 ; add rf7, rf7, rf32 ; ldunifrf.rf38     # 122 max | 125 add | 60 pri | uniform 0x40004000
+    vfmin rf22, rf48, rf49 ; add rf19, rf19, rf22                   # 121 min | 117 load src
+    vfmax rf48, rf32, rf49 ; add rf32, rf5, rf19                    # 122 max | 117 load src
+    vfmin rf54, rf40, rf25                                          # 121 min
+    vfmax rf40, rf40, rf25                                          # 122 max
+    vfmin rf29, rf24, rf25                                          # 121 min
+    vfmax rf24, rf24, rf25                                          # 122 max
+    and rf33, rf26, rf41                                            # 117 load src
+    vfmax rf51, rf47, rf51 ; sub rf26, rf26, rf33                   # 119 size | 117 load src
+    shr rf26, rf26, 8 ; sub rf33, rf33, rf43                        # 117 load src | 119 sub
+    vfmin rf54, rf54, rf33 ; sub rf26, rf26, rf46                   # 121 min | 119 sub
+    vfmin rf29, rf29, rf26 ; sub rf34, rf39, rf33                   # 121 min | 119 size
+    vfmax rf24, rf24, rf26 ; sub rf52, rf39, rf26                   # 122 max | 119 size
+    vfmax rf40, rf40, rf33                                          # 122 max
     shr rf51, rf51, rf14                                            # 102 shrv
     and rf51, rf51, rf41                                            # 102 shrv
-    vfmax rf51, rf33, rf34 ; sub rf34, rf8, rf51                    # 120 size | 102 sub
+    vfmax rf51, rf33, rf34 ; sub rf34, rf8, rf51                    # 119 size | 102 sub
     vfmax rf34, rf34, rf25                                          # 102 limit
     vfmin rf47, rf47, rf34 ; sub rf34, rf39, rf34                   # 104 min | 104 sub
     vfmax rf34, rf47, rf34                                          # 104 max
     shr rf34, rf51, rf14 ; add rf51, rf34, rf50                     # 102 shrv | 104 max
-    and rf34, rf34, rf41 ; smul24 rf51, rf51, rf28                  # 102 shrv | 121 parts1
-    vfmax rf52, rf26, rf52 ; sub rf34, rf8, rf34                    # 120 size | 102 sub
-    vfmax rf11, rf34, rf25 ; add rf34, rf11, rf51                   # 102 limit | 126 add
+    and rf34, rf34, rf41 ; smul24 rf51, rf51, rf28                  # 102 shrv | 120 parts1
+    vfmax rf52, rf26, rf52 ; sub rf34, rf8, rf34                    # 119 size | 102 sub
+    vfmax rf11, rf34, rf25 ; add rf34, rf11, rf51                   # 102 limit | 125 add
     vfmin rf33, rf33, rf11 ; sub rf11, rf39, rf11                   # 104 min | 104 sub
-    vfmax rf11, rf33, rf11 ; sub rf33, rf39, rf49                   # 104 max | 120 size
+    vfmax rf11, rf33, rf11 ; sub rf33, rf39, rf49                   # 104 max | 119 size
     shr rf11, rf52, rf14 ; add rf52, rf11, rf50                     # 102 shrv | 104 max
-    and rf11, rf11, rf41 ; smul24 rf52, rf52, rf28                  # 102 shrv | 121 parts1
-    and tmuau, rf32, -4 ; sub rf11, rf8, rf11                       # 118 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf11, rf11, rf25 ; add rf27, rf27, rf52 ; thrsw ; ldunifrf.rf52 # 102 limit | 126 add | 114 beside | uniform table:next
+    and rf11, rf11, rf41 ; smul24 rf52, rf52, rf28                  # 102 shrv | 120 parts1
+    and tmuau, rf32, -4 ; sub rf11, rf8, rf11                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    vfmax rf11, rf11, rf25 ; add rf27, rf27, rf52 ; thrsw ; ldunifrf.rf52 # 102 limit | 125 add | 113 beside0 | uniform table:next
     vfmin rf26, rf26, rf11 ; sub rf11, rf39, rf11                   # 104 min | 104 sub
-    vfmax rf11, rf26, rf11 ; add rf26, rf15, 2                      # 104 max | 114 add
-    shl rf11, rf32, 3 ; add rf32, rf11, rf50                        # 118 load src | 104 max
-    and rf47, rf31, rf55 ; sub rf51, -1, rf11                       # 118 load src
-    vfmax rf56, rf49, rf33 ; smul24 rf33, rf32, rf28 ; ldtmu.rf32   # 120 size | 121 parts1 | 118 load src
-    shr rf32, rf32, rf11 ; add rf33, rf30, rf33 ; ldtmu.rf30        # 118 load src | 126 add
-    shr rf57, rf30, rf11 ; add rf30, rf30, rf30 ; ldtmu.rf11        # 118 load src
-    shl rf11, rf30, rf51 ; add rf30, rf11, rf11                     # 118 load src
-    shl rf30, rf30, rf51 ; add rf11, rf32, rf11                     # 118 load src
-    and rf57, rf11, rf41 ; add rf30, rf57, rf30                     # 118 load src
-    shr rf32, rf56, rf14 ; sub rf56, rf57, rf17                     # 102 shrv | 120 sub
-    vfmin rf9, rf9, rf56 ; sub rf51, rf39, rf56                     # 122 min | 120 size
-    vfmax rf11, rf23, rf56 ; sub rf23, rf11, rf57                   # 123 max | 118 load src
-    vfmax rf31, rf56, rf51 ; sub rf51, rf31, rf47                   # 120 size | 118 load src
-    shr rf31, rf31, rf14 ; sub rf47, rf47, rf43                     # 102 shrv | 120 sub
-    and rf31, rf31, rf41 ; sub rf41, rf39, rf47                     # 102 shrv | 120 size
-    shr rf31, rf23, 8 ; sub rf23, rf8, rf31                         # 118 load src | 102 sub
-    vfmax rf23, rf23, rf25 ; sub rf25, rf31, rf36 ; ldunifrf.rf31   # 102 limit | 120 sub | 118 table | uniform table:dy
+    vfmax rf11, rf26, rf11 ; add rf26, rf15, 2                      # 104 max | 113 add
+    shl rf11, rf32, 3 ; add rf32, rf11, rf50                        # 117 load src | 104 max
+    and rf47, rf31, rf55 ; sub rf51, -1, rf11                       # 117 load src
+    vfmax rf56, rf49, rf33 ; smul24 rf33, rf32, rf28 ; ldtmu.rf32   # 119 size | 120 parts1 | 117 load src
+    shr rf32, rf32, rf11 ; add rf33, rf30, rf33 ; ldtmu.rf30        # 117 load src | 125 add
+    shr rf57, rf30, rf11 ; add rf30, rf30, rf30 ; ldtmu.rf11        # 117 load src
+    shl rf11, rf30, rf51 ; add rf30, rf11, rf11                     # 117 load src
+    shl rf30, rf30, rf51 ; add rf11, rf32, rf11                     # 117 load src
+    and rf57, rf11, rf41 ; add rf30, rf57, rf30                     # 117 load src
+    shr rf32, rf56, rf14 ; sub rf56, rf57, rf17                     # 102 shrv | 119 sub
+    vfmin rf9, rf9, rf56 ; sub rf51, rf39, rf56                     # 121 min | 119 size
+    vfmax rf11, rf23, rf56 ; sub rf23, rf11, rf57                   # 122 max | 117 load src
+    vfmax rf31, rf56, rf51 ; sub rf51, rf31, rf47                   # 119 size | 117 load src
+    shr rf31, rf31, rf14 ; sub rf47, rf47, rf43                     # 102 shrv | 119 sub
+    and rf31, rf31, rf41 ; sub rf41, rf39, rf47                     # 102 shrv | 119 size
+    shr rf31, rf23, 8 ; sub rf23, rf8, rf31                         # 117 load src | 102 sub
+    vfmax rf23, rf23, rf25 ; sub rf25, rf31, rf36 ; ldunifrf.rf31   # 102 limit | 119 sub | 117 table | uniform table:dy
     vfmin rf56, rf56, rf23 ; sub rf23, rf39, rf23                   # 104 min | 104 sub
-    vfmax rf23, rf56, rf23 ; ldunifrf.rf56                          # 104 max | 118 table | uniform table:dx
-    vfmin rf23, rf22, rf25 ; add rf22, rf23, rf50 ; ldunifrf.rf50   # 122 min | 104 max | 107 px | uniform value:src_stride
-    vfmax rf48, rf48, rf25 ; smul24 rf22, rf22, rf53                # 123 max | 121 parts3
-    shr rf22, rf51, 8 ; add rf7, rf7, rf22                          # 118 load src | 126 add
-    vfmin rf54, rf54, rf47 ; sub rf22, rf22, rf46                   # 122 min | 120 sub
-    vfmin rf29, rf29, rf22 ; sub rf39, rf39, rf22                   # 122 min | 120 size
-    vfmax rf24, rf24, rf22                                          # 123 max
-    vfmax rf40, rf40, rf47                                          # 123 max
-    and rf32, rf32, rf55 ; ldunifrf.rf51                            # 102 shrv | 120 size | uniform 0x80008000
-    vfmax rf41, rf47, rf41 ; sub rf32, rf8, rf32                    # 120 size | 102 sub
+    vfmax rf23, rf56, rf23 ; ldunifrf.rf56                          # 104 max | 117 table | uniform table:dx
+    vfmin rf23, rf22, rf25 ; add rf22, rf23, rf50 ; ldunifrf.rf50   # 121 min | 104 max | 107 px | uniform value:src_stride
+    vfmax rf48, rf48, rf25 ; smul24 rf22, rf22, rf53                # 122 max | 120 parts3
+    shr rf22, rf51, 8 ; add rf7, rf7, rf22                          # 117 load src | 125 add
+    vfmin rf54, rf54, rf47 ; sub rf22, rf22, rf46                   # 121 min | 119 sub
+    vfmin rf29, rf29, rf22 ; sub rf39, rf39, rf22                   # 121 min | 119 size
+    vfmax rf24, rf24, rf22                                          # 122 max
+    vfmax rf40, rf40, rf47                                          # 122 max
+    and rf32, rf32, rf55 ; ldunifrf.rf51                            # 102 shrv | 119 size | uniform 0x80008000
+    vfmax rf41, rf47, rf41 ; sub rf32, rf8, rf32                    # 119 size | 102 sub
     vfmax rf32, rf32, rf38                                          # 102 limit
     vfmin rf49, rf49, rf32                                          # 104 min
     shr rf41, rf41, rf14                                            # 102 shrv
     and rf41, rf41, rf55                                            # 102 shrv
-    vfmax rf41, rf22, rf39 ; sub rf39, rf8, rf41                    # 120 size | 102 sub
+    vfmax rf41, rf22, rf39 ; sub rf39, rf8, rf41                    # 119 size | 102 sub
     vfmax rf32, rf39, rf38 ; sub rf39, rf51, rf32                   # 102 limit | 104 sub
     shr rf41, rf41, rf14 ; sub rf57, rf51, rf32                     # 102 shrv | 104 sub
     and rf41, rf41, rf55                                            # 102 shrv
     vfmin rf41, rf47, rf32 ; sub rf32, rf8, rf41                    # 104 min | 102 sub
     vfmax rf32, rf32, rf38 ; ldunifrf.rf38                          # 102 limit | 97 table | uniform table:log2
     vfmin rf32, rf22, rf32 ; sub rf22, rf51, rf32                   # 104 min | 104 sub
-    shl rf26, rf26, 2                                               # 114 beside
-    vfmax rf26, rf49, rf39 ; add tmua, rf52, rf26 ; thrsw ; ldunifrf.rf39 # 104 max | 114 beside | 60 pri | uniform 0x40004000
+    shl rf26, rf26, 2                                               # 113 beside0
+    vfmax rf26, rf49, rf39 ; add tmua, rf52, rf26 ; thrsw ; ldunifrf.rf39 # 104 max | 113 beside0 | 60 pri | uniform 0x40004000
     vfmax rf41, rf41, rf57 ; ldunifrf.rf57                          # 104 max | 107 px | uniform 0xbfffc000
     vfmax rf26, rf32, rf22 ; add rf22, rf26, rf57                   # 104 max
-    add rf32, rf41, rf57 ; smul24 rf41, rf22, rf53 ; ldtmu.rf22     # 104 max | 121 parts2 | 114 beside
-    shl rf22, rf22, 3 ; add rf34, rf34, rf41                        # 118 table | 126 add
-    shl rf31, rf10, 2 ; add tmuau, rf31, rf22                       # 98 table | 118 table | uniform 0xfffffffa (vec2)
-    and rf22, rf30, rf55 ; add tmuau, rf56, rf22 ; thrsw            # 118 load src | 118 table | uniform 0xfffffffa (vec2)
-    add rf32, rf26, rf57 ; smul24 rf26, rf32, rf53 ; ldunifrf.rf57  # 104 max | 121 parts2 | 60 pri | uniform 0x40004000
-    add rf26, rf27, rf26 ; smul24 rf27, rf32, rf53                  # 126 add | 121 parts2
-    add rf30, rf33, rf27 ; sub rf33, rf30, rf22 ; ldtmu.rf27        # 126 add | 118 load src | 118 table
-    sub rf32, rf22, rf43 ; smul24 rf50, rf27, rf50 ; ldtmu.rf22     # 120 sub | 118 load src | 118 table
-    vfmin rf27, rf54, rf32 ; smul24 rf54, rf27, -1                  # 122 min | 118 mul
-    vfmax rf56, rf40, rf32 ; sub rf41, rf51, rf25 ; ldtmu.rf40      # 123 max | 120 size | 118 table
-    add rf40, rf50, rf40 ; smul24 rf50, rf40, -1                    # 118 load src | 118 mul
-    nop ; add rf52, rf5, rf40 ; ldtmu.rf49                          # 118 load src | 118 table
-    and tmuau, rf52, -4                                             # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf31, rf52, 3 ; add tmua, rf38, rf31                        # 118 load src | 98 table
-    not rf38, rf31 ; thrsw                                          # 118 load src
-    shr rf33, rf33, 8                                               # 118 load src
-    nop ; sub rf33, rf33, rf46                                      # 120 sub
-    nop ; thrsw ; ldtmu.rf52                                        # 118 load src
-    shr rf47, rf52, rf31 ; ldtmu.rf52                               # 118 load src
-    shr rf58, rf52, rf31 ; add rf52, rf52, rf52 ; ldtmu.rf31        # 118 load src
-    shl rf31, rf52, rf38 ; add rf52, rf31, rf31 ; ldtmu.rf59        # 118 load src | 98 table
-    shl rf38, rf52, rf38 ; add rf31, rf47, rf31                     # 118 load src
-    and rf58, rf31, rf55 ; add rf38, rf58, rf38                     # 118 load src
-    vfmin rf29, rf29, rf33 ; sub rf31, rf31, rf58                   # 122 min | 118 load src
-    shr rf58, rf31, 8 ; sub rf31, rf58, rf17                        # 118 load src | 120 sub
-    vfmin rf9, rf9, rf31 ; sub rf58, rf58, rf36                     # 122 min | 120 sub
-    vfmax rf11, rf11, rf31 ; sub rf47, rf51, rf31                   # 123 max | 120 size
-    vfmin rf23, rf23, rf58 ; sub rf6, rf6, rf59                     # 122 min | 98 sub
-    vfmax rf59, rf48, rf58 ; sub rf48, rf51, rf32                   # 123 max | 120 size
-    vfmax rf47, rf31, rf47                                          # 120 size
-    max rf6, rf6, 0                                                 # 98 sec_shift
+    add rf32, rf41, rf57 ; smul24 rf41, rf22, rf53 ; ldtmu.rf22     # 104 max | 120 parts2 | 113 beside0
+    shl rf22, rf22, 3 ; add rf34, rf34, rf41                        # 117 table | 125 add
+    shl rf31, rf10, 2 ; add tmuau, rf31, rf22                       # 98 table | 117 table | uniform 0xfffffffa (vec2)
+    and rf22, rf30, rf55 ; add tmuau, rf56, rf22 ; thrsw            # 117 load src | 117 table | uniform 0xfffffffa (vec2)
+    add rf32, rf26, rf57 ; smul24 rf26, rf32, rf53 ; ldunifrf.rf57  # 104 max | 120 parts2 | 60 pri | uniform 0x40004000
+    add rf26, rf27, rf26 ; smul24 rf27, rf32, rf53                  # 125 add | 120 parts2
+    add rf30, rf33, rf27 ; sub rf33, rf30, rf22 ; ldtmu.rf27        # 125 add | 117 load src | 117 table
+    sub rf32, rf22, rf43 ; smul24 rf50, rf27, rf50 ; ldtmu.rf22     # 119 sub | 117 load src | 117 table
+    vfmin rf27, rf54, rf32 ; smul24 rf54, rf27, -1                  # 121 min | 117 mul
+    vfmax rf56, rf40, rf32 ; sub rf41, rf51, rf25 ; ldtmu.rf40      # 122 max | 119 size | 117 table
+    add rf40, rf50, rf40 ; smul24 rf50, rf40, -1                    # 117 load src | 117 mul
+    nop ; add rf52, rf5, rf40 ; ldtmu.rf49                          # 117 load src | 117 table
+    and tmuau, rf52, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf31, rf52, 3 ; add tmua, rf38, rf31                        # 117 load src | 98 table
+    not rf38, rf31 ; thrsw                                          # 117 load src
+    shr rf33, rf33, 8                                               # 117 load src
+    nop ; sub rf33, rf33, rf46                                      # 119 sub
+    nop ; thrsw ; ldtmu.rf52                                        # 117 load src
+    shr rf47, rf52, rf31 ; ldtmu.rf52                               # 117 load src
+    shr rf58, rf52, rf31 ; add rf52, rf52, rf52 ; ldtmu.rf31        # 117 load src
+    shl rf31, rf52, rf38 ; add rf52, rf31, rf31 ; ldtmu.rf59        # 117 load src | 98 table
+    shl rf38, rf52, rf38 ; add rf31, rf47, rf31                     # 117 load src
+    and rf58, rf31, rf55 ; add rf38, rf58, rf38                     # 117 load src
+    vfmin rf29, rf29, rf33 ; sub rf31, rf31, rf58                   # 121 min | 117 load src
+    shr rf58, rf31, 8 ; sub rf31, rf58, rf17                        # 117 load src | 119 sub
+    vfmin rf9, rf9, rf31 ; sub rf58, rf58, rf36                     # 121 min | 119 sub
+    vfmax rf11, rf11, rf31 ; sub rf47, rf51, rf31                   # 122 max | 119 size
+    vfmin rf23, rf23, rf58 ; sub rf6, rf6, rf59                     # 121 min | 98 sub
+    vfmax rf59, rf48, rf58 ; sub rf48, rf51, rf32                   # 122 max | 119 size
+    vfmax rf47, rf31, rf47                                          # 119 size
+    max rf6, rf6, 0                                                 # 98 shift
     shr rf47, rf47, rf6                                             # 102 shrv
     and rf47, rf47, rf55                                            # 102 shrv
-    vfmax rf47, rf24, rf33 ; sub rf24, rf1, rf47                    # 123 max | 102 sub
-    vfmax rf24, rf24, rf39 ; sub rf39, rf51, rf33                   # 102 limit | 120 size
+    vfmax rf47, rf24, rf33 ; sub rf24, rf1, rf47                    # 122 max | 102 sub
+    vfmax rf24, rf24, rf39 ; sub rf39, rf51, rf33                   # 102 limit | 119 size
     vfmin rf31, rf31, rf24 ; sub rf24, rf51, rf24                   # 104 min | 104 sub
     vfmax rf24, rf31, rf24                                          # 104 max
-    vfmax rf41, rf25, rf41 ; add rf24, rf24, rf24 ; ldunifrf.rf31   # 120 size | 121 parts4 | 107 px | uniform value:src_stride
-    shr rf24, rf41, rf14 ; add rf7, rf7, rf24                       # 102 shrv | 126 add
-    and rf24, rf24, rf55 ; smul24 rf31, rf54, rf31 ; ldunifrf.rf54  # 102 shrv | 118 load src | 107 px | uniform 0xbfffc000
-    vfmax rf48, rf32, rf48 ; sub rf24, rf8, rf24                    # 120 size | 102 sub
-    vfmax rf24, rf24, rf57 ; add rf31, rf31, rf50                   # 102 limit | 118 load src
+    vfmax rf41, rf25, rf41 ; add rf24, rf24, rf24 ; ldunifrf.rf31   # 119 size | 120 parts4 | 107 px | uniform value:src_stride
+    shr rf24, rf41, rf14 ; add rf7, rf7, rf24                       # 102 shrv | 125 add
+    and rf24, rf24, rf55 ; smul24 rf31, rf54, rf31 ; ldunifrf.rf54  # 102 shrv | 117 load src | 107 px | uniform 0xbfffc000
+    vfmax rf48, rf32, rf48 ; sub rf24, rf8, rf24                    # 119 size | 102 sub
+    vfmax rf24, rf24, rf57 ; add rf31, rf31, rf50                   # 102 limit | 117 load src
     vfmin rf25, rf25, rf24 ; sub rf24, rf51, rf24                   # 104 min | 104 sub
-    vfmax rf25, rf25, rf24 ; add rf24, rf5, rf31 ; ldunifrf.rf50    # 104 max | 118 load src | 120 size | uniform 0x80008000
+    vfmax rf25, rf25, rf24 ; add rf24, rf5, rf31 ; ldunifrf.rf50    # 104 max | 117 load src | 119 size | uniform 0x80008000
     shr rf25, rf48, rf14 ; add rf48, rf25, rf54                     # 102 shrv | 104 max
-    and rf25, rf25, rf55 ; smul24 rf48, rf48, rf53                  # 102 shrv | 121 parts3
-    vfmax rf39, rf33, rf39 ; sub rf25, rf8, rf25                    # 120 size | 102 sub
-    vfmax rf25, rf25, rf57 ; add rf34, rf34, rf48 ; ldunifrf.rf48   # 102 limit | 126 add | 60 pri | uniform 0x40004000
+    and rf25, rf25, rf55 ; smul24 rf48, rf48, rf53                  # 102 shrv | 120 parts3
+    vfmax rf39, rf33, rf39 ; sub rf25, rf8, rf25                    # 119 size | 102 sub
+    vfmax rf25, rf25, rf57 ; add rf34, rf34, rf48 ; ldunifrf.rf48   # 102 limit | 125 add | 60 pri | uniform 0x40004000
     vfmin rf32, rf32, rf25 ; sub rf25, rf51, rf25                   # 104 min | 104 sub
     vfmax rf25, rf32, rf25                                          # 104 max
     shr rf25, rf39, rf14 ; add rf39, rf25, rf54                     # 102 shrv | 104 max
-    and rf25, rf25, rf55 ; smul24 rf39, rf39, rf53                  # 102 shrv | 121 parts3
-    and tmuau, rf24, -4 ; sub rf25, rf8, rf25                       # 118 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf25, rf25, rf57 ; add rf26, rf26, rf39 ; thrsw           # 102 limit | 126 add
+    and rf25, rf25, rf55 ; smul24 rf39, rf39, rf53                  # 102 shrv | 120 parts3
+    and tmuau, rf24, -4 ; sub rf25, rf8, rf25                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    vfmax rf25, rf25, rf57 ; add rf26, rf26, rf39 ; thrsw           # 102 limit | 125 add
     vfmin rf33, rf33, rf25 ; sub rf25, rf51, rf25                   # 104 min | 104 sub
-    vfmax rf25, rf33, rf25 ; sub rf33, rf50, rf58                   # 104 max | 120 size
-    shl rf24, rf24, 3 ; add rf25, rf25, rf54                        # 118 load src | 104 max
-    and rf51, rf38, rf55 ; sub rf54, -1, rf24                       # 118 load src
-    vfmax rf39, rf58, rf33 ; smul24 rf33, rf25, rf53 ; ldtmu.rf25   # 120 size | 121 parts3 | 118 load src
-    shr rf30, rf25, rf24 ; add rf33, rf30, rf33 ; ldtmu.rf25        # 118 load src | 126 add
-    shr rf57, rf25, rf24 ; add rf25, rf25, rf25 ; ldtmu.rf24        # 118 load src
-    shl rf24, rf25, rf54 ; add rf25, rf24, rf24                     # 118 load src
-    shl rf25, rf25, rf54 ; add rf24, rf30, rf24                     # 118 load src
-    and rf57, rf24, rf55 ; add rf25, rf57, rf25                     # 118 load src
-    shr rf24, rf39, rf6 ; sub rf39, rf24, rf57 ; ldunifrf.rf30      # 102 shrv | 118 load src | 107 px | uniform value:src_stride
-    shr rf57, rf39, 8 ; sub rf39, rf57, rf17                        # 118 load src | 120 sub
-    vfmin rf9, rf9, rf39 ; sub rf57, rf57, rf36                     # 122 min | 120 sub
-    vfmax rf11, rf11, rf39 ; sub rf54, rf50, rf39                   # 123 max | 120 size
-    vfmin rf38, rf23, rf57 ; sub rf23, rf38, rf51                   # 122 min | 118 load src
-    vfmax rf59, rf59, rf57 ; sub rf51, rf51, rf43                   # 123 max | 120 sub
-    vfmax rf54, rf39, rf54 ; sub rf32, rf50, rf51                   # 120 size
+    vfmax rf25, rf33, rf25 ; sub rf33, rf50, rf58                   # 104 max | 119 size
+    shl rf24, rf24, 3 ; add rf25, rf25, rf54                        # 117 load src | 104 max
+    and rf51, rf38, rf55 ; sub rf54, -1, rf24                       # 117 load src
+    vfmax rf39, rf58, rf33 ; smul24 rf33, rf25, rf53 ; ldtmu.rf25   # 119 size | 120 parts3 | 117 load src
+    shr rf30, rf25, rf24 ; add rf33, rf30, rf33 ; ldtmu.rf25        # 117 load src | 125 add
+    shr rf57, rf25, rf24 ; add rf25, rf25, rf25 ; ldtmu.rf24        # 117 load src
+    shl rf24, rf25, rf54 ; add rf25, rf24, rf24                     # 117 load src
+    shl rf25, rf25, rf54 ; add rf24, rf30, rf24                     # 117 load src
+    and rf57, rf24, rf55 ; add rf25, rf57, rf25                     # 117 load src
+    shr rf24, rf39, rf6 ; sub rf39, rf24, rf57 ; ldunifrf.rf30      # 102 shrv | 117 load src | 107 px | uniform value:src_stride
+    shr rf57, rf39, 8 ; sub rf39, rf57, rf17                        # 117 load src | 119 sub
+    vfmin rf9, rf9, rf39 ; sub rf57, rf57, rf36                     # 121 min | 119 sub
+    vfmax rf11, rf11, rf39 ; sub rf54, rf50, rf39                   # 122 max | 119 size
+    vfmin rf38, rf23, rf57 ; sub rf23, rf38, rf51                   # 121 min | 117 load src
+    vfmax rf59, rf59, rf57 ; sub rf51, rf51, rf43                   # 122 max | 119 sub
+    vfmax rf54, rf39, rf54 ; sub rf32, rf50, rf51                   # 119 size
     shr rf54, rf54, rf6                                             # 102 shrv
     and rf54, rf54, rf55                                            # 102 shrv
-    shr rf54, rf23, 8 ; sub rf23, rf1, rf54                         # 118 load src | 102 sub
-    vfmax rf23, rf23, rf48 ; sub rf54, rf54, rf46                   # 102 limit | 120 sub
+    shr rf54, rf23, 8 ; sub rf23, rf1, rf54                         # 117 load src | 102 sub
+    vfmax rf23, rf23, rf48 ; sub rf54, rf54, rf46                   # 102 limit | 119 sub
     vfmin rf39, rf39, rf23 ; sub rf23, rf50, rf23                   # 104 min | 104 sub
-    vfmax rf23, rf39, rf23 ; sub rf39, rf50, rf54                   # 104 max | 120 size
-    vfmin rf23, rf29, rf54 ; add rf29, rf23, rf23                   # 122 min | 121 parts5
-    vfmax rf7, rf47, rf54 ; add rf29, rf7, rf29 ; ldunifrf.rf47     # 123 max | 126 add | 107 px | uniform 0x00ff00ff
-    vfmin rf27, rf27, rf51 ; smul24 rf30, rf22, rf30                # 122 min | 118 load src
-    vfmax rf30, rf56, rf51 ; add rf56, rf30, rf49                   # 123 max | 118 load src
-    and rf22, rf24, rf55 ; smul24 rf24, rf22, -1                    # 102 shrv | 118 mul
-    vfmax rf32, rf51, rf32 ; sub rf22, rf1, rf22                    # 120 size | 102 sub
-    vfmax rf22, rf22, rf48 ; smul24 rf49, rf49, -1                  # 102 limit | 118 mul
+    vfmax rf23, rf39, rf23 ; sub rf39, rf50, rf54                   # 104 max | 119 size
+    vfmin rf23, rf29, rf54 ; add rf29, rf23, rf23                   # 121 min | 120 parts5
+    vfmax rf7, rf47, rf54 ; add rf29, rf7, rf29 ; ldunifrf.rf47     # 122 max | 125 add | 107 px | uniform 0x00ff00ff
+    vfmin rf27, rf27, rf51 ; smul24 rf30, rf22, rf30                # 121 min | 117 load src
+    vfmax rf30, rf56, rf51 ; add rf56, rf30, rf49                   # 122 max | 117 load src
+    and rf22, rf24, rf55 ; smul24 rf24, rf22, -1                    # 102 shrv | 117 mul
+    vfmax rf32, rf51, rf32 ; sub rf22, rf1, rf22                    # 119 size | 102 sub
+    vfmax rf22, rf22, rf48 ; smul24 rf49, rf49, -1                  # 102 limit | 117 mul
     vfmin rf58, rf58, rf22 ; sub rf22, rf50, rf22                   # 104 min | 104 sub
-    vfmax rf22, rf58, rf22 ; add rf58, rf5, rf56                    # 104 max | 118 load src
-    shr rf22, rf32, rf6 ; add rf32, rf22, rf22                      # 102 shrv | 121 parts4
-    and rf22, rf22, rf55 ; add rf32, rf34, rf32 ; ldunifrf.rf34     # 102 shrv | 126 add | 120 size | uniform 0x80008000
-    vfmax rf39, rf54, rf39 ; sub rf22, rf1, rf22                    # 120 size | 102 sub
+    vfmax rf22, rf58, rf22 ; add rf58, rf5, rf56                    # 104 max | 117 load src
+    shr rf22, rf32, rf6 ; add rf32, rf22, rf22                      # 102 shrv | 120 parts4
+    and rf22, rf22, rf55 ; add rf32, rf34, rf32 ; ldunifrf.rf34     # 102 shrv | 125 add | 119 size | uniform 0x80008000
+    vfmax rf39, rf54, rf39 ; sub rf22, rf1, rf22                    # 119 size | 102 sub
     vfmax rf22, rf22, rf48                                          # 102 limit
     vfmin rf51, rf51, rf22 ; sub rf22, rf50, rf22                   # 104 min | 104 sub
     vfmax rf22, rf51, rf22 ; ldunifrf.rf51                          # 104 max | 60 pri | uniform 0x40004000
-    shr rf22, rf39, rf6 ; add rf39, rf22, rf22                      # 102 shrv | 121 parts4
-    and rf22, rf22, rf55 ; add rf26, rf26, rf39                     # 102 shrv | 126 add
-    and tmuau, rf58, -4 ; sub rf22, rf1, rf22                       # 118 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf22, rf22, rf48 ; sub rf48, rf34, rf57 ; thrsw           # 102 limit | 120 size
+    shr rf22, rf39, rf6 ; add rf39, rf22, rf22                      # 102 shrv | 120 parts4
+    and rf22, rf22, rf55 ; add rf26, rf26, rf39                     # 102 shrv | 125 add
+    and tmuau, rf58, -4 ; sub rf22, rf1, rf22                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    vfmax rf22, rf22, rf48 ; sub rf48, rf34, rf57 ; thrsw           # 102 limit | 119 size
     vfmin rf50, rf54, rf22 ; sub rf22, rf50, rf22                   # 104 min | 104 sub
-    vfmax rf15, rf50, rf22 ; add rf22, rf15, 6                      # 104 max | 114 add
-    shl rf58, rf58, 3 ; add rf15, rf15, rf15                        # 118 load src | 121 parts4
-    and rf50, rf25, rf47 ; add rf15, rf33, rf15 ; ldtmu.rf33        # 118 load src | 126 add
-    shr rf54, rf33, rf58 ; sub rf33, -1, rf58                       # 118 load src
-    shl rf25, rf22, 2 ; sub rf22, rf25, rf50                        # 114 beside | 118 load src
-    shr rf22, rf22, 8 ; sub rf50, rf50, rf43                        # 118 load src | 120 sub
-    vfmin rf39, rf27, rf50 ; sub rf27, rf22, rf46 ; ldtmu.rf22      # 122 min | 120 sub | 118 load src
-    shr rf55, rf22, rf58 ; add rf58, rf22, rf22 ; ldtmu.rf22        # 118 load src
-    shl rf22, rf58, rf33 ; add rf58, rf22, rf22                     # 118 load src
-    shl rf33, rf58, rf33 ; add rf22, rf54, rf22                     # 118 load src
-    and rf55, rf22, rf47 ; add rf33, rf55, rf33 ; ldunifrf.rf54     # 118 load src | 107 px | uniform value:src_stride
-    vfmin rf22, rf23, rf27 ; sub rf23, rf22, rf55                   # 122 min | 118 load src
-    shr rf55, rf23, 8 ; sub rf23, rf55, rf17                        # 118 load src | 120 sub
-    vfmin rf9, rf9, rf23 ; sub rf55, rf55, rf36                     # 122 min | 120 sub
-    vfmax rf11, rf11, rf23 ; sub rf58, rf34, rf23                   # 123 max | 120 size
-    vfmin rf41, rf38, rf55 ; sub rf38, rf34, rf50                   # 122 min | 120 size
-    vfmax rf59, rf59, rf55                                          # 123 max
-    vfmax rf58, rf23, rf58                                          # 120 size
+    vfmax rf15, rf50, rf22 ; add rf22, rf15, 6                      # 104 max | 113 add
+    shl rf58, rf58, 3 ; add rf15, rf15, rf15                        # 117 load src | 120 parts4
+    and rf50, rf25, rf47 ; add rf15, rf33, rf15 ; ldtmu.rf33        # 117 load src | 125 add
+    shr rf54, rf33, rf58 ; sub rf33, -1, rf58                       # 117 load src
+    shl rf25, rf22, 2 ; sub rf22, rf25, rf50                        # 113 way | 117 load src
+    shr rf22, rf22, 8 ; sub rf50, rf50, rf43                        # 117 load src | 119 sub
+    vfmin rf39, rf27, rf50 ; sub rf27, rf22, rf46 ; ldtmu.rf22      # 121 min | 119 sub | 117 load src
+    shr rf55, rf22, rf58 ; add rf58, rf22, rf22 ; ldtmu.rf22        # 117 load src
+    shl rf22, rf58, rf33 ; add rf58, rf22, rf22                     # 117 load src
+    shl rf33, rf58, rf33 ; add rf22, rf54, rf22                     # 117 load src
+    and rf55, rf22, rf47 ; add rf33, rf55, rf33 ; ldunifrf.rf54     # 117 load src | 107 px | uniform value:src_stride
+    vfmin rf22, rf23, rf27 ; sub rf23, rf22, rf55                   # 121 min | 117 load src
+    shr rf55, rf23, 8 ; sub rf23, rf55, rf17                        # 117 load src | 119 sub
+    vfmin rf9, rf9, rf23 ; sub rf55, rf55, rf36                     # 121 min | 119 sub
+    vfmax rf11, rf11, rf23 ; sub rf58, rf34, rf23                   # 122 max | 119 size
+    vfmin rf41, rf38, rf55 ; sub rf38, rf34, rf50                   # 121 min | 119 size
+    vfmax rf59, rf59, rf55                                          # 122 max
+    vfmax rf58, rf23, rf58                                          # 119 size
     shr rf58, rf58, rf6                                             # 102 shrv
-    and rf58, rf58, rf47 ; sub rf52, rf34, rf27                     # 102 shrv | 120 size
-    vfmax rf58, rf7, rf27 ; sub rf7, rf1, rf58                      # 123 max | 102 sub
+    and rf58, rf58, rf47 ; sub rf52, rf34, rf27                     # 102 shrv | 119 size
+    vfmax rf58, rf7, rf27 ; sub rf7, rf1, rf58                      # 122 max | 102 sub
     vfmax rf7, rf7, rf51                                            # 102 limit
     vfmin rf23, rf23, rf7 ; sub rf7, rf34, rf7                      # 104 min | 104 sub
     vfmax rf7, rf23, rf7                                            # 104 parts6
-    vfmax rf7, rf30, rf50 ; add rf29, rf29, rf7                     # 123 max | 126 add
-    vfmax rf24, rf57, rf48 ; smul24 rf48, rf24, rf54 ; ldunifrf.rf54 # 120 size | 118 load src | 107 px | uniform 0x00ff00ff
-    shr rf24, rf24, rf6 ; add rf48, rf48, rf49                      # 102 shrv | 118 load src
-    and rf24, rf24, rf47 ; add rf49, rf5, rf48                      # 102 shrv | 118 load src
-    vfmax rf38, rf50, rf38 ; sub rf24, rf1, rf24                    # 120 size | 102 sub
+    vfmax rf7, rf30, rf50 ; add rf29, rf29, rf7                     # 122 max | 125 add
+    vfmax rf24, rf57, rf48 ; smul24 rf48, rf24, rf54 ; ldunifrf.rf54 # 119 size | 117 load src | 107 px | uniform 0x00ff00ff
+    shr rf24, rf24, rf6 ; add rf48, rf48, rf49                      # 102 shrv | 117 load src
+    and rf24, rf24, rf47 ; add rf49, rf5, rf48                      # 102 shrv | 117 load src
+    vfmax rf38, rf50, rf38 ; sub rf24, rf1, rf24                    # 119 size | 102 sub
     vfmax rf24, rf24, rf51                                          # 102 limit
     vfmin rf57, rf57, rf24 ; sub rf24, rf34, rf24                   # 104 min | 104 sub
-    vfmax rf24, rf57, rf24 ; ldunifrf.rf57                          # 104 max | 120 size | uniform 0x80008000
-    shr rf24, rf38, rf6 ; add rf38, rf24, rf24                      # 102 shrv | 121 parts5
-    and rf24, rf24, rf47 ; add rf32, rf32, rf38 ; ldunifrf.rf38     # 102 shrv | 126 add | 60 pri | uniform 0x40004000
-    vfmax rf52, rf27, rf52 ; sub rf24, rf1, rf24                    # 120 size | 102 sub
+    vfmax rf24, rf57, rf24 ; ldunifrf.rf57                          # 104 max | 119 size | uniform 0x80008000
+    shr rf24, rf38, rf6 ; add rf38, rf24, rf24                      # 102 shrv | 120 parts5
+    and rf24, rf24, rf47 ; add rf32, rf32, rf38 ; ldunifrf.rf38     # 102 shrv | 125 add | 60 pri | uniform 0x40004000
+    vfmax rf52, rf27, rf52 ; sub rf24, rf1, rf24                    # 119 size | 102 sub
     vfmax rf24, rf24, rf51                                          # 102 limit
     vfmin rf50, rf50, rf24 ; sub rf24, rf34, rf24                   # 104 min | 104 sub
     vfmax rf24, rf50, rf24                                          # 104 max
-    shr rf24, rf52, rf6 ; add rf52, rf24, rf24                      # 102 shrv | 121 parts5
-    and rf24, rf24, rf47 ; add rf26, rf26, rf52                     # 102 shrv | 126 add
-    and tmuau, rf49, -4 ; sub rf24, rf1, rf24                       # 118 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf24, rf24, rf51 ; sub rf51, rf57, rf55 ; thrsw           # 102 limit | 120 size
+    shr rf24, rf52, rf6 ; add rf52, rf24, rf24                      # 102 shrv | 120 parts5
+    and rf24, rf24, rf47 ; add rf26, rf26, rf52                     # 102 shrv | 125 add
+    and tmuau, rf49, -4 ; sub rf24, rf1, rf24                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    vfmax rf24, rf24, rf51 ; sub rf51, rf57, rf55 ; thrsw           # 102 limit | 119 size
     vfmin rf27, rf27, rf24 ; sub rf24, rf34, rf24                   # 104 min | 104 sub
-    vfmax rf24, rf27, rf24 ; ldunifrf.rf27                          # 104 max | 114 beside | uniform table:next
-    shl rf49, rf49, 3 ; add rf24, rf24, rf24                        # 118 load src | 121 parts5
-    and rf34, rf33, rf54 ; add rf15, rf15, rf24 ; ldtmu.rf24        # 118 load src | 126 add
-    shr rf47, rf24, rf49 ; sub rf24, -1, rf49                       # 118 load src
-    vfmax rf52, rf55, rf51 ; sub rf51, rf33, rf34 ; ldtmu.rf33      # 120 size | 118 load src
-    shr rf50, rf33, rf49 ; add rf49, rf33, rf33 ; ldtmu.rf33        # 118 load src
-    shl rf33, rf49, rf24 ; add rf49, rf33, rf33                     # 118 load src
-    shl rf33, rf49, rf24 ; add rf24, rf47, rf33                     # 118 load src
-    and rf50, rf24, rf54 ; add rf33, rf50, rf33 ; ldunifrf.rf47     # 118 load src | 118 table | uniform table:dy
-    shr rf24, rf51, 8 ; sub rf51, rf24, rf50                        # 118 load src
-    shr rf51, rf51, 8 ; sub rf50, rf50, rf17                        # 118 load src | 120 sub
-    vfmin rf9, rf9, rf50 ; sub rf51, rf51, rf36                     # 122 min | 120 sub
-    vfmax rf11, rf11, rf50 ; sub rf49, rf57, rf50                   # 123 max | 120 size
-    vfmin rf41, rf41, rf51 ; sub rf24, rf24, rf46                   # 122 min | 120 sub
-    vfmax rf59, rf59, rf51 ; sub rf34, rf34, rf43                   # 123 max | 120 sub
-    vfmax rf49, rf50, rf49 ; sub rf30, rf57, rf34                   # 120 size
-    shr rf49, rf49, rf6 ; sub rf23, rf57, rf24                      # 102 shrv | 120 size
+    vfmax rf24, rf27, rf24 ; ldunifrf.rf27                          # 104 max | 113 beside0 | uniform table:next
+    shl rf49, rf49, 3 ; add rf24, rf24, rf24                        # 117 load src | 120 parts5
+    and rf34, rf33, rf54 ; add rf15, rf15, rf24 ; ldtmu.rf24        # 117 load src | 125 add
+    shr rf47, rf24, rf49 ; sub rf24, -1, rf49                       # 117 load src
+    vfmax rf52, rf55, rf51 ; sub rf51, rf33, rf34 ; ldtmu.rf33      # 119 size | 117 load src
+    shr rf50, rf33, rf49 ; add rf49, rf33, rf33 ; ldtmu.rf33        # 117 load src
+    shl rf33, rf49, rf24 ; add rf49, rf33, rf33                     # 117 load src
+    shl rf33, rf49, rf24 ; add rf24, rf47, rf33                     # 117 load src
+    and rf50, rf24, rf54 ; add rf33, rf50, rf33 ; ldunifrf.rf47     # 117 load src | 117 table | uniform table:dy
+    shr rf24, rf51, 8 ; sub rf51, rf24, rf50                        # 117 load src
+    shr rf51, rf51, 8 ; sub rf50, rf50, rf17                        # 117 load src | 119 sub
+    vfmin rf9, rf9, rf50 ; sub rf51, rf51, rf36                     # 121 min | 119 sub
+    vfmax rf11, rf11, rf50 ; sub rf49, rf57, rf50                   # 122 max | 119 size
+    vfmin rf41, rf41, rf51 ; sub rf24, rf24, rf46                   # 121 min | 119 sub
+    vfmax rf59, rf59, rf51 ; sub rf34, rf34, rf43                   # 122 max | 119 sub
+    vfmax rf49, rf50, rf49 ; sub rf30, rf57, rf34                   # 119 size
+    shr rf49, rf49, rf6 ; sub rf23, rf57, rf24                      # 102 shrv | 119 size
     and rf49, rf49, rf54                                            # 102 shrv
-    vfmin rf49, rf22, rf24 ; sub rf22, rf1, rf49                    # 122 min | 102 sub
+    vfmin rf49, rf22, rf24 ; sub rf22, rf1, rf49                    # 121 min | 102 sub
     vfmax rf22, rf22, rf38                                          # 102 limit
     vfmin rf50, rf50, rf22 ; sub rf22, rf57, rf22                   # 104 min | 104 sub
     vfmax rf22, rf50, rf22                                          # 104 parts7
-    vfmax rf22, rf58, rf24 ; add rf29, rf29, rf22 ; ldunifrf.rf58   # 123 max | 126 add | 118 table | uniform table:dx
-    vfmin rf25, rf39, rf34 ; add tmua, rf27, rf25 ; thrsw ; ldunifrf.rf27 # 122 min | 114 beside | 107 px | uniform value:src_stride
-    vfmax rf7, rf7, rf34                                            # 123 max
+    vfmax rf22, rf58, rf24 ; add rf29, rf29, rf22 ; ldunifrf.rf58   # 122 max | 125 add | 117 table | uniform table:dx
+    vfmin rf25, rf39, rf34 ; add tmua, rf27, rf25 ; thrsw ; ldunifrf.rf27 # 121 min | 113 way | 107 px | uniform value:src_stride
+    vfmax rf7, rf7, rf34                                            # 122 max
     shr rf52, rf52, rf6                                             # 102 shrv
-    and rf52, rf52, rf54 ; ldtmu.rf39                               # 102 shrv | 114 beside
-    vfmax rf52, rf34, rf30 ; sub rf30, rf1, rf52                    # 120 size | 102 sub
+    and rf52, rf52, rf54 ; ldtmu.rf39                               # 102 shrv | 113 way
+    vfmax rf52, rf34, rf30 ; sub rf30, rf1, rf52                    # 119 size | 102 sub
     vfmax rf30, rf30, rf38                                          # 102 limit
     vfmin rf55, rf55, rf30 ; sub rf30, rf57, rf30                   # 104 min | 104 sub
     vfmax rf30, rf55, rf30                                          # 104 parts6
-    shr rf30, rf52, rf6 ; add rf32, rf32, rf30 ; ldunifrf.rf52      # 102 shrv | 126 add | 107 px | uniform 0x00ff00ff
+    shr rf30, rf52, rf6 ; add rf32, rf32, rf30 ; ldunifrf.rf52      # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
     and rf30, rf30, rf54                                            # 102 shrv
-    vfmax rf30, rf24, rf23 ; sub rf23, rf1, rf30                    # 120 size | 102 sub
+    vfmax rf30, rf24, rf23 ; sub rf23, rf1, rf30                    # 119 size | 102 sub
     vfmax rf23, rf23, rf38                                          # 102 limit
     vfmin rf34, rf34, rf23 ; sub rf23, rf57, rf23                   # 104 min | 104 sub
     vfmax rf23, rf34, rf23                                          # 104 parts6
-    shr rf23, rf30, rf6 ; add rf26, rf26, rf23 ; ldunifrf.rf30      # 102 shrv | 126 add | 120 size | uniform 0x80008000
+    shr rf23, rf30, rf6 ; add rf26, rf26, rf23 ; ldunifrf.rf30      # 102 shrv | 125 add | 119 size | uniform 0x80008000
     and rf23, rf23, rf54                                            # 102 shrv
-    shl rf39, rf39, 3 ; sub rf23, rf1, rf23                         # 118 table | 102 sub
-    vfmax rf23, rf23, rf38 ; add tmuau, rf47, rf39                  # 102 limit | 118 table | uniform 0xfffffffa (vec2)
+    shl rf39, rf39, 3 ; sub rf23, rf1, rf23                         # 117 table | 102 sub
+    vfmax rf23, rf23, rf38 ; add tmuau, rf47, rf39                  # 102 limit | 117 table | uniform 0xfffffffa (vec2)
     vfmin rf24, rf24, rf23 ; sub rf23, rf57, rf23 ; ldunifrf.rf57   # 104 min | 104 sub | 60 pri | uniform 0x40004000
-    vfmax rf23, rf24, rf23 ; add tmuau, rf58, rf39 ; thrsw          # 104 parts6 | 118 table | uniform 0xfffffffa (vec2)
-    and rf23, rf33, rf52 ; add rf15, rf15, rf23 ; ldunifrf.rf24     # 118 load src | 126 add | 60 pri | uniform 0x40004000
-    sub rf23, rf33, rf23 ; sub rf33, rf23, rf43                     # 118 load src | 120 sub
-    shr rf23, rf23, 8 ; sub rf39, rf30, rf51                        # 118 load src | 120 size
-    vfmin rf58, rf25, rf33 ; sub rf25, rf23, rf46 ; ldtmu.rf23      # 122 min | 120 sub | 118 table
-    vfmin rf38, rf49, rf25 ; smul24 rf49, rf23, rf27 ; ldtmu.rf27   # 122 min | 118 load src | 118 table
-    vfmax rf22, rf22, rf25 ; smul24 rf23, rf23, -1                  # 123 max | 118 mul
-    vfmax rf47, rf7, rf33 ; sub rf54, rf30, rf33 ; ldtmu.rf7        # 123 max | 120 size | 118 table
-    add rf7, rf49, rf7 ; smul24 rf49, rf7, -1                       # 118 load src | 118 mul
-    nop ; add rf55, rf5, rf7 ; ldtmu.rf34                           # 118 load src | 118 table
-    and tmuau, rf55, -4                                             # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf55, rf55, 3                                               # 118 load src
-    not rf50, rf55 ; thrsw                                          # 118 load src
+    vfmax rf23, rf24, rf23 ; add tmuau, rf58, rf39 ; thrsw          # 104 parts6 | 117 table | uniform 0xfffffffa (vec2)
+    and rf23, rf33, rf52 ; add rf15, rf15, rf23 ; ldunifrf.rf24     # 117 load src | 125 add | 60 pri | uniform 0x40004000
+    sub rf23, rf33, rf23 ; sub rf33, rf23, rf43                     # 117 load src | 119 sub
+    shr rf23, rf23, 8 ; sub rf39, rf30, rf51                        # 117 load src | 119 size
+    vfmin rf58, rf25, rf33 ; sub rf25, rf23, rf46 ; ldtmu.rf23      # 121 min | 119 sub | 117 table
+    vfmin rf38, rf49, rf25 ; smul24 rf49, rf23, rf27 ; ldtmu.rf27   # 121 min | 117 load src | 117 table
+    vfmax rf22, rf22, rf25 ; smul24 rf23, rf23, -1                  # 122 max | 117 mul
+    vfmax rf47, rf7, rf33 ; sub rf54, rf30, rf33 ; ldtmu.rf7        # 122 max | 119 size | 117 table
+    add rf7, rf49, rf7 ; smul24 rf49, rf7, -1                       # 117 load src | 117 mul
+    nop ; add rf55, rf5, rf7 ; ldtmu.rf34                           # 117 load src | 117 table
+    and tmuau, rf55, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf55, rf55, 3                                               # 117 load src
+    not rf50, rf55 ; thrsw                                          # 117 load src
     nop
     nop
-    nop ; ldtmu.rf60                                                # 118 load src
-    shr rf61, rf60, rf55 ; ldtmu.rf60                               # 118 load src
-    shr rf62, rf60, rf55 ; add rf60, rf60, rf60 ; ldtmu.rf55        # 118 load src
-    shl rf55, rf60, rf50 ; add rf60, rf55, rf55                     # 118 load src
-    shl rf55, rf60, rf50 ; add rf50, rf61, rf55                     # 118 load src
-    and rf62, rf50, rf52 ; add rf55, rf62, rf55                     # 118 load src
-    sub rf62, rf50, rf62 ; sub rf50, rf62, rf17                     # 118 load src | 120 sub
-    vfmin rf9, rf9, rf50 ; sub rf60, rf30, rf50                     # 122 min | 120 size
-    vfmax rf11, rf11, rf50                                          # 123 max
-    shr rf62, rf62, 8                                               # 118 load src
-    vfmax rf60, rf50, rf60 ; sub rf62, rf62, rf36                   # 120 size | 120 sub
-    vfmin rf41, rf41, rf62                                          # 122 min
-    vfmax rf59, rf59, rf62                                          # 123 max
+    nop ; ldtmu.rf60                                                # 117 load src
+    shr rf61, rf60, rf55 ; ldtmu.rf60                               # 117 load src
+    shr rf62, rf60, rf55 ; add rf60, rf60, rf60 ; ldtmu.rf55        # 117 load src
+    shl rf55, rf60, rf50 ; add rf60, rf55, rf55                     # 117 load src
+    shl rf55, rf60, rf50 ; add rf50, rf61, rf55                     # 117 load src
+    and rf62, rf50, rf52 ; add rf55, rf62, rf55                     # 117 load src
+    sub rf62, rf50, rf62 ; sub rf50, rf62, rf17                     # 117 load src | 119 sub
+    vfmin rf9, rf9, rf50 ; sub rf60, rf30, rf50                     # 121 min | 119 size
+    vfmax rf11, rf11, rf50                                          # 122 max
+    shr rf62, rf62, 8                                               # 117 load src
+    vfmax rf60, rf50, rf60 ; sub rf62, rf62, rf36                   # 119 size | 119 sub
+    vfmin rf41, rf41, rf62                                          # 121 min
+    vfmax rf59, rf59, rf62                                          # 122 max
     shr rf60, rf60, rf6                                             # 102 shrv
     and rf60, rf60, rf52                                            # 102 shrv
-    vfmax rf60, rf51, rf39 ; sub rf39, rf1, rf60                    # 120 size | 102 sub
+    vfmax rf60, rf51, rf39 ; sub rf39, rf1, rf60                    # 119 size | 102 sub
     vfmax rf39, rf39, rf57                                          # 102 limit
     vfmin rf50, rf50, rf39 ; sub rf39, rf30, rf39                   # 104 min | 104 sub
-    vfmax rf50, rf50, rf39 ; sub rf39, rf30, rf25                   # 104 max | 120 size
-    shr rf50, rf60, rf6 ; add rf60, rf50, rf50                      # 102 shrv | 121 parts8
-    and rf29, rf50, rf52 ; add rf50, rf29, rf60                     # 102 shrv | 126 add
-    vfmax rf54, rf33, rf54 ; sub rf29, rf1, rf29                    # 120 size | 102 sub
+    vfmax rf50, rf50, rf39 ; sub rf39, rf30, rf25                   # 104 max | 119 size
+    shr rf50, rf60, rf6 ; add rf60, rf50, rf50                      # 102 shrv | 120 parts8
+    and rf29, rf50, rf52 ; add rf50, rf29, rf60                     # 102 shrv | 125 add
+    vfmax rf54, rf33, rf54 ; sub rf29, rf1, rf29                    # 119 size | 102 sub
     vfmax rf29, rf29, rf57                                          # 102 limit
     vfmin rf51, rf51, rf29 ; sub rf29, rf30, rf29                   # 104 min | 104 sub
-    vfmax rf29, rf51, rf29 ; sub rf51, rf30, rf62                   # 104 parts7 | 120 size
-    shr rf29, rf54, rf6 ; add rf32, rf32, rf29                      # 102 shrv | 126 add
+    vfmax rf29, rf51, rf29 ; sub rf51, rf30, rf62                   # 104 parts7 | 119 size
+    shr rf29, rf54, rf6 ; add rf32, rf32, rf29                      # 102 shrv | 125 add
     and rf29, rf29, rf52                                            # 102 shrv
-    vfmax rf39, rf25, rf39 ; sub rf29, rf1, rf29                    # 120 size | 102 sub
+    vfmax rf39, rf25, rf39 ; sub rf29, rf1, rf29                    # 119 size | 102 sub
     vfmax rf29, rf29, rf57                                          # 102 limit
     vfmin rf33, rf33, rf29 ; sub rf29, rf30, rf29                   # 104 min | 104 sub
     vfmax rf29, rf33, rf29                                          # 104 parts7
-    shr rf26, rf39, rf6 ; add rf29, rf26, rf29                      # 102 shrv | 126 add
+    shr rf26, rf39, rf6 ; add rf29, rf26, rf29                      # 102 shrv | 125 add
     and rf26, rf26, rf52                                            # 102 shrv
-    and rf39, rf55, rf52 ; sub rf26, rf1, rf26                      # 118 load src | 102 sub
-    vfmax rf26, rf26, rf57 ; sub rf55, rf55, rf39 ; ldunifrf.rf57   # 102 limit | 118 load src | 107 px | uniform value:src_stride
+    and rf39, rf55, rf52 ; sub rf26, rf1, rf26                      # 117 load src | 102 sub
+    vfmax rf26, rf26, rf57 ; sub rf55, rf55, rf39 ; ldunifrf.rf57   # 102 limit | 117 load src | 107 px | uniform value:src_stride
     vfmin rf26, rf25, rf26 ; sub rf25, rf30, rf26                   # 104 min | 104 sub
-    vfmax rf25, rf26, rf25 ; sub rf26, rf39, rf43                   # 104 parts7 | 120 sub
-    shr rf25, rf55, 8 ; add rf15, rf15, rf25                        # 118 load src | 126 add
-    vfmin rf58, rf58, rf26 ; sub rf25, rf25, rf46                   # 122 min | 120 sub
-    vfmin rf38, rf38, rf25 ; sub rf55, rf30, rf26                   # 122 min | 120 size
-    vfmax rf22, rf22, rf25 ; sub rf39, rf30, rf25                   # 123 max | 120 size
-    vfmax rf23, rf47, rf26 ; smul24 rf47, rf23, rf57                # 123 max | 118 load src
-    vfmax rf47, rf62, rf51 ; add rf49, rf47, rf49                   # 120 size | 118 load src
-    shr rf47, rf47, rf6 ; add rf51, rf5, rf49                       # 102 shrv | 118 load src
+    vfmax rf25, rf26, rf25 ; sub rf26, rf39, rf43                   # 104 parts7 | 119 sub
+    shr rf25, rf55, 8 ; add rf15, rf15, rf25                        # 117 load src | 125 add
+    vfmin rf58, rf58, rf26 ; sub rf25, rf25, rf46                   # 121 min | 119 sub
+    vfmin rf38, rf38, rf25 ; sub rf55, rf30, rf26                   # 121 min | 119 size
+    vfmax rf22, rf22, rf25 ; sub rf39, rf30, rf25                   # 122 max | 119 size
+    vfmax rf23, rf47, rf26 ; smul24 rf47, rf23, rf57                # 122 max | 117 load src
+    vfmax rf47, rf62, rf51 ; add rf49, rf47, rf49                   # 119 size | 117 load src
+    shr rf47, rf47, rf6 ; add rf51, rf5, rf49                       # 102 shrv | 117 load src
     and rf47, rf47, rf52                                            # 102 shrv
-    vfmax rf55, rf26, rf55 ; sub rf47, rf1, rf47                    # 120 size | 102 sub
+    vfmax rf55, rf26, rf55 ; sub rf47, rf1, rf47                    # 119 size | 102 sub
     vfmax rf47, rf47, rf24                                          # 102 limit
     vfmin rf62, rf62, rf47 ; sub rf47, rf30, rf47                   # 104 min | 104 sub
     vfmax rf47, rf62, rf47                                          # 104 max
-    shr rf47, rf55, rf6 ; add rf55, rf47, rf47                      # 102 shrv | 121 parts8
-    and rf32, rf47, rf52 ; add rf47, rf32, rf55                     # 102 shrv | 126 add
-    vfmax rf39, rf25, rf39 ; sub rf32, rf1, rf32                    # 120 size | 102 sub
-    vfmax rf2, rf32, rf24 ; sub.pushc -, 0, rf2                     # 102 limit | 130 select
+    shr rf47, rf55, rf6 ; add rf55, rf47, rf47                      # 102 shrv | 120 parts8
+    and rf32, rf47, rf52 ; add rf47, rf32, rf55                     # 102 shrv | 125 add
+    vfmax rf39, rf25, rf39 ; sub rf32, rf1, rf32                    # 119 size | 102 sub
+    vfmax rf2, rf32, rf24 ; sub.pushc -, 0, rf2                     # 102 limit | 129 select
     vfmin rf26, rf26, rf2 ; sub rf2, rf30, rf2 ; ldunifrf.rf32      # 104 min | 104 sub | 60 pri | uniform 0x40004000
-    vfmax rf2, rf26, rf2 ; sub.andc -, 0, rf10                      # 104 max | 130 select
-    shr rf2, rf39, rf6 ; add rf39, rf2, rf2                         # 102 shrv | 121 parts8
-    and rf2, rf2, rf52 ; add rf29, rf29, rf39                       # 102 shrv | 126 add
-    and tmuau, rf51, -4 ; sub rf2, rf1, rf2                         # 118 load src | 102 sub | uniform 0xfffffffb (vec3)
+    vfmax rf2, rf26, rf2 ; sub.andc -, 0, rf10                      # 104 max | 129 select
+    shr rf2, rf39, rf6 ; add rf39, rf2, rf2                         # 102 shrv | 120 parts8
+    and rf2, rf2, rf52 ; add rf29, rf29, rf39                       # 102 shrv | 125 add
+    and tmuau, rf51, -4 ; sub rf2, rf1, rf2                         # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
     vfmax rf2, rf2, rf24 ; thrsw                                    # 102 limit
     vfmin rf25, rf25, rf2 ; sub rf2, rf30, rf2 ; ldunifrf.rf39      # 104 min | 104 sub | 107 px | uniform value:src_stride
-    vfmax rf2, rf25, rf2 ; smul24 rf25, rf27, rf39                  # 104 max | 118 load src
-    shl rf2, rf51, 3 ; add rf51, rf2, rf2                           # 118 load src | 121 parts8
-    not rf51, rf2 ; add rf39, rf15, rf51 ; ldtmu.rf15               # 118 load src | 126 add
-    shr rf10, rf15, rf2 ; ldtmu.rf15                                # 118 load src
-    shr rf26, rf15, rf2 ; add rf15, rf15, rf15 ; ldtmu.rf2          # 118 load src
-    shl rf2, rf15, rf51 ; add rf15, rf2, rf2                        # 118 load src
-    shl rf10, rf15, rf51 ; add rf2, rf10, rf2                       # 118 load src
-    and rf26, rf2, rf52 ; add rf10, rf26, rf10                      # 118 load src
-    and rf15, rf10, rf52 ; sub rf2, rf2, rf26                       # 118 load src
-    shr rf26, rf2, 8 ; sub rf2, rf26, rf17                          # 118 load src | 120 sub
-    vfmin rf9, rf9, rf2 ; sub rf26, rf26, rf36                      # 122 min | 120 sub
-    vfmax rf11, rf11, rf2 ; sub rf51, rf30, rf2                     # 123 max | 120 size
-    vfmin rf10, rf41, rf26 ; sub rf41, rf10, rf15                   # 122 min | 118 load src
-    vfmax rf15, rf59, rf26 ; sub rf59, rf15, rf43                   # 123 max | 120 sub
-    vfmax rf51, rf2, rf51 ; sub rf55, rf30, rf26                    # 120 size
-    shr rf51, rf51, rf6 ; sub rf62, rf30, rf59                      # 102 shrv | 120 size
+    vfmax rf2, rf25, rf2 ; smul24 rf25, rf27, rf39                  # 104 max | 117 load src
+    shl rf2, rf51, 3 ; add rf51, rf2, rf2                           # 117 load src | 120 parts8
+    not rf51, rf2 ; add rf39, rf15, rf51 ; ldtmu.rf15               # 117 load src | 125 add
+    shr rf10, rf15, rf2 ; ldtmu.rf15                                # 117 load src
+    shr rf26, rf15, rf2 ; add rf15, rf15, rf15 ; ldtmu.rf2          # 117 load src
+    shl rf2, rf15, rf51 ; add rf15, rf2, rf2                        # 117 load src
+    shl rf10, rf15, rf51 ; add rf2, rf10, rf2                       # 117 load src
+    and rf26, rf2, rf52 ; add rf10, rf26, rf10                      # 117 load src
+    and rf15, rf10, rf52 ; sub rf2, rf2, rf26                       # 117 load src
+    shr rf26, rf2, 8 ; sub rf2, rf26, rf17                          # 117 load src | 119 sub
+    vfmin rf9, rf9, rf2 ; sub rf26, rf26, rf36                      # 121 min | 119 sub
+    vfmax rf11, rf11, rf2 ; sub rf51, rf30, rf2                     # 122 max | 119 size
+    vfmin rf10, rf41, rf26 ; sub rf41, rf10, rf15                   # 121 min | 117 load src
+    vfmax rf15, rf59, rf26 ; sub rf59, rf15, rf43                   # 122 max | 119 sub
+    vfmax rf51, rf2, rf51 ; sub rf55, rf30, rf26                    # 119 size
+    shr rf51, rf51, rf6 ; sub rf62, rf30, rf59                      # 102 shrv | 119 size
     and rf51, rf51, rf52                                            # 102 shrv
-    shr rf51, rf41, 8 ; sub rf41, rf1, rf51                         # 118 load src | 102 sub
-    vfmax rf24, rf41, rf24 ; sub rf41, rf51, rf46                   # 102 limit | 120 sub
+    shr rf51, rf41, 8 ; sub rf41, rf1, rf51                         # 117 load src | 102 sub
+    vfmax rf24, rf41, rf24 ; sub rf41, rf51, rf46                   # 102 limit | 119 sub
     vfmin rf24, rf2, rf24 ; sub rf2, rf30, rf24                     # 104 min | 104 sub
-    vfmax rf2, rf24, rf2 ; sub rf24, rf30, rf41                     # 104 max | 120 size
-    vfmin rf38, rf38, rf41 ; add rf2, rf2, rf2                      # 122 min | 121 parts9
-    vfmax rf22, rf22, rf41 ; add rf2, rf50, rf2                     # 123 max | 126 add
-    vfmin rf25, rf58, rf59 ; add rf58, rf25, rf34                   # 122 min | 118 load src
-    vfmax rf23, rf23, rf59 ; smul24 rf27, rf27, -1                  # 123 max | 118 mul
-    vfmax rf34, rf26, rf55 ; smul24 rf55, rf34, -1                  # 120 size | 118 mul
-    shr rf34, rf34, rf6 ; add rf50, rf5, rf58                       # 102 shrv | 118 load src
+    vfmax rf2, rf24, rf2 ; sub rf24, rf30, rf41                     # 104 max | 119 size
+    vfmin rf38, rf38, rf41 ; add rf2, rf2, rf2                      # 121 min | 120 parts9
+    vfmax rf22, rf22, rf41 ; add rf2, rf50, rf2                     # 122 max | 125 add
+    vfmin rf25, rf58, rf59 ; add rf58, rf25, rf34                   # 121 min | 117 load src
+    vfmax rf23, rf23, rf59 ; smul24 rf27, rf27, -1                  # 122 max | 117 mul
+    vfmax rf34, rf26, rf55 ; smul24 rf55, rf34, -1                  # 119 size | 117 mul
+    shr rf34, rf34, rf6 ; add rf50, rf5, rf58                       # 102 shrv | 117 load src
     and rf34, rf34, rf52                                            # 102 shrv
-    vfmax rf62, rf59, rf62 ; sub rf34, rf1, rf34                    # 120 size | 102 sub
+    vfmax rf62, rf59, rf62 ; sub rf34, rf1, rf34                    # 119 size | 102 sub
     vfmax rf34, rf34, rf32                                          # 102 limit
     vfmin rf34, rf26, rf34 ; sub rf26, rf30, rf34                   # 104 min | 104 sub
     vfmax rf26, rf34, rf26                                          # 104 max
-    shr rf26, rf62, rf6 ; add rf62, rf26, rf26                      # 102 shrv | 121 parts9
-    and rf26, rf26, rf52 ; add rf47, rf47, rf62 ; ldunifrf.rf62     # 102 shrv | 126 add | 60 pri | uniform 0x40004000
-    vfmax rf26, rf41, rf24 ; sub rf24, rf1, rf26                    # 120 size | 102 sub
+    shr rf26, rf62, rf6 ; add rf62, rf26, rf26                      # 102 shrv | 120 parts9
+    and rf26, rf26, rf52 ; add rf47, rf47, rf62 ; ldunifrf.rf62     # 102 shrv | 125 add | 60 pri | uniform 0x40004000
+    vfmax rf26, rf41, rf24 ; sub rf24, rf1, rf26                    # 119 size | 102 sub
     vfmax rf24, rf24, rf32                                          # 102 limit
     vfmin rf59, rf59, rf24 ; sub rf24, rf30, rf24                   # 104 min | 104 sub
     vfmax rf24, rf59, rf24                                          # 104 max
-    shr rf24, rf26, rf6 ; add rf26, rf24, rf24                      # 102 shrv | 121 parts9
-    and rf24, rf24, rf52 ; add rf26, rf29, rf26                     # 102 shrv | 126 add
-    and tmuau, rf50, -4 ; sub rf24, rf1, rf24                       # 118 load src | 102 sub | uniform 0xfffffffb (vec3)
+    shr rf24, rf26, rf6 ; add rf26, rf24, rf24                      # 102 shrv | 120 parts9
+    and rf24, rf24, rf52 ; add rf26, rf29, rf26                     # 102 shrv | 125 add
+    and tmuau, rf50, -4 ; sub rf24, rf1, rf24                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
     vfmax rf24, rf24, rf32 ; thrsw                                  # 102 limit
     vfmin rf41, rf41, rf24 ; sub rf24, rf30, rf24                   # 104 min | 104 sub
     vfmax rf24, rf41, rf24 ; ldunifrf.rf41                          # 104 max | 107 px | uniform value:src_stride
-    shl rf24, rf50, 3 ; add rf50, rf24, rf24                        # 118 load src | 121 parts9
-    not rf50, rf24 ; add rf29, rf39, rf50 ; ldtmu.rf39              # 118 load src | 126 add
-    shr rf59, rf39, rf24 ; ldtmu.rf39                               # 118 load src
-    shr rf34, rf39, rf24 ; add rf39, rf39, rf39 ; ldtmu.rf24        # 118 load src
-    shl rf24, rf39, rf50 ; add rf39, rf24, rf24                     # 118 load src
-    shl rf39, rf39, rf50 ; add rf24, rf59, rf24                     # 118 load src
-    and rf39, rf24, rf52 ; add rf34, rf34, rf39                     # 118 load src
-    and rf50, rf34, rf52 ; sub rf24, rf24, rf39                     # 118 load src
-    shr rf39, rf24, 8 ; sub rf24, rf39, rf17                        # 118 load src | 120 sub
-    vfmin rf9, rf9, rf24 ; sub rf39, rf39, rf36                     # 122 min | 120 sub
-    vfmax rf11, rf11, rf24 ; sub rf59, rf30, rf24                   # 123 max | 120 size
-    vfmin rf10, rf10, rf39 ; sub rf34, rf34, rf50                   # 122 min | 118 load src
-    vfmax rf15, rf15, rf39 ; sub rf50, rf50, rf43                   # 123 max | 120 sub
-    vfmax rf59, rf24, rf59 ; sub rf51, rf30, rf39                   # 120 size
-    shr rf59, rf59, rf6 ; sub rf57, rf30, rf50                      # 102 shrv | 120 size
+    shl rf24, rf50, 3 ; add rf50, rf24, rf24                        # 117 load src | 120 parts9
+    not rf50, rf24 ; add rf29, rf39, rf50 ; ldtmu.rf39              # 117 load src | 125 add
+    shr rf59, rf39, rf24 ; ldtmu.rf39                               # 117 load src
+    shr rf34, rf39, rf24 ; add rf39, rf39, rf39 ; ldtmu.rf24        # 117 load src
+    shl rf24, rf39, rf50 ; add rf39, rf24, rf24                     # 117 load src
+    shl rf39, rf39, rf50 ; add rf24, rf59, rf24                     # 117 load src
+    and rf39, rf24, rf52 ; add rf34, rf34, rf39                     # 117 load src
+    and rf50, rf34, rf52 ; sub rf24, rf24, rf39                     # 117 load src
+    shr rf39, rf24, 8 ; sub rf24, rf39, rf17                        # 117 load src | 119 sub
+    vfmin rf9, rf9, rf24 ; sub rf39, rf39, rf36                     # 121 min | 119 sub
+    vfmax rf11, rf11, rf24 ; sub rf59, rf30, rf24                   # 122 max | 119 size
+    vfmin rf10, rf10, rf39 ; sub rf34, rf34, rf50                   # 121 min | 117 load src
+    vfmax rf15, rf15, rf39 ; sub rf50, rf50, rf43                   # 122 max | 119 sub
+    vfmax rf59, rf24, rf59 ; sub rf51, rf30, rf39                   # 119 size
+    shr rf59, rf59, rf6 ; sub rf57, rf30, rf50                      # 102 shrv | 119 size
     and rf59, rf59, rf52                                            # 102 shrv
-    shr rf59, rf34, 8 ; sub rf34, rf1, rf59                         # 118 load src | 102 sub
-    vfmax rf32, rf34, rf32 ; sub rf34, rf59, rf46                   # 102 limit | 120 sub
+    shr rf59, rf34, 8 ; sub rf34, rf1, rf59                         # 117 load src | 102 sub
+    vfmax rf32, rf34, rf32 ; sub rf34, rf59, rf46                   # 102 limit | 119 sub
     vfmin rf32, rf24, rf32 ; sub rf24, rf30, rf32                   # 104 min | 104 sub
-    vfmax rf24, rf32, rf24 ; sub rf32, rf30, rf34                   # 104 parts10 | 120 size
-    vfmin rf24, rf38, rf34 ; add rf2, rf2, rf24                     # 122 min | 126 add
-    vfmax rf22, rf22, rf34 ; smul24 rf27, rf27, rf41 ; ldunifrf.rf41 # 123 max | 118 p | 130 select | uniform 0x40ff40ff
-    vfmin rf25, rf25, rf50 ; add rf27, rf27, rf55                   # 122 min | 118 p
-    vfmax rf23, rf23, rf50 ; add rf55, rf5, rf27                    # 123 max | 118 p
-    vfmax rf51, rf39, rf51                                          # 120 size
-    shr rf51, rf51, rf6 ; mov rf38, rf62                            # 102 shrv | 130 select
+    vfmax rf24, rf32, rf24 ; sub rf32, rf30, rf34                   # 104 parts10 | 119 size
+    vfmin rf24, rf38, rf34 ; add rf2, rf2, rf24                     # 121 min | 125 add
+    vfmax rf22, rf22, rf34 ; smul24 rf27, rf27, rf41 ; ldunifrf.rf41 # 122 max | 117 p | 129 select | uniform 0x40ff40ff
+    vfmin rf25, rf25, rf50 ; add rf27, rf27, rf55                   # 121 min | 117 p
+    vfmax rf23, rf23, rf50 ; add rf55, rf5, rf27                    # 122 max | 117 p
+    vfmax rf51, rf39, rf51                                          # 119 size
+    shr rf51, rf51, rf6 ; mov rf38, rf62                            # 102 shrv | 129 select
     and rf51, rf51, rf52                                            # 102 shrv
-    vfmax rf57, rf50, rf57 ; sub rf51, rf1, rf51                    # 120 size | 102 sub
+    vfmax rf57, rf50, rf57 ; sub rf51, rf1, rf51                    # 119 size | 102 sub
     vfmax rf51, rf51, rf62                                          # 102 limit
     vfmin rf51, rf39, rf51 ; sub rf39, rf30, rf51                   # 104 min | 104 sub
-    vfmax rf39, rf51, rf39 ; mov rf51, rf38                         # 104 parts10 | 130 select
-    shr rf39, rf57, rf6 ; add rf47, rf47, rf39                      # 102 shrv | 126 add
-    and rf39, rf39, rf52 ; mov rf41, rf41                           # 102 shrv | 130 select
-    vfmax rf39, rf34, rf32 ; sub rf32, rf1, rf39                    # 120 size | 102 sub
-    vfmax rf32, rf32, rf62 ; mov rf57, rf41                         # 102 limit | 130 select
+    vfmax rf39, rf51, rf39 ; mov rf51, rf38                         # 104 parts10 | 129 select
+    shr rf39, rf57, rf6 ; add rf47, rf47, rf39                      # 102 shrv | 125 add
+    and rf39, rf39, rf52 ; mov rf41, rf41                           # 102 shrv | 129 select
+    vfmax rf39, rf34, rf32 ; sub rf32, rf1, rf39                    # 119 size | 102 sub
+    vfmax rf32, rf32, rf62 ; mov rf57, rf41                         # 102 limit | 129 select
     vfmin rf50, rf50, rf32 ; sub rf32, rf30, rf32                   # 104 min | 104 sub
-    vfmax rf32, rf50, rf32 ; mov rf50, rf38                         # 104 parts10 | 130 select
-    shr rf26, rf39, rf6 ; add rf32, rf26, rf32                      # 102 shrv | 126 add
-    and rf26, rf26, rf52 ; mov rf39, rf41                           # 102 shrv | 130 select
-    and tmuau, rf55, -4 ; sub rf26, rf1, rf26                       # 118 p | 102 sub | uniform 0xfffffffb (vec3)
+    vfmax rf32, rf50, rf32 ; mov rf50, rf38                         # 104 parts10 | 129 select
+    shr rf26, rf39, rf6 ; add rf32, rf26, rf32                      # 102 shrv | 125 add
+    and rf26, rf26, rf52 ; mov rf39, rf41                           # 102 shrv | 129 select
+    and tmuau, rf55, -4 ; sub rf26, rf1, rf26                       # 117 p | 102 sub | uniform 0xfffffffb (vec3)
     vfmax rf26, rf26, rf62 ; thrsw                                  # 102 limit
     vfmin rf34, rf34, rf26 ; sub rf26, rf30, rf26                   # 104 min | 104 sub
     vfmax rf26, rf34, rf26                                          # 104 parts10
-    shl rf26, rf55, 3 ; add rf29, rf29, rf26                        # 118 p | 126 add
-    not rf34, rf26 ; ldtmu.rf55                                     # 118 p
-    shr rf59, rf55, rf26 ; ldtmu.rf55                               # 118 p
-    shr rf33, rf55, rf26 ; add rf55, rf55, rf55 ; ldtmu.rf26        # 118 p
-    shl rf26, rf55, rf34 ; add rf55, rf26, rf26                     # 118 p
-    shl rf34, rf55, rf34 ; add rf26, rf59, rf26                     # 118 p
-    and rf34, rf26, rf52 ; add rf33, rf33, rf34                     # 118 p
-    and rf55, rf33, rf52 ; sub rf17, rf34, rf17                     # 118 p | 120 sub
-    vfmin rf9, rf9, rf17 ; sub rf26, rf26, rf34                     # 122 low | 118 p
-    vfmax rf9, rf11, rf17 ; add.ifa rf51, rf16, rf9                 # 123 high | 130 select
-    shr rf9, rf26, 8 ; add.ifa rf57, rf16, rf9                      # 118 p | 130 select
-    sub rf36, rf9, rf36 ; sub rf9, rf30, rf17 ; ldunifrf.rf16       # 120 sub | 120 size | 126 total | uniform 0x7ffd8000
-    vfmin rf10, rf10, rf36 ; sub rf33, rf33, rf55                   # 122 low | 118 p
-    vfmax rf10, rf15, rf36 ; add.ifa rf50, rf18, rf10               # 123 high | 130 select
-    vfmax rf9, rf17, rf9 ; add.ifa rf39, rf18, rf10                 # 120 size | 130 select
-    shr rf9, rf9, rf6 ; sub rf43, rf55, rf43 ; ldunifrf.rf55        # 102 shrv | 120 sub | 60 pri | uniform 0x00010001
-    and rf9, rf9, rf52 ; mov rf18, rf38 ; ldunifrf.rf10             # 102 shrv | 130 select | 127 add | uniform 0x01040107
-    shr rf33, rf33, 8 ; sub rf9, rf1, rf9                           # 118 p | 102 sub
-    vfmax rf9, rf9, rf62 ; sub rf33, rf33, rf46 ; ldunifrf.rf46     # 102 limit | 120 sub | 127 rounded | uniform 0x0fff0fff
-    vfmin rf17, rf17, rf9 ; sub rf9, rf30, rf9 ; ldunifrf.rf15      # 104 min | 104 sub | 130 select | uniform 0x40ff40ff
-    vfmax rf9, rf17, rf9 ; mov rf17, rf41                           # 104 part | 130 select
-    vfmin rf2, rf24, rf33 ; add rf9, rf2, rf9                       # 122 low | 126 total
-    vfmax rf2, rf22, rf33 ; add.ifa rf18, rf42, rf2                 # 123 high | 130 select
-    vfmin rf2, rf25, rf43 ; add.ifa rf17, rf42, rf2                 # 122 low | 130 select
-    vfmax rf2, rf23, rf43 ; add.ifa rf38, rf37, rf2                 # 123 high | 130 select
-    add.ifa rf41, rf37, rf2 ; sub rf2, rf30, rf36                   # 130 select | 120 size
-    vfmax rf2, rf36, rf2 ; sub rf37, rf30, rf43 ; ldunifrf.rf23     # 120 size | 131 clip | uniform 0xbfbfc000
-    shr rf2, rf2, rf6 ; sub rf25, rf30, rf33 ; ldunifrf.rf42        # 102 shrv | 120 size | 131 store dst | uniform value:dst_stride
-    and rf2, rf2, rf52 ; add rf22, rf9, rf16                        # 102 shrv | 126 total
-    vfmax rf37, rf43, rf37 ; sub rf2, rf1, rf2                      # 120 size | 102 sub
-    vfmax rf2, rf2, rf62 ; add rf9, rf9, rf10                       # 102 limit | 127 add
+    shl rf26, rf55, 3 ; add rf29, rf29, rf26                        # 117 p | 125 add
+    not rf34, rf26 ; ldtmu.rf55                                     # 117 p
+    shr rf59, rf55, rf26 ; ldtmu.rf55                               # 117 p
+    shr rf33, rf55, rf26 ; add rf55, rf55, rf55 ; ldtmu.rf26        # 117 p
+    shl rf26, rf55, rf34 ; add rf55, rf26, rf26                     # 117 p
+    shl rf34, rf55, rf34 ; add rf26, rf59, rf26                     # 117 p
+    and rf34, rf26, rf52 ; add rf33, rf33, rf34                     # 117 p
+    and rf55, rf33, rf52 ; sub rf17, rf34, rf17                     # 117 p | 119 sub
+    vfmin rf9, rf9, rf17 ; sub rf26, rf26, rf34                     # 121 low | 117 p
+    vfmax rf9, rf11, rf17 ; add.ifa rf51, rf16, rf9                 # 122 high | 129 select
+    shr rf9, rf26, 8 ; add.ifa rf57, rf16, rf9                      # 117 p | 129 select
+    sub rf36, rf9, rf36 ; sub rf9, rf30, rf17 ; ldunifrf.rf16       # 119 sub | 119 size | 125 total | uniform 0x7ffd8000
+    vfmin rf10, rf10, rf36 ; sub rf33, rf33, rf55                   # 121 low | 117 p
+    vfmax rf10, rf15, rf36 ; add.ifa rf50, rf18, rf10               # 122 high | 129 select
+    vfmax rf9, rf17, rf9 ; add.ifa rf39, rf18, rf10                 # 119 size | 129 select
+    shr rf9, rf9, rf6 ; sub rf43, rf55, rf43 ; ldunifrf.rf55        # 102 shrv | 119 sub | 60 pri | uniform 0x00010001
+    and rf9, rf9, rf52 ; mov rf18, rf38 ; ldunifrf.rf10             # 102 shrv | 129 select | 126 add | uniform 0x01040107
+    shr rf33, rf33, 8 ; sub rf9, rf1, rf9                           # 117 p | 102 sub
+    vfmax rf9, rf9, rf62 ; sub rf33, rf33, rf46 ; ldunifrf.rf46     # 102 limit | 119 sub | 126 rounded | uniform 0x0fff0fff
+    vfmin rf17, rf17, rf9 ; sub rf9, rf30, rf9 ; ldunifrf.rf15      # 104 min | 104 sub | 129 select | uniform 0x40ff40ff
+    vfmax rf9, rf17, rf9 ; mov rf17, rf41                           # 104 part | 129 select
+    vfmin rf2, rf24, rf33 ; add rf9, rf2, rf9                       # 121 low | 125 total
+    vfmax rf2, rf22, rf33 ; add.ifa rf18, rf42, rf2                 # 122 high | 129 select
+    vfmin rf2, rf25, rf43 ; add.ifa rf17, rf42, rf2                 # 121 low | 129 select
+    vfmax rf2, rf23, rf43 ; add.ifa rf38, rf37, rf2                 # 122 high | 129 select
+    add.ifa rf41, rf37, rf2 ; sub rf2, rf30, rf36                   # 129 select | 119 size
+    vfmax rf2, rf36, rf2 ; sub rf37, rf30, rf43 ; ldunifrf.rf23     # 119 size | 130 clip | uniform 0xbfbfc000
+    shr rf2, rf2, rf6 ; sub rf25, rf30, rf33 ; ldunifrf.rf42        # 102 shrv | 119 size | 130 store dst | uniform value:dst_stride
+    and rf2, rf2, rf52 ; add rf22, rf9, rf16                        # 102 shrv | 125 total
+    vfmax rf37, rf43, rf37 ; sub rf2, rf1, rf2                      # 119 size | 102 sub
+    vfmax rf2, rf2, rf62 ; add rf9, rf9, rf10                       # 102 limit | 126 add
     vfmin rf36, rf36, rf2 ; sub rf2, rf30, rf2                      # 104 min | 104 sub
     vfmax rf2, rf36, rf2                                            # 104 part
-    shr rf2, rf37, rf6 ; add rf37, rf47, rf2 ; ldunifrf.rf47        # 102 shrv | 126 total | 131 store dst | uniform value:dst
-    and rf2, rf2, rf52 ; add rf36, rf37, rf16                       # 102 shrv | 126 total
-    vfmax rf25, rf33, rf25 ; sub rf2, rf1, rf2                      # 120 size | 102 sub
-    vfmax rf2, rf2, rf62 ; add rf37, rf37, rf10                     # 102 limit | 127 add
+    shr rf2, rf37, rf6 ; add rf37, rf47, rf2 ; ldunifrf.rf47        # 102 shrv | 125 total | 130 store dst | uniform value:dst
+    and rf2, rf2, rf52 ; add rf36, rf37, rf16                       # 102 shrv | 125 total
+    vfmax rf25, rf33, rf25 ; sub rf2, rf1, rf2                      # 119 size | 102 sub
+    vfmax rf2, rf2, rf62 ; add rf37, rf37, rf10                     # 102 limit | 126 add
     vfmin rf43, rf43, rf2 ; sub rf2, rf30, rf2                      # 104 min | 104 sub
     vfmax rf2, rf43, rf2 ; ldunifrf.rf43                            # 104 part | uniform value:items
-    shr rf2, rf25, rf6 ; add rf25, rf32, rf2 ; ldunifrf.rf32        # 102 shrv | 126 total | uniform value:records
-    and rf2, rf2, rf52 ; add rf52, rf25, rf16                       # 102 shrv | 126 total
-    shr rf22, rf22, 15 ; sub rf2, rf1, rf2                          # 127 shr | 102 sub
-    vfmax rf2, rf2, rf62 ; add rf25, rf25, rf10                     # 102 limit | 127 add
+    shr rf2, rf25, rf6 ; add rf25, rf32, rf2 ; ldunifrf.rf32        # 102 shrv | 125 total | uniform value:records
+    and rf2, rf2, rf52 ; add rf52, rf25, rf16                       # 102 shrv | 125 total
+    shr rf22, rf22, 15 ; sub rf2, rf1, rf2                          # 126 shr | 102 sub
+    vfmax rf2, rf2, rf62 ; add rf25, rf25, rf10                     # 102 limit | 126 add
     vfmin rf30, rf33, rf2 ; sub rf2, rf30, rf2 ; ldunifrf.rf33      # 104 min | 104 sub | 107 px | uniform value:src_stride
     vfmax rf2, rf30, rf2 ; sub rf30, rf43, 1                        # 104 part
-    and rf22, rf22, rf55 ; add rf2, rf29, rf2 ; ldunifrf.rf29       # 127 shr | 126 total | 107 px | uniform 0x00ff00ff
-    shr rf22, rf36, 15 ; add rf9, rf9, rf22                         # 127 shr | 127 add
-    shr rf9, rf9, 4 ; add rf16, rf2, rf16                           # 127 rounded | 126 total
-    and rf2, rf9, rf46 ; add rf9, rf2, rf10 ; ldunifrf.rf10         # 127 rounded | 127 add | 107 px | uniform 0x3ff03ff0
-    and rf12, rf22, rf55 ; add rf2, rf12, rf2 ; ldunifrf.rf22       # 127 shr | 130 add | 107 px | uniform 0xbfffc000
-    vfmax rf2, rf2, rf51 ; add rf12, rf37, rf12                     # 130 max | 127 add
-    vfmin rf2, rf2, rf57 ; add rf5, rf5, rf33 ; ldunifrf.rf33       # 130 limited | 107 px | 120 size | uniform 0x80008000
-    vfmax rf2, rf2, rf62 ; mov tmuau, rf5 ; thrsw                   # 131 clip | 107 px | uniform 0xfffffffa (vec2)
-    vfmin rf2, rf2, rf15 ; add rf20, rf5, rf20                      # 131 clip | 118 load src
-    shr rf12, rf12, 4 ; add rf21, rf5, rf21                         # 127 rounded | 118 load src
-    and rf12, rf12, rf46 ; ldtmu.rf57                               # 127 rounded | 107 px
-    shr rf12, rf52, 15 ; add rf35, rf35, rf12                       # 127 shr | 130 add
-    vfmax rf35, rf35, rf50 ; ldtmu.rf50                             # 130 max | 107 px
-    vfmin rf35, rf35, rf39 ; ldunifrf.rf39                          # 130 limited | 60 pri | uniform 0x40004000
-    vfmax rf35, rf35, rf62                                          # 131 clip
-    vfmin rf35, rf35, rf15                                          # 131 clip
-    shl rf35, rf35, 8                                               # 131 clip
-    and rf2, rf12, rf55 ; add rf12, rf2, rf35                       # 127 shr | 131 clip
-    shr rf2, rf16, 15 ; add rf16, rf25, rf2                         # 127 shr | 127 add
-    and rf2, rf2, rf55 ; add rf45, rf5, rf45 ; ldunifrf.rf55        # 127 shr | 118 load src | 107 px | uniform 0xbfffc000
-    shr rf2, rf16, 4 ; add rf9, rf9, rf2                            # 127 rounded | 127 add
-    and rf2, rf2, rf46                                              # 127 rounded
-    shr rf9, rf9, 4 ; add rf2, rf13, rf2                            # 127 rounded | 130 add
-    vfmax rf2, rf2, rf38                                            # 130 max
-    vfmin rf2, rf2, rf41 ; ldunifrf.rf41                            # 130 limited | 107 px | uniform 0x00ff00ff
-    vfmax rf2, rf2, rf62                                            # 131 clip
-    vfmin rf2, rf2, rf15                                            # 131 clip
-    and rf9, rf9, rf46                                              # 127 rounded
-    eidx rf44 ; add rf9, rf44, rf9                                  # 130 add
-    vfmax rf9, rf9, rf18 ; ldunifrf.rf18                            # 130 max | 120 size | uniform 0x80008000
-    vfmin rf9, rf9, rf17                                            # 130 limited
-    vfmax rf9, rf9, rf62 ; ldunifrf.rf62                            # 131 clip | 60 pri | uniform 0x40004000
-    vfmin rf9, rf9, rf15                                            # 131 clip
-    shl rf9, rf9, 8                                                 # 131 clip
-    and rf9, rf44, 3 ; add rf2, rf2, rf9                            # 131 clip
-    shl rf19, rf9, 1 ; add rf9, rf5, rf19                           # 107 px | 118 load src
-    shl rf30, rf30, 4 ; smul24 rf19, rf19, rf42                     # 131 store dst
-    and tmuau, rf20, -4 ; add rf19, rf47, rf19                      # 118 load src | 131 store dst | uniform 0xfffffffb (vec3)
-    shl rf19, rf20, 3 ; add rf4, rf19, rf4                          # 118 load src | 131 store dst
-    and tmuau, rf21, -4 ; add rf30, rf32, rf30                      # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf21, rf21, 3 ; sub.pushc -, rf30, rf0                      # 118 load src | 131 store dst
+    and rf22, rf22, rf55 ; add rf2, rf29, rf2 ; ldunifrf.rf29       # 126 shr | 125 total | 107 px | uniform 0x00ff00ff
+    shr rf22, rf36, 15 ; add rf9, rf9, rf22                         # 126 shr | 126 add
+    shr rf9, rf9, 4 ; add rf16, rf2, rf16                           # 126 rounded | 125 total
+    and rf2, rf9, rf46 ; add rf9, rf2, rf10 ; ldunifrf.rf10         # 126 rounded | 126 add | 107 px | uniform 0x3ff03ff0
+    and rf12, rf22, rf55 ; add rf2, rf12, rf2 ; ldunifrf.rf22       # 126 shr | 129 add | 107 px | uniform 0xbfffc000
+    vfmax rf2, rf2, rf51 ; add rf12, rf37, rf12                     # 129 max | 126 add
+    vfmin rf2, rf2, rf57 ; add rf5, rf5, rf33 ; ldunifrf.rf33       # 129 limited | 107 px | 119 size | uniform 0x80008000
+    vfmax rf2, rf2, rf62 ; mov tmuau, rf5 ; thrsw                   # 130 clip | 107 px | uniform 0xfffffffa (vec2)
+    vfmin rf2, rf2, rf15 ; add rf20, rf5, rf20                      # 130 clip | 117 load src
+    shr rf12, rf12, 4 ; add rf21, rf5, rf21                         # 126 rounded | 117 load src
+    and rf12, rf12, rf46 ; ldtmu.rf57                               # 126 rounded | 107 px
+    shr rf12, rf52, 15 ; add rf35, rf35, rf12                       # 126 shr | 129 add
+    vfmax rf35, rf35, rf50 ; ldtmu.rf50                             # 129 max | 107 px
+    vfmin rf35, rf35, rf39 ; ldunifrf.rf39                          # 129 limited | 60 pri | uniform 0x40004000
+    vfmax rf35, rf35, rf62                                          # 130 clip
+    vfmin rf35, rf35, rf15                                          # 130 clip
+    shl rf35, rf35, 8                                               # 130 clip
+    and rf2, rf12, rf55 ; add rf12, rf2, rf35                       # 126 shr | 130 clip
+    shr rf2, rf16, 15 ; add rf16, rf25, rf2                         # 126 shr | 126 add
+    and rf2, rf2, rf55 ; add rf45, rf5, rf45 ; ldunifrf.rf55        # 126 shr | 117 load src | 107 px | uniform 0xbfffc000
+    shr rf2, rf16, 4 ; add rf9, rf9, rf2                            # 126 rounded | 126 add
+    and rf2, rf2, rf46                                              # 126 rounded
+    shr rf9, rf9, 4 ; add rf2, rf13, rf2                            # 126 rounded | 129 add
+    vfmax rf2, rf2, rf38                                            # 129 max
+    vfmin rf2, rf2, rf41 ; ldunifrf.rf41                            # 129 limited | 107 px | uniform 0x00ff00ff
+    vfmax rf2, rf2, rf62                                            # 130 clip
+    vfmin rf2, rf2, rf15                                            # 130 clip
+    and rf9, rf9, rf46                                              # 126 rounded
+    eidx rf44 ; add rf9, rf44, rf9                                  # 129 add
+    vfmax rf9, rf9, rf18 ; ldunifrf.rf18                            # 129 max | 119 size | uniform 0x80008000
+    vfmin rf9, rf9, rf17                                            # 129 limited
+    vfmax rf9, rf9, rf62 ; ldunifrf.rf62                            # 130 clip | 60 pri | uniform 0x40004000
+    vfmin rf9, rf9, rf15                                            # 130 clip
+    shl rf9, rf9, 8                                                 # 130 clip
+    and rf9, rf44, 3 ; add rf2, rf2, rf9                            # 130 clip
+    shl rf19, rf9, 1 ; add rf9, rf5, rf19                           # 107 px | 117 load src
+    shl rf30, rf30, 4 ; smul24 rf19, rf19, rf42                     # 130 store dst
+    and tmuau, rf20, -4 ; add rf19, rf47, rf19                      # 117 load src | 130 store dst | uniform 0xfffffffb (vec3)
+    shl rf19, rf20, 3 ; add rf4, rf19, rf4                          # 117 load src | 130 store dst
+    and tmuau, rf21, -4 ; add rf30, rf32, rf30                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf21, rf21, 3 ; sub.pushc -, rf30, rf0                      # 117 load src | 130 store dst
     tmuwt - ; thrsw ; ldunifrf.rf30                                 # the last trip's stores | 107 px | uniform 0xbfffc000
-    and rf32, rf57, rf29 ; sub rf20, -1, rf19                       # 107 px | 118 load src
+    and rf32, rf57, rf29 ; sub rf20, -1, rf19                       # 107 px | 117 load src
     and rf47, rf50, rf29 ; sub rf57, rf57, rf32                     # 107 px
-    shr rf12, rf57, 8 ; add tmud, rf12, rf23                        # 107 px | 131 store dst
-    add tmud, rf2, rf23 ; add rf2, rf32, rf10 ; ldtmu.rf23          # 131 store dst | 107 px | 118 load src
-    shr rf23, rf23, rf19 ; mov.ifna tmuau, rf4 ; thrsw              # 118 load src | 131 store dst | uniform 0xfffffffa (vec2)
-    and tmuau, rf45, -4 ; add rf57, rf32, rf22                      # 118 load src | 107 px | uniform 0xfffffffb (vec3)
-    add rf42, rf12, rf10 ; add rf44, rf12, rf22 ; ldtmu.rf15        # 107 px | 118 load src
-    shr rf17, rf15, rf19 ; sub rf19, rf50, rf47 ; thrsw ; ldtmu.rf50 # 118 load src | 107 px
+    shr rf12, rf57, 8 ; add tmud, rf12, rf23                        # 107 px | 130 store dst
+    add tmud, rf2, rf23 ; add rf2, rf32, rf10 ; ldtmu.rf23          # 130 store dst | 107 px | 117 load src
+    shr rf23, rf23, rf19 ; mov.ifna tmuau, rf4 ; thrsw              # 117 load src | 130 store dst | uniform 0xfffffffa (vec2)
+    and tmuau, rf45, -4 ; add rf57, rf32, rf22                      # 117 load src | 107 px | uniform 0xfffffffb (vec3)
+    add rf42, rf12, rf10 ; add rf44, rf12, rf22 ; ldtmu.rf15        # 107 px | 117 load src
+    shr rf17, rf15, rf19 ; sub rf19, rf50, rf47 ; thrsw ; ldtmu.rf50 # 117 load src | 107 px
     shr rf46, rf19, 8 ; add rf19, rf47, rf10                        # 107 px
-    shl rf45, rf45, 3 ; add rf10, rf46, rf10                        # 118 load src | 107 px
-    add rf22, rf47, rf22 ; add rf38, rf46, rf22 ; ldtmu.rf13        # 107 px | 118 load src
-    add rf15, rf15, rf15 ; add rf50, rf50, rf50 ; ldtmu.rf16        # 118 load src
-    shl rf15, rf15, rf20 ; sub rf25, -1, rf21                       # 118 load src
-    shl rf20, rf50, rf20 ; add rf15, rf23, rf15 ; ldtmu.rf23        # 118 load src
-    and rf20, rf15, rf29 ; add rf17, rf17, rf20                     # 118 load src
-    and rf50, rf17, rf29 ; sub rf15, rf15, rf20                     # 118 load src
-    shr rf15, rf15, 8 ; sub rf20, rf20, rf57                        # 118 load src | 120 sub
-    sub rf15, rf15, rf44 ; sub rf17, rf17, rf50                     # 120 sub | 118 load src
-    shr rf17, rf17, 8 ; sub rf50, rf50, rf22                        # 118 load src | 120 sub
-    sub rf17, rf17, rf38 ; sub rf35, rf33, rf20                     # 120 sub | 120 size
-    vfmax rf35, rf20, rf35 ; sub rf52, rf33, rf15                   # 120 size
-    shr rf35, rf35, rf14 ; sub rf37, rf33, rf50                     # 102 shrv | 120 size
-    and rf35, rf35, rf29 ; sub rf51, rf33, rf17                     # 102 shrv | 120 size
-    vfmax rf52, rf15, rf52 ; sub rf35, rf8, rf35                    # 120 size | 102 sub
-    vfmax rf35, rf35, rf39 ; add rf36, rf16, rf16                   # 102 limit | 118 load src
+    shl rf45, rf45, 3 ; add rf10, rf46, rf10                        # 117 load src | 107 px
+    add rf22, rf47, rf22 ; add rf38, rf46, rf22 ; ldtmu.rf13        # 107 px | 117 load src
+    add rf15, rf15, rf15 ; add rf50, rf50, rf50 ; ldtmu.rf16        # 117 load src
+    shl rf15, rf15, rf20 ; sub rf25, -1, rf21                       # 117 load src
+    shl rf20, rf50, rf20 ; add rf15, rf23, rf15 ; ldtmu.rf23        # 117 load src
+    and rf20, rf15, rf29 ; add rf17, rf17, rf20                     # 117 load src
+    and rf50, rf17, rf29 ; sub rf15, rf15, rf20                     # 117 load src
+    shr rf15, rf15, 8 ; sub rf20, rf20, rf57                        # 117 load src | 119 sub
+    sub rf15, rf15, rf44 ; sub rf17, rf17, rf50                     # 119 sub | 117 load src
+    shr rf17, rf17, 8 ; sub rf50, rf50, rf22                        # 117 load src | 119 sub
+    sub rf17, rf17, rf38 ; sub rf35, rf33, rf20                     # 119 sub | 119 size
+    vfmax rf35, rf20, rf35 ; sub rf52, rf33, rf15                   # 119 size
+    shr rf35, rf35, rf14 ; sub rf37, rf33, rf50                     # 102 shrv | 119 size
+    and rf35, rf35, rf29 ; sub rf51, rf33, rf17                     # 102 shrv | 119 size
+    vfmax rf52, rf15, rf52 ; sub rf35, rf8, rf35                    # 119 size | 102 sub
+    vfmax rf35, rf35, rf39 ; add rf36, rf16, rf16                   # 102 limit | 117 load src
     shr rf52, rf52, rf14 ; sub rf43, rf33, rf35                     # 102 shrv | 104 sub
-    and rf23, rf52, rf29 ; add rf52, rf23, rf23                     # 102 shrv | 118 load src
-    vfmax rf37, rf50, rf37 ; sub rf23, rf8, rf23                    # 120 size | 102 sub
+    and rf23, rf52, rf29 ; add rf52, rf23, rf23                     # 102 shrv | 117 load src
+    vfmax rf37, rf50, rf37 ; sub rf23, rf8, rf23                    # 119 size | 102 sub
     vfmax rf23, rf23, rf39                                          # 102 limit
     shr rf37, rf37, rf14 ; sub rf24, rf33, rf23                     # 102 shrv | 104 sub
     and rf37, rf37, rf29                                            # 102 shrv
-    vfmax rf51, rf17, rf51 ; sub rf37, rf8, rf37                    # 120 size | 102 sub
+    vfmax rf51, rf17, rf51 ; sub rf37, rf8, rf37                    # 119 size | 102 sub
     vfmax rf37, rf37, rf39                                          # 102 limit
     shr rf51, rf51, rf14 ; sub rf26, rf33, rf37                     # 102 shrv | 104 sub
     and rf29, rf51, rf29                                            # 102 shrv
@@ -861,517 +861,517 @@ loop:
     vfmax rf29, rf29, rf39                                          # 102 limit
     vfmax rf35, rf35, rf43 ; sub rf33, rf33, rf29                   # 104 max | 104 sub
     vfmin rf35, rf15, rf23 ; add rf23, rf35, rf55                   # 104 min | 104 max
-    vfmax rf24, rf35, rf24 ; smul24 rf23, rf23, rf28                # 104 max | 121 parts0
+    vfmax rf24, rf35, rf24 ; smul24 rf23, rf23, rf28                # 104 max | 120 parts0
     vfmin rf37, rf50, rf37 ; add rf24, rf24, rf55                   # 104 min | 104 max
-    vfmax rf26, rf37, rf26 ; smul24 rf24, rf24, rf28                # 104 max | 121 parts0
+    vfmax rf26, rf37, rf26 ; smul24 rf24, rf24, rf28                # 104 max | 120 parts0
     vfmin rf29, rf17, rf29 ; add rf26, rf26, rf55                   # 104 min | 104 max
-    vfmax rf29, rf29, rf33 ; smul24 rf26, rf26, rf28                # 104 max | 121 parts0
-    vfmin rf55, rf20, rf39 ; add rf29, rf29, rf55 ; ldtmu.rf33      # 122 min | 104 max | 118 load src
-    vfmax rf29, rf20, rf39 ; smul24 rf20, rf29, rf28                # 123 max | 121 parts0
-    vfmin rf37, rf15, rf39                                          # 122 min
-    vfmax rf15, rf15, rf39                                          # 123 max
-    vfmin rf35, rf50, rf39                                          # 122 min
-    vfmax rf50, rf50, rf39                                          # 123 max
-    vfmin rf43, rf17, rf39                                          # 122 min
-    vfmax rf17, rf17, rf39                                          # 123 max
-    shr rf13, rf13, rf21                                            # 118 load src
-    shr rf16, rf16, rf21 ; sub rf21, -1, rf45                       # 118 load src
-    shl rf36, rf36, rf25                                            # 118 load src
-    shl rf25, rf52, rf25 ; add rf13, rf13, rf36 ; ldtmu.rf36        # 118 load src
-    and rf25, rf13, rf41 ; add rf16, rf16, rf25 ; ldtmu.rf52        # 118 load src
-    and rf39, rf16, rf41 ; sub rf13, rf13, rf25                     # 118 load src
-    shr rf13, rf13, 8 ; sub rf25, rf25, rf57                        # 118 load src | 120 sub
-    vfmin rf55, rf55, rf25 ; sub rf13, rf13, rf44                   # 122 min | 120 sub
-    vfmin rf16, rf37, rf13 ; sub rf37, rf16, rf39                   # 122 min | 118 load src
-    vfmax rf15, rf15, rf13 ; sub rf39, rf39, rf22                   # 123 max | 120 sub
-    vfmax rf29, rf29, rf25 ; sub rf51, rf18, rf25                   # 123 max | 120 size
-    shr rf37, rf37, 8 ; sub rf11, rf18, rf13                        # 118 load src | 120 size
-    vfmin rf37, rf35, rf39 ; sub rf35, rf37, rf38                   # 122 min | 120 sub
-    vfmin rf43, rf43, rf35 ; sub rf34, rf18, rf39                   # 122 min | 120 size
-    vfmax rf17, rf17, rf35 ; sub rf59, rf18, rf35                   # 123 max | 120 size
-    vfmax rf50, rf50, rf39                                          # 123 max
-    vfmax rf51, rf25, rf51                                          # 120 size
+    vfmax rf29, rf29, rf33 ; smul24 rf26, rf26, rf28                # 104 max | 120 parts0
+    vfmin rf55, rf20, rf39 ; add rf29, rf29, rf55 ; ldtmu.rf33      # 121 min | 104 max | 117 load src
+    vfmax rf29, rf20, rf39 ; smul24 rf20, rf29, rf28                # 122 max | 120 parts0
+    vfmin rf37, rf15, rf39                                          # 121 min
+    vfmax rf15, rf15, rf39                                          # 122 max
+    vfmin rf35, rf50, rf39                                          # 121 min
+    vfmax rf50, rf50, rf39                                          # 122 max
+    vfmin rf43, rf17, rf39                                          # 121 min
+    vfmax rf17, rf17, rf39                                          # 122 max
+    shr rf13, rf13, rf21                                            # 117 load src
+    shr rf16, rf16, rf21 ; sub rf21, -1, rf45                       # 117 load src
+    shl rf36, rf36, rf25                                            # 117 load src
+    shl rf25, rf52, rf25 ; add rf13, rf13, rf36 ; ldtmu.rf36        # 117 load src
+    and rf25, rf13, rf41 ; add rf16, rf16, rf25 ; ldtmu.rf52        # 117 load src
+    and rf39, rf16, rf41 ; sub rf13, rf13, rf25                     # 117 load src
+    shr rf13, rf13, 8 ; sub rf25, rf25, rf57                        # 117 load src | 119 sub
+    vfmin rf55, rf55, rf25 ; sub rf13, rf13, rf44                   # 121 min | 119 sub
+    vfmin rf16, rf37, rf13 ; sub rf37, rf16, rf39                   # 121 min | 117 load src
+    vfmax rf15, rf15, rf13 ; sub rf39, rf39, rf22                   # 122 max | 119 sub
+    vfmax rf29, rf29, rf25 ; sub rf51, rf18, rf25                   # 122 max | 119 size
+    shr rf37, rf37, 8 ; sub rf11, rf18, rf13                        # 117 load src | 119 size
+    vfmin rf37, rf35, rf39 ; sub rf35, rf37, rf38                   # 121 min | 119 sub
+    vfmin rf43, rf43, rf35 ; sub rf34, rf18, rf39                   # 121 min | 119 size
+    vfmax rf17, rf17, rf35 ; sub rf59, rf18, rf35                   # 122 max | 119 size
+    vfmax rf50, rf50, rf39                                          # 122 max
+    vfmax rf51, rf25, rf51                                          # 119 size
     shr rf51, rf51, rf14                                            # 102 shrv
     and rf51, rf51, rf41                                            # 102 shrv
-    vfmax rf51, rf13, rf11 ; sub rf11, rf8, rf51                    # 120 size | 102 sub
+    vfmax rf51, rf13, rf11 ; sub rf11, rf8, rf51                    # 119 size | 102 sub
     vfmax rf11, rf11, rf62                                          # 102 limit
     vfmin rf25, rf25, rf11 ; sub rf11, rf18, rf11                   # 104 min | 104 sub
     vfmax rf11, rf25, rf11                                          # 104 max
     shr rf11, rf51, rf14 ; add rf51, rf11, rf30                     # 102 shrv | 104 max
-    and rf11, rf11, rf41 ; smul24 rf51, rf51, rf28                  # 102 shrv | 121 parts1
-    and tmuau, rf9, -4 ; sub rf11, rf8, rf11                        # 118 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf11, rf11, rf62 ; add rf23, rf23, rf51 ; thrsw           # 102 limit | 126 add
+    and rf11, rf11, rf41 ; smul24 rf51, rf51, rf28                  # 102 shrv | 120 parts1
+    and tmuau, rf9, -4 ; sub rf11, rf8, rf11                        # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    vfmax rf11, rf11, rf62 ; add rf23, rf23, rf51 ; thrsw           # 102 limit | 125 add
     vfmin rf13, rf13, rf11 ; sub rf11, rf18, rf11 ; ldunifrf.rf51   # 104 min | 104 sub | 107 px | uniform 0x00ff00ff
-    vfmax rf11, rf13, rf11 ; add rf13, rf36, rf36                   # 104 max | 118 load src
-    shl rf11, rf9, 3 ; add rf9, rf11, rf30                          # 118 load src | 104 max
-    vfmax rf9, rf39, rf34 ; smul24 rf34, rf9, rf28                  # 120 size | 121 parts1
-    shr rf9, rf9, rf14 ; add rf24, rf24, rf34                       # 102 shrv | 126 add
-    and rf9, rf9, rf41 ; add rf52, rf52, rf52                       # 102 shrv | 118 load src
-    vfmax rf59, rf35, rf59 ; sub rf9, rf8, rf9                      # 120 size | 102 sub
+    vfmax rf11, rf13, rf11 ; add rf13, rf36, rf36                   # 104 max | 117 load src
+    shl rf11, rf9, 3 ; add rf9, rf11, rf30                          # 117 load src | 104 max
+    vfmax rf9, rf39, rf34 ; smul24 rf34, rf9, rf28                  # 119 size | 120 parts1
+    shr rf9, rf9, rf14 ; add rf24, rf24, rf34                       # 102 shrv | 125 add
+    and rf9, rf9, rf41 ; add rf52, rf52, rf52                       # 102 shrv | 117 load src
+    vfmax rf59, rf35, rf59 ; sub rf9, rf8, rf9                      # 119 size | 102 sub
     vfmax rf9, rf9, rf62                                            # 102 limit
     vfmin rf39, rf39, rf9 ; sub rf9, rf18, rf9                      # 104 min | 104 sub
-    vfmax rf9, rf39, rf9 ; ldunifrf.rf39                            # 104 max | 120 size | uniform 0x80008000
+    vfmax rf9, rf39, rf9 ; ldunifrf.rf39                            # 104 max | 119 size | uniform 0x80008000
     shr rf9, rf59, rf14 ; add rf59, rf9, rf30                       # 102 shrv | 104 max
-    and rf9, rf9, rf41 ; smul24 rf41, rf59, rf28 ; ldunifrf.rf59    # 102 shrv | 121 parts1 | 60 pri | uniform 0x40004000
-    shr rf33, rf33, rf45 ; sub rf9, rf8, rf9                        # 118 load src | 102 sub
-    vfmax rf9, rf9, rf62 ; add rf26, rf26, rf41                     # 102 limit | 126 add
+    and rf9, rf9, rf41 ; smul24 rf41, rf59, rf28 ; ldunifrf.rf59    # 102 shrv | 120 parts1 | 60 pri | uniform 0x40004000
+    shr rf33, rf33, rf45 ; sub rf9, rf8, rf9                        # 117 load src | 102 sub
+    vfmax rf9, rf9, rf62 ; add rf26, rf26, rf41                     # 102 limit | 125 add
     vfmin rf18, rf35, rf9 ; sub rf9, rf18, rf9                      # 104 min | 104 sub
-    vfmax rf9, rf18, rf9 ; add rf18, rf5, rf40 ; ldunifrf.rf40      # 104 max | 118 load src | 107 px | uniform 0xbfffc000
-    shr rf30, rf36, rf45 ; add rf9, rf9, rf30                       # 118 load src | 104 max
-    shl rf13, rf13, rf21 ; smul24 rf9, rf9, rf28 ; ldtmu.rf28       # 118 load src | 121 parts1
-    shl rf20, rf52, rf21 ; add rf9, rf20, rf9 ; ldtmu.rf21          # 118 load src | 126 add
-    and tmuau, rf18, -4 ; add rf13, rf33, rf13                      # 118 load src | uniform 0xfffffffb (vec3)
-    and rf30, rf13, rf51 ; add rf20, rf30, rf20 ; thrsw ; ldtmu.rf33 # 118 load src
-    and rf52, rf20, rf51 ; sub rf13, rf13, rf30 ; ldunifrf.rf36     # 118 load src | 107 px | uniform 0x00ff00ff
-    shr rf13, rf13, 8 ; sub rf30, rf30, rf57                        # 118 load src | 120 sub
-    vfmin rf55, rf55, rf30 ; sub rf13, rf13, rf44                   # 122 min | 120 sub
-    vfmin rf16, rf16, rf13 ; sub rf20, rf20, rf52                   # 122 min | 118 load src
-    vfmax rf15, rf15, rf13 ; sub rf52, rf52, rf22                   # 123 max | 120 sub
-    vfmax rf29, rf29, rf30 ; sub rf45, rf39, rf30                   # 123 max | 120 size
-    shr rf20, rf20, 8 ; sub rf35, rf39, rf13                        # 118 load src | 120 size
-    vfmin rf37, rf37, rf52 ; sub rf20, rf20, rf38                   # 122 min | 120 sub
-    vfmin rf43, rf43, rf20 ; sub rf41, rf39, rf52                   # 122 min | 120 size
-    vfmax rf17, rf17, rf20 ; sub rf62, rf39, rf20                   # 123 max | 120 size
-    vfmax rf50, rf50, rf52                                          # 123 max
-    vfmax rf45, rf30, rf45                                          # 120 size
+    vfmax rf9, rf18, rf9 ; add rf18, rf5, rf40 ; ldunifrf.rf40      # 104 max | 117 load src | 107 px | uniform 0xbfffc000
+    shr rf30, rf36, rf45 ; add rf9, rf9, rf30                       # 117 load src | 104 max
+    shl rf13, rf13, rf21 ; smul24 rf9, rf9, rf28 ; ldtmu.rf28       # 117 load src | 120 parts1
+    shl rf20, rf52, rf21 ; add rf9, rf20, rf9 ; ldtmu.rf21          # 117 load src | 125 add
+    and tmuau, rf18, -4 ; add rf13, rf33, rf13                      # 117 load src | uniform 0xfffffffb (vec3)
+    and rf30, rf13, rf51 ; add rf20, rf30, rf20 ; thrsw ; ldtmu.rf33 # 117 load src
+    and rf52, rf20, rf51 ; sub rf13, rf13, rf30 ; ldunifrf.rf36     # 117 load src | 107 px | uniform 0x00ff00ff
+    shr rf13, rf13, 8 ; sub rf30, rf30, rf57                        # 117 load src | 119 sub
+    vfmin rf55, rf55, rf30 ; sub rf13, rf13, rf44                   # 121 min | 119 sub
+    vfmin rf16, rf16, rf13 ; sub rf20, rf20, rf52                   # 121 min | 117 load src
+    vfmax rf15, rf15, rf13 ; sub rf52, rf52, rf22                   # 122 max | 119 sub
+    vfmax rf29, rf29, rf30 ; sub rf45, rf39, rf30                   # 122 max | 119 size
+    shr rf20, rf20, 8 ; sub rf35, rf39, rf13                        # 117 load src | 119 size
+    vfmin rf37, rf37, rf52 ; sub rf20, rf20, rf38                   # 121 min | 119 sub
+    vfmin rf43, rf43, rf20 ; sub rf41, rf39, rf52                   # 121 min | 119 size
+    vfmax rf17, rf17, rf20 ; sub rf62, rf39, rf20                   # 122 max | 119 size
+    vfmax rf50, rf50, rf52                                          # 122 max
+    vfmax rf45, rf30, rf45                                          # 119 size
     shr rf45, rf45, rf14                                            # 102 shrv
     and rf45, rf45, rf51                                            # 102 shrv
-    vfmax rf45, rf13, rf35 ; sub rf35, rf8, rf45                    # 120 size | 102 sub
-    vfmax rf35, rf35, rf59 ; sub rf34, -1, rf11                     # 102 limit | 118 load src
+    vfmax rf45, rf13, rf35 ; sub rf35, rf8, rf45                    # 119 size | 102 sub
+    vfmax rf35, rf35, rf59 ; sub rf34, -1, rf11                     # 102 limit | 117 load src
     vfmin rf35, rf30, rf35 ; sub rf30, rf39, rf35                   # 104 min | 104 sub
-    vfmax rf30, rf35, rf30 ; add rf35, rf21, rf21                   # 104 max | 118 load src
+    vfmax rf30, rf35, rf30 ; add rf35, rf21, rf21                   # 104 max | 117 load src
     shr rf30, rf45, rf14 ; add rf45, rf30, rf40                     # 102 shrv | 104 max
-    and rf30, rf30, rf51 ; smul24 rf45, rf45, rf53                  # 102 shrv | 121 parts2
-    shl rf30, rf18, 3 ; sub rf18, rf8, rf30                         # 118 load src | 102 sub
-    vfmax rf18, rf18, rf59 ; add rf23, rf23, rf45                   # 102 limit | 126 add
+    and rf30, rf30, rf51 ; smul24 rf45, rf45, rf53                  # 102 shrv | 120 parts2
+    shl rf30, rf18, 3 ; sub rf18, rf8, rf30                         # 117 load src | 102 sub
+    vfmax rf18, rf18, rf59 ; add rf23, rf23, rf45                   # 102 limit | 125 add
     vfmin rf18, rf13, rf18 ; sub rf13, rf39, rf18                   # 104 min | 104 sub
-    vfmax rf13, rf18, rf13 ; add rf18, rf33, rf33                   # 104 max | 118 load src
-    vfmax rf13, rf52, rf41 ; add rf41, rf13, rf40                   # 120 size | 104 max
-    shr rf13, rf13, rf14 ; smul24 rf41, rf41, rf53                  # 102 shrv | 121 parts2
-    and rf13, rf13, rf51 ; add rf24, rf24, rf41 ; ldunifrf.rf41     # 102 shrv | 126 add | 120 size | uniform 0x80008000
-    vfmax rf62, rf20, rf62 ; sub rf13, rf8, rf13                    # 120 size | 102 sub
+    vfmax rf13, rf18, rf13 ; add rf18, rf33, rf33                   # 104 max | 117 load src
+    vfmax rf13, rf52, rf41 ; add rf41, rf13, rf40                   # 119 size | 104 max
+    shr rf13, rf13, rf14 ; smul24 rf41, rf41, rf53                  # 102 shrv | 120 parts2
+    and rf13, rf13, rf51 ; add rf24, rf24, rf41 ; ldunifrf.rf41     # 102 shrv | 125 add | 119 size | uniform 0x80008000
+    vfmax rf62, rf20, rf62 ; sub rf13, rf8, rf13                    # 119 size | 102 sub
     vfmax rf13, rf13, rf59                                          # 102 limit
     vfmin rf52, rf52, rf13 ; sub rf13, rf39, rf13                   # 104 min | 104 sub
-    vfmax rf13, rf52, rf13 ; add rf31, rf5, rf31 ; ldunifrf.rf52    # 104 max | 118 load src | 60 pri | uniform 0x40004000
+    vfmax rf13, rf52, rf13 ; add rf31, rf5, rf31 ; ldunifrf.rf52    # 104 max | 117 load src | 60 pri | uniform 0x40004000
     shr rf13, rf62, rf14 ; add rf62, rf13, rf40                     # 102 shrv | 104 max
-    and rf13, rf13, rf51 ; smul24 rf51, rf62, rf53                  # 102 shrv | 121 parts2
-    shr rf28, rf28, rf11 ; sub rf13, rf8, rf13                      # 118 load src | 102 sub
-    vfmax rf13, rf13, rf59 ; add rf26, rf26, rf51                   # 102 limit | 126 add
+    and rf13, rf13, rf51 ; smul24 rf51, rf62, rf53                  # 102 shrv | 120 parts2
+    shr rf28, rf28, rf11 ; sub rf13, rf8, rf13                      # 117 load src | 102 sub
+    vfmax rf13, rf13, rf59 ; add rf26, rf26, rf51                   # 102 limit | 125 add
     vfmin rf20, rf20, rf13 ; sub rf13, rf39, rf13 ; ldunifrf.rf39   # 104 min | 104 sub | 107 px | uniform 0xbfffc000
     vfmax rf13, rf20, rf13                                          # 104 max
-    shr rf13, rf21, rf11 ; add rf11, rf13, rf40 ; ldtmu.rf21        # 118 load src | 104 max
-    shl rf35, rf35, rf34 ; smul24 rf11, rf11, rf53 ; ldtmu.rf40     # 118 load src | 121 parts2
-    shl rf11, rf18, rf34 ; add rf9, rf9, rf11 ; ldtmu.rf18          # 118 load src | 126 add
-    and tmuau, rf31, -4 ; add rf28, rf28, rf35                      # 118 load src | uniform 0xfffffffb (vec3)
-    and rf13, rf28, rf36 ; add rf11, rf13, rf11 ; thrsw ; ldunifrf.rf35 # 118 load src | 107 px | uniform 0x00ff00ff
-    and rf34, rf11, rf36 ; sub rf28, rf28, rf13                     # 118 load src
-    shr rf13, rf28, 8 ; sub rf28, rf13, rf57                        # 118 load src | 120 sub
-    vfmin rf55, rf55, rf28 ; sub rf13, rf13, rf44                   # 122 min | 120 sub
-    vfmin rf11, rf16, rf13 ; sub rf16, rf11, rf34                   # 122 min | 118 load src
-    vfmax rf15, rf15, rf13 ; sub rf34, rf34, rf22                   # 123 max | 120 sub
-    vfmax rf29, rf29, rf28 ; sub rf20, rf41, rf28                   # 123 max | 120 size
-    shr rf16, rf16, 8 ; sub rf51, rf41, rf13                        # 118 load src | 120 size
-    vfmin rf37, rf37, rf34 ; sub rf16, rf16, rf38                   # 122 min | 120 sub
-    vfmin rf43, rf43, rf16 ; sub rf59, rf41, rf34                   # 122 min | 120 size
-    vfmax rf17, rf17, rf16 ; sub rf62, rf41, rf16                   # 123 max | 120 size
-    vfmax rf50, rf50, rf34 ; sub rf33, -1, rf30                     # 123 max | 118 load src
-    vfmax rf20, rf28, rf20                                          # 120 size
+    shr rf13, rf21, rf11 ; add rf11, rf13, rf40 ; ldtmu.rf21        # 117 load src | 104 max
+    shl rf35, rf35, rf34 ; smul24 rf11, rf11, rf53 ; ldtmu.rf40     # 117 load src | 120 parts2
+    shl rf11, rf18, rf34 ; add rf9, rf9, rf11 ; ldtmu.rf18          # 117 load src | 125 add
+    and tmuau, rf31, -4 ; add rf28, rf28, rf35                      # 117 load src | uniform 0xfffffffb (vec3)
+    and rf13, rf28, rf36 ; add rf11, rf13, rf11 ; thrsw ; ldunifrf.rf35 # 117 load src | 107 px | uniform 0x00ff00ff
+    and rf34, rf11, rf36 ; sub rf28, rf28, rf13                     # 117 load src
+    shr rf13, rf28, 8 ; sub rf28, rf13, rf57                        # 117 load src | 119 sub
+    vfmin rf55, rf55, rf28 ; sub rf13, rf13, rf44                   # 121 min | 119 sub
+    vfmin rf11, rf16, rf13 ; sub rf16, rf11, rf34                   # 121 min | 117 load src
+    vfmax rf15, rf15, rf13 ; sub rf34, rf34, rf22                   # 122 max | 119 sub
+    vfmax rf29, rf29, rf28 ; sub rf20, rf41, rf28                   # 122 max | 119 size
+    shr rf16, rf16, 8 ; sub rf51, rf41, rf13                        # 117 load src | 119 size
+    vfmin rf37, rf37, rf34 ; sub rf16, rf16, rf38                   # 121 min | 119 sub
+    vfmin rf43, rf43, rf16 ; sub rf59, rf41, rf34                   # 121 min | 119 size
+    vfmax rf17, rf17, rf16 ; sub rf62, rf41, rf16                   # 122 max | 119 size
+    vfmax rf50, rf50, rf34 ; sub rf33, -1, rf30                     # 122 max | 117 load src
+    vfmax rf20, rf28, rf20                                          # 119 size
     shr rf20, rf20, rf14                                            # 102 shrv
     and rf20, rf20, rf36                                            # 102 shrv
-    shl rf31, rf31, 3 ; sub rf20, rf8, rf20                         # 118 load src | 102 sub
+    shl rf31, rf31, 3 ; sub rf20, rf8, rf20                         # 117 load src | 102 sub
     vfmax rf20, rf20, rf52                                          # 102 limit
     vfmin rf28, rf28, rf20 ; sub rf20, rf41, rf20                   # 104 min | 104 sub
-    vfmax rf20, rf28, rf20 ; add rf28, rf40, rf40                   # 104 max | 118 load src
-    vfmax rf20, rf13, rf51 ; add rf51, rf20, rf39                   # 120 size | 104 max
-    shr rf20, rf20, rf14 ; smul24 rf51, rf51, rf53                  # 102 shrv | 121 parts3
-    and rf20, rf20, rf36 ; add rf23, rf23, rf51                     # 102 shrv | 126 add
-    vfmax rf59, rf34, rf59 ; sub rf20, rf8, rf20                    # 120 size | 102 sub
-    vfmax rf18, rf20, rf52 ; add rf20, rf18, rf18                   # 102 limit | 118 load src
+    vfmax rf20, rf28, rf20 ; add rf28, rf40, rf40                   # 104 max | 117 load src
+    vfmax rf20, rf13, rf51 ; add rf51, rf20, rf39                   # 119 size | 104 max
+    shr rf20, rf20, rf14 ; smul24 rf51, rf51, rf53                  # 102 shrv | 120 parts3
+    and rf20, rf20, rf36 ; add rf23, rf23, rf51                     # 102 shrv | 125 add
+    vfmax rf59, rf34, rf59 ; sub rf20, rf8, rf20                    # 119 size | 102 sub
+    vfmax rf18, rf20, rf52 ; add rf20, rf18, rf18                   # 102 limit | 117 load src
     vfmin rf18, rf13, rf18 ; sub rf13, rf41, rf18                   # 104 min | 104 sub
-    vfmax rf13, rf18, rf13 ; add rf18, rf5, rf56 ; ldunifrf.rf56    # 104 max | 118 load src | 120 size | uniform 0x80008000
+    vfmax rf13, rf18, rf13 ; add rf18, rf5, rf56 ; ldunifrf.rf56    # 104 max | 117 load src | 119 size | uniform 0x80008000
     shr rf13, rf59, rf14 ; add rf59, rf13, rf39                     # 102 shrv | 104 max
-    and rf13, rf13, rf36 ; smul24 rf59, rf59, rf53                  # 102 shrv | 121 parts3
-    vfmax rf62, rf16, rf62 ; sub rf13, rf8, rf13                    # 120 size | 102 sub
-    vfmax rf13, rf13, rf52 ; add rf24, rf24, rf59                   # 102 limit | 126 add
+    and rf13, rf13, rf36 ; smul24 rf59, rf59, rf53                  # 102 shrv | 120 parts3
+    vfmax rf62, rf16, rf62 ; sub rf13, rf8, rf13                    # 119 size | 102 sub
+    vfmax rf13, rf13, rf52 ; add rf24, rf24, rf59                   # 102 limit | 125 add
     vfmin rf34, rf34, rf13 ; sub rf13, rf41, rf13 ; ldunifrf.rf59   # 104 min | 104 sub | 60 pri | uniform 0x40004000
     vfmax rf13, rf34, rf13                                          # 104 max
     shr rf13, rf62, rf14 ; add rf14, rf13, rf39                     # 102 shrv | 104 max
-    and rf13, rf13, rf36 ; smul24 rf14, rf14, rf53                  # 102 shrv | 121 parts3
-    shr rf13, rf21, rf30 ; sub rf8, rf8, rf13                       # 118 load src | 102 sub
-    vfmax rf8, rf8, rf52 ; add rf14, rf26, rf14 ; ldtmu.rf26        # 102 limit | 126 add | 118 load src
-    vfmin rf16, rf16, rf8 ; sub rf8, rf41, rf8 ; ldtmu.rf41         # 104 min | 104 sub | 118 load src
-    vfmax rf8, rf16, rf8 ; sub rf16, -1, rf31                       # 104 max | 118 load src
-    shr rf30, rf40, rf30 ; add rf8, rf8, rf39 ; ldtmu.rf39          # 118 load src | 104 max
-    shl rf28, rf28, rf33 ; smul24 rf8, rf8, rf53 ; ldunifrf.rf53    # 118 load src | 121 parts3 | 107 px | uniform 0x00ff00ff
-    shl rf9, rf20, rf33 ; add rf8, rf9, rf8 ; ldunifrf.rf20         # 118 load src | 126 add | 120 size | uniform 0x80008000
-    and tmuau, rf18, -4 ; add rf13, rf13, rf28                      # 118 load src | uniform 0xfffffffb (vec3)
-    and rf30, rf13, rf35 ; add rf9, rf30, rf9 ; thrsw ; ldunifrf.rf28 # 118 load src | 60 pri | uniform 0x40004000
-    and rf33, rf9, rf35 ; sub rf13, rf13, rf30                      # 118 load src
-    shr rf13, rf13, 8 ; sub rf30, rf30, rf57                        # 118 load src | 120 sub
-    vfmin rf55, rf55, rf30 ; sub rf13, rf13, rf44                   # 122 min | 120 sub
-    vfmin rf9, rf11, rf13 ; sub rf11, rf9, rf33                     # 122 min | 118 load src
-    vfmax rf15, rf15, rf13 ; sub rf33, rf33, rf22                   # 123 max | 120 sub
-    vfmax rf29, rf29, rf30 ; sub rf40, rf56, rf30                   # 123 max | 120 size
-    shr rf11, rf11, 8 ; sub rf52, rf56, rf13                        # 118 load src | 120 size
-    vfmin rf37, rf37, rf33 ; sub rf11, rf11, rf38                   # 122 min | 120 sub
-    vfmin rf43, rf43, rf11 ; sub rf21, rf56, rf33                   # 122 min | 120 size
-    vfmax rf17, rf17, rf11 ; sub rf36, rf56, rf11                   # 123 max | 120 size
-    vfmax rf50, rf50, rf33 ; add rf62, rf41, rf41                   # 123 max | 118 load src
-    shl rf39, rf18, 3 ; add rf18, rf39, rf39                        # 118 load src
-    vfmax rf40, rf30, rf40                                          # 120 size
+    and rf13, rf13, rf36 ; smul24 rf14, rf14, rf53                  # 102 shrv | 120 parts3
+    shr rf13, rf21, rf30 ; sub rf8, rf8, rf13                       # 117 load src | 102 sub
+    vfmax rf8, rf8, rf52 ; add rf14, rf26, rf14 ; ldtmu.rf26        # 102 limit | 125 add | 117 load src
+    vfmin rf16, rf16, rf8 ; sub rf8, rf41, rf8 ; ldtmu.rf41         # 104 min | 104 sub | 117 load src
+    vfmax rf8, rf16, rf8 ; sub rf16, -1, rf31                       # 104 max | 117 load src
+    shr rf30, rf40, rf30 ; add rf8, rf8, rf39 ; ldtmu.rf39          # 117 load src | 104 max
+    shl rf28, rf28, rf33 ; smul24 rf8, rf8, rf53 ; ldunifrf.rf53    # 117 load src | 120 parts3 | 107 px | uniform 0x00ff00ff
+    shl rf9, rf20, rf33 ; add rf8, rf9, rf8 ; ldunifrf.rf20         # 117 load src | 125 add | 119 size | uniform 0x80008000
+    and tmuau, rf18, -4 ; add rf13, rf13, rf28                      # 117 load src | uniform 0xfffffffb (vec3)
+    and rf30, rf13, rf35 ; add rf9, rf30, rf9 ; thrsw ; ldunifrf.rf28 # 117 load src | 60 pri | uniform 0x40004000
+    and rf33, rf9, rf35 ; sub rf13, rf13, rf30                      # 117 load src
+    shr rf13, rf13, 8 ; sub rf30, rf30, rf57                        # 117 load src | 119 sub
+    vfmin rf55, rf55, rf30 ; sub rf13, rf13, rf44                   # 121 min | 119 sub
+    vfmin rf9, rf11, rf13 ; sub rf11, rf9, rf33                     # 121 min | 117 load src
+    vfmax rf15, rf15, rf13 ; sub rf33, rf33, rf22                   # 122 max | 119 sub
+    vfmax rf29, rf29, rf30 ; sub rf40, rf56, rf30                   # 122 max | 119 size
+    shr rf11, rf11, 8 ; sub rf52, rf56, rf13                        # 117 load src | 119 size
+    vfmin rf37, rf37, rf33 ; sub rf11, rf11, rf38                   # 121 min | 119 sub
+    vfmin rf43, rf43, rf11 ; sub rf21, rf56, rf33                   # 121 min | 119 size
+    vfmax rf17, rf17, rf11 ; sub rf36, rf56, rf11                   # 122 max | 119 size
+    vfmax rf50, rf50, rf33 ; add rf62, rf41, rf41                   # 122 max | 117 load src
+    shl rf39, rf18, 3 ; add rf18, rf39, rf39                        # 117 load src
+    vfmax rf40, rf30, rf40                                          # 119 size
     shr rf40, rf40, rf6                                             # 102 shrv
     and rf40, rf40, rf35                                            # 102 shrv
-    vfmax rf52, rf13, rf52 ; sub rf40, rf1, rf40                    # 120 size | 102 sub
+    vfmax rf52, rf13, rf52 ; sub rf40, rf1, rf40                    # 119 size | 102 sub
     vfmax rf40, rf40, rf59                                          # 102 limit
     vfmin rf40, rf30, rf40 ; sub rf30, rf56, rf40                   # 104 min | 104 sub
-    vfmax rf30, rf40, rf30 ; add rf40, rf5, rf48                    # 104 max | 118 load src
-    shr rf30, rf52, rf6 ; add rf52, rf30, rf30                      # 102 shrv | 121 parts4
-    and rf23, rf30, rf35 ; add rf30, rf23, rf52                     # 102 shrv | 126 add
-    vfmax rf23, rf33, rf21 ; sub rf21, rf1, rf23                    # 120 size | 102 sub
+    vfmax rf30, rf40, rf30 ; add rf40, rf5, rf48                    # 104 max | 117 load src
+    shr rf30, rf52, rf6 ; add rf52, rf30, rf30                      # 102 shrv | 120 parts4
+    and rf23, rf30, rf35 ; add rf30, rf23, rf52                     # 102 shrv | 125 add
+    vfmax rf23, rf33, rf21 ; sub rf21, rf1, rf23                    # 119 size | 102 sub
     vfmax rf21, rf21, rf59                                          # 102 limit
     vfmin rf21, rf13, rf21 ; sub rf13, rf56, rf21                   # 104 min | 104 sub
     vfmax rf13, rf21, rf13                                          # 104 max
-    shr rf13, rf23, rf6 ; add rf23, rf13, rf13                      # 102 shrv | 121 parts4
-    and rf13, rf13, rf35 ; add rf23, rf24, rf23                     # 102 shrv | 126 add
-    vfmax rf36, rf11, rf36 ; sub rf13, rf1, rf13                    # 120 size | 102 sub
+    shr rf13, rf23, rf6 ; add rf23, rf13, rf13                      # 102 shrv | 120 parts4
+    and rf13, rf13, rf35 ; add rf23, rf24, rf23                     # 102 shrv | 125 add
+    vfmax rf36, rf11, rf36 ; sub rf13, rf1, rf13                    # 119 size | 102 sub
     vfmax rf13, rf13, rf59                                          # 102 limit
-    vfmin rf33, rf33, rf13 ; sub rf13, rf56, rf13 ; ldtmu.rf24      # 104 min | 104 sub | 118 load src
-    vfmax rf13, rf33, rf13 ; sub rf33, -1, rf39                     # 104 max | 118 load src
-    shr rf13, rf36, rf6 ; add rf36, rf13, rf13                      # 102 shrv | 121 parts4
-    and rf13, rf13, rf35 ; add rf14, rf14, rf36 ; ldtmu.rf35        # 102 shrv | 126 add | 118 load src
-    shr rf26, rf26, rf31 ; sub rf13, rf1, rf13 ; ldtmu.rf36         # 118 load src | 102 sub
-    vfmax rf13, rf13, rf59 ; add rf59, rf35, rf35                   # 102 limit | 118 load src
+    vfmin rf33, rf33, rf13 ; sub rf13, rf56, rf13 ; ldtmu.rf24      # 104 min | 104 sub | 117 load src
+    vfmax rf13, rf33, rf13 ; sub rf33, -1, rf39                     # 104 max | 117 load src
+    shr rf13, rf36, rf6 ; add rf36, rf13, rf13                      # 102 shrv | 120 parts4
+    and rf13, rf13, rf35 ; add rf14, rf14, rf36 ; ldtmu.rf35        # 102 shrv | 125 add | 117 load src
+    shr rf26, rf26, rf31 ; sub rf13, rf1, rf13 ; ldtmu.rf36         # 117 load src | 102 sub
+    vfmax rf13, rf13, rf59 ; add rf59, rf35, rf35                   # 102 limit | 117 load src
     vfmin rf13, rf11, rf13 ; sub rf11, rf56, rf13 ; ldunifrf.rf56   # 104 min | 104 sub | 107 px | uniform 0x00ff00ff
-    vfmax rf11, rf13, rf11 ; add rf13, rf36, rf36                   # 104 max | 118 load src
-    shr rf31, rf41, rf31 ; add rf11, rf11, rf11                     # 118 load src | 121 parts4
-    shl rf11, rf62, rf16 ; add rf8, rf8, rf11 ; ldunifrf.rf62       # 118 load src | 126 add | 120 size | uniform 0x80008000
-    shl rf16, rf18, rf16 ; add rf11, rf26, rf11 ; ldunifrf.rf18     # 118 load src | 60 pri | uniform 0x40004000
-    and rf31, rf11, rf53 ; add rf16, rf31, rf16                     # 118 load src
-    and rf26, rf16, rf53 ; sub rf11, rf11, rf31                     # 118 load src
-    shr rf11, rf11, 8 ; sub rf31, rf31, rf57                        # 118 load src | 120 sub
-    vfmin rf55, rf55, rf31 ; sub rf11, rf11, rf44                   # 122 min | 120 sub
-    vfmin rf9, rf9, rf11 ; sub rf16, rf16, rf26                     # 122 min | 118 load src
-    vfmax rf15, rf15, rf11 ; sub rf26, rf26, rf22                   # 123 max | 120 sub
-    vfmax rf29, rf29, rf31 ; sub rf41, rf20, rf31                   # 123 max | 120 size
-    shr rf16, rf16, 8 ; sub rf36, rf20, rf11                        # 118 load src | 120 size
-    vfmin rf37, rf37, rf26 ; sub rf16, rf16, rf38                   # 122 min | 120 sub
-    vfmin rf43, rf43, rf16 ; sub rf21, rf20, rf26                   # 122 min | 120 size
-    vfmax rf17, rf17, rf16 ; sub rf52, rf20, rf16                   # 123 max | 120 size
-    vfmax rf50, rf50, rf26                                          # 123 max
-    and tmuau, rf40, -4                                             # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf40, rf40, 3                                               # 118 load src
-    vfmax rf41, rf31, rf41 ; thrsw                                  # 120 size
+    vfmax rf11, rf13, rf11 ; add rf13, rf36, rf36                   # 104 max | 117 load src
+    shr rf31, rf41, rf31 ; add rf11, rf11, rf11                     # 117 load src | 120 parts4
+    shl rf11, rf62, rf16 ; add rf8, rf8, rf11 ; ldunifrf.rf62       # 117 load src | 125 add | 119 size | uniform 0x80008000
+    shl rf16, rf18, rf16 ; add rf11, rf26, rf11 ; ldunifrf.rf18     # 117 load src | 60 pri | uniform 0x40004000
+    and rf31, rf11, rf53 ; add rf16, rf31, rf16                     # 117 load src
+    and rf26, rf16, rf53 ; sub rf11, rf11, rf31                     # 117 load src
+    shr rf11, rf11, 8 ; sub rf31, rf31, rf57                        # 117 load src | 119 sub
+    vfmin rf55, rf55, rf31 ; sub rf11, rf11, rf44                   # 121 min | 119 sub
+    vfmin rf9, rf9, rf11 ; sub rf16, rf16, rf26                     # 121 min | 117 load src
+    vfmax rf15, rf15, rf11 ; sub rf26, rf26, rf22                   # 122 max | 119 sub
+    vfmax rf29, rf29, rf31 ; sub rf41, rf20, rf31                   # 122 max | 119 size
+    shr rf16, rf16, 8 ; sub rf36, rf20, rf11                        # 117 load src | 119 size
+    vfmin rf37, rf37, rf26 ; sub rf16, rf16, rf38                   # 121 min | 119 sub
+    vfmin rf43, rf43, rf16 ; sub rf21, rf20, rf26                   # 121 min | 119 size
+    vfmax rf17, rf17, rf16 ; sub rf52, rf20, rf16                   # 122 max | 119 size
+    vfmax rf50, rf50, rf26                                          # 122 max
+    and tmuau, rf40, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf40, rf40, 3                                               # 117 load src
+    vfmax rf41, rf31, rf41 ; thrsw                                  # 119 size
     shr rf41, rf41, rf6                                             # 102 shrv
-    and rf7, rf41, rf53 ; add rf41, rf5, rf7                        # 102 shrv | 118 load src
-    vfmax rf36, rf11, rf36 ; sub rf7, rf1, rf7                      # 120 size | 102 sub
+    and rf7, rf41, rf53 ; add rf41, rf5, rf7                        # 102 shrv | 117 load src
+    vfmax rf36, rf11, rf36 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
     vfmax rf7, rf7, rf28                                            # 102 limit
     vfmin rf31, rf31, rf7 ; sub rf7, rf20, rf7                      # 104 min | 104 sub
     vfmax rf7, rf31, rf7                                            # 104 max
-    shr rf7, rf36, rf6 ; add rf36, rf7, rf7                         # 102 shrv | 121 parts5
-    and rf7, rf7, rf53 ; add rf30, rf30, rf36                       # 102 shrv | 126 add
-    vfmax rf21, rf26, rf21 ; sub rf7, rf1, rf7                      # 120 size | 102 sub
+    shr rf7, rf36, rf6 ; add rf36, rf7, rf7                         # 102 shrv | 120 parts5
+    and rf7, rf7, rf53 ; add rf30, rf30, rf36                       # 102 shrv | 125 add
+    vfmax rf21, rf26, rf21 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
     vfmax rf7, rf7, rf28                                            # 102 limit
     vfmin rf11, rf11, rf7 ; sub rf7, rf20, rf7                      # 104 min | 104 sub
     vfmax rf7, rf11, rf7                                            # 104 max
-    shr rf7, rf21, rf6 ; add rf21, rf7, rf7                         # 102 shrv | 121 parts5
-    and rf7, rf7, rf53 ; add rf21, rf23, rf21 ; ldtmu.rf23          # 102 shrv | 126 add | 118 load src
-    vfmax rf52, rf16, rf52 ; sub rf7, rf1, rf7                      # 120 size | 102 sub
-    vfmax rf7, rf7, rf28 ; sub rf11, -1, rf40                       # 102 limit | 118 load src
+    shr rf7, rf21, rf6 ; add rf21, rf7, rf7                         # 102 shrv | 120 parts5
+    and rf7, rf7, rf53 ; add rf21, rf23, rf21 ; ldtmu.rf23          # 102 shrv | 125 add | 117 load src
+    vfmax rf52, rf16, rf52 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
+    vfmax rf7, rf7, rf28 ; sub rf11, -1, rf40                       # 102 limit | 117 load src
     vfmin rf26, rf26, rf7 ; sub rf7, rf20, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf26, rf7 ; ldtmu.rf26                               # 104 max | 118 load src
-    shr rf7, rf52, rf6 ; add rf52, rf7, rf7                         # 102 shrv | 121 parts5
-    and rf7, rf7, rf53 ; add rf14, rf14, rf52 ; ldtmu.rf52          # 102 shrv | 126 add | 118 load src
-    shr rf24, rf24, rf39 ; sub rf7, rf1, rf7                        # 118 load src | 102 sub
-    vfmax rf7, rf7, rf28 ; add rf28, rf26, rf26                     # 102 limit | 118 load src
+    vfmax rf7, rf26, rf7 ; ldtmu.rf26                               # 104 max | 117 load src
+    shr rf7, rf52, rf6 ; add rf52, rf7, rf7                         # 102 shrv | 120 parts5
+    and rf7, rf7, rf53 ; add rf14, rf14, rf52 ; ldtmu.rf52          # 102 shrv | 125 add | 117 load src
+    shr rf24, rf24, rf39 ; sub rf7, rf1, rf7                        # 117 load src | 102 sub
+    vfmax rf7, rf7, rf28 ; add rf28, rf26, rf26                     # 102 limit | 117 load src
     vfmin rf16, rf16, rf7 ; sub rf7, rf20, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf16, rf7 ; add rf16, rf52, rf52                     # 104 max | 118 load src
-    shr rf35, rf35, rf39 ; add rf7, rf7, rf7 ; ldunifrf.rf39        # 118 load src | 121 parts5 | 120 size | uniform 0x80008000
-    shl rf8, rf59, rf33 ; add rf7, rf8, rf7 ; ldunifrf.rf59         # 118 load src | 126 add | 60 pri | uniform 0x40004000
-    shl rf13, rf13, rf33 ; add rf8, rf24, rf8                       # 118 load src
-    and rf35, rf8, rf56 ; add rf13, rf35, rf13                      # 118 load src
-    and rf24, rf13, rf56 ; sub rf8, rf8, rf35                       # 118 load src
-    shr rf8, rf8, 8 ; sub rf35, rf35, rf57                          # 118 load src | 120 sub
-    vfmin rf55, rf55, rf35 ; sub rf8, rf8, rf44                     # 122 min | 120 sub
-    vfmin rf9, rf9, rf8 ; sub rf13, rf13, rf24                      # 122 min | 118 load src
-    vfmax rf15, rf15, rf8 ; sub rf24, rf24, rf22                    # 123 max | 120 sub
-    vfmax rf29, rf29, rf35 ; sub rf33, rf62, rf35                   # 123 max | 120 size
-    shr rf13, rf13, 8 ; sub rf52, rf62, rf8                         # 118 load src | 120 size
-    vfmin rf37, rf37, rf24 ; sub rf13, rf13, rf38                   # 122 min | 120 sub
-    vfmin rf43, rf43, rf13 ; sub rf20, rf62, rf24                   # 122 min | 120 size
-    vfmax rf17, rf17, rf13 ; sub rf53, rf62, rf13                   # 123 max | 120 size
-    vfmax rf49, rf50, rf24 ; add rf50, rf5, rf49                    # 123 max | 118 load src
-    and tmuau, rf41, -4                                             # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf41, rf41, 3                                               # 118 load src
-    vfmax rf33, rf35, rf33 ; thrsw                                  # 120 size
+    vfmax rf7, rf16, rf7 ; add rf16, rf52, rf52                     # 104 max | 117 load src
+    shr rf35, rf35, rf39 ; add rf7, rf7, rf7 ; ldunifrf.rf39        # 117 load src | 120 parts5 | 119 size | uniform 0x80008000
+    shl rf8, rf59, rf33 ; add rf7, rf8, rf7 ; ldunifrf.rf59         # 117 load src | 125 add | 60 pri | uniform 0x40004000
+    shl rf13, rf13, rf33 ; add rf8, rf24, rf8                       # 117 load src
+    and rf35, rf8, rf56 ; add rf13, rf35, rf13                      # 117 load src
+    and rf24, rf13, rf56 ; sub rf8, rf8, rf35                       # 117 load src
+    shr rf8, rf8, 8 ; sub rf35, rf35, rf57                          # 117 load src | 119 sub
+    vfmin rf55, rf55, rf35 ; sub rf8, rf8, rf44                     # 121 min | 119 sub
+    vfmin rf9, rf9, rf8 ; sub rf13, rf13, rf24                      # 121 min | 117 load src
+    vfmax rf15, rf15, rf8 ; sub rf24, rf24, rf22                    # 122 max | 119 sub
+    vfmax rf29, rf29, rf35 ; sub rf33, rf62, rf35                   # 122 max | 119 size
+    shr rf13, rf13, 8 ; sub rf52, rf62, rf8                         # 117 load src | 119 size
+    vfmin rf37, rf37, rf24 ; sub rf13, rf13, rf38                   # 121 min | 119 sub
+    vfmin rf43, rf43, rf13 ; sub rf20, rf62, rf24                   # 121 min | 119 size
+    vfmax rf17, rf17, rf13 ; sub rf53, rf62, rf13                   # 122 max | 119 size
+    vfmax rf49, rf50, rf24 ; add rf50, rf5, rf49                    # 122 max | 117 load src
+    and tmuau, rf41, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf41, rf41, 3                                               # 117 load src
+    vfmax rf33, rf35, rf33 ; thrsw                                  # 119 size
     shr rf33, rf33, rf6                                             # 102 shrv
     and rf33, rf33, rf56                                            # 102 shrv
-    vfmax rf52, rf8, rf52 ; sub rf33, rf1, rf33                     # 120 size | 102 sub
+    vfmax rf52, rf8, rf52 ; sub rf33, rf1, rf33                     # 119 size | 102 sub
     vfmax rf33, rf33, rf18                                          # 102 limit
     vfmin rf35, rf35, rf33 ; sub rf33, rf62, rf33                   # 104 min | 104 sub
     vfmax rf33, rf35, rf33                                          # 104 parts6
-    shr rf30, rf52, rf6 ; add rf33, rf30, rf33 ; ldtmu.rf52         # 102 shrv | 126 add | 118 load src
+    shr rf30, rf52, rf6 ; add rf33, rf30, rf33 ; ldtmu.rf52         # 102 shrv | 125 add | 117 load src
     and rf30, rf30, rf56                                            # 102 shrv
-    vfmax rf30, rf24, rf20 ; sub rf20, rf1, rf30                    # 120 size | 102 sub
+    vfmax rf30, rf24, rf20 ; sub rf20, rf1, rf30                    # 119 size | 102 sub
     vfmax rf20, rf20, rf18                                          # 102 limit
     vfmin rf20, rf8, rf20 ; sub rf8, rf62, rf20                     # 104 min | 104 sub
-    vfmax rf8, rf20, rf8 ; sub rf20, -1, rf41                       # 104 parts6 | 118 load src
-    shr rf8, rf30, rf6 ; add rf21, rf21, rf8 ; ldtmu.rf30           # 102 shrv | 126 add | 118 load src
+    vfmax rf8, rf20, rf8 ; sub rf20, -1, rf41                       # 104 parts6 | 117 load src
+    shr rf8, rf30, rf6 ; add rf21, rf21, rf8 ; ldtmu.rf30           # 102 shrv | 125 add | 117 load src
     and rf8, rf8, rf56                                              # 102 shrv
-    vfmax rf53, rf13, rf53 ; sub rf8, rf1, rf8                      # 120 size | 102 sub
-    vfmax rf8, rf8, rf18 ; add rf35, rf30, rf30                     # 102 limit | 118 load src
+    vfmax rf53, rf13, rf53 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
+    vfmax rf8, rf8, rf18 ; add rf35, rf30, rf30                     # 102 limit | 117 load src
     vfmin rf24, rf24, rf8 ; sub rf8, rf62, rf8                      # 104 min | 104 sub
-    vfmax rf8, rf24, rf8 ; ldtmu.rf24                               # 104 parts6 | 118 load src
-    shr rf8, rf53, rf6 ; add rf14, rf14, rf8                        # 102 shrv | 126 add
-    and rf8, rf8, rf56 ; add rf24, rf24, rf24                       # 102 shrv | 118 load src
-    shr rf23, rf23, rf40 ; sub rf8, rf1, rf8                        # 118 load src | 102 sub
+    vfmax rf8, rf24, rf8 ; ldtmu.rf24                               # 104 parts6 | 117 load src
+    shr rf8, rf53, rf6 ; add rf14, rf14, rf8                        # 102 shrv | 125 add
+    and rf8, rf8, rf56 ; add rf24, rf24, rf24                       # 102 shrv | 117 load src
+    shr rf23, rf23, rf40 ; sub rf8, rf1, rf8                        # 117 load src | 102 sub
     vfmax rf8, rf8, rf18                                            # 102 limit
-    vfmin rf13, rf13, rf8 ; sub rf8, rf62, rf8 ; ldunifrf.rf62      # 104 min | 104 sub | 120 size | uniform 0x80008000
-    vfmax rf8, rf13, rf8 ; add rf13, rf5, rf58                      # 104 parts6 | 118 load src
-    shr rf8, rf26, rf40 ; add rf7, rf7, rf8 ; ldunifrf.rf26         # 118 load src | 126 add | 60 pri | uniform 0x40004000
-    shl rf28, rf28, rf11                                            # 118 load src
-    shl rf16, rf16, rf11 ; add rf11, rf23, rf28                     # 118 load src
-    and rf16, rf11, rf56 ; add rf8, rf8, rf16                       # 118 load src
-    and rf23, rf8, rf56 ; sub rf11, rf11, rf16                      # 118 load src
-    shr rf11, rf11, 8 ; sub rf16, rf16, rf57                        # 118 load src | 120 sub
-    vfmin rf55, rf55, rf16 ; sub rf11, rf11, rf44                   # 122 min | 120 sub
-    vfmin rf8, rf9, rf11 ; sub rf9, rf8, rf23                       # 122 min | 118 load src
-    vfmax rf15, rf15, rf11 ; sub rf23, rf23, rf22                   # 123 max | 120 sub
-    vfmax rf29, rf29, rf16 ; sub rf28, rf39, rf16                   # 123 max | 120 size
-    shr rf9, rf9, 8 ; sub rf40, rf39, rf11                          # 118 load src | 120 size
-    vfmin rf37, rf37, rf23 ; sub rf9, rf9, rf38                     # 122 min | 120 sub
-    vfmin rf43, rf43, rf9 ; sub rf58, rf39, rf23                    # 122 min | 120 size
-    vfmax rf17, rf17, rf9 ; sub rf18, rf39, rf9                     # 123 max | 120 size
-    vfmax rf49, rf49, rf23                                          # 123 max
-    and tmuau, rf50, -4                                             # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf50, rf50, 3                                               # 118 load src
-    vfmax rf28, rf16, rf28 ; thrsw                                  # 120 size
+    vfmin rf13, rf13, rf8 ; sub rf8, rf62, rf8 ; ldunifrf.rf62      # 104 min | 104 sub | 119 size | uniform 0x80008000
+    vfmax rf8, rf13, rf8 ; add rf13, rf5, rf58                      # 104 parts6 | 117 load src
+    shr rf8, rf26, rf40 ; add rf7, rf7, rf8 ; ldunifrf.rf26         # 117 load src | 125 add | 60 pri | uniform 0x40004000
+    shl rf28, rf28, rf11                                            # 117 load src
+    shl rf16, rf16, rf11 ; add rf11, rf23, rf28                     # 117 load src
+    and rf16, rf11, rf56 ; add rf8, rf8, rf16                       # 117 load src
+    and rf23, rf8, rf56 ; sub rf11, rf11, rf16                      # 117 load src
+    shr rf11, rf11, 8 ; sub rf16, rf16, rf57                        # 117 load src | 119 sub
+    vfmin rf55, rf55, rf16 ; sub rf11, rf11, rf44                   # 121 min | 119 sub
+    vfmin rf8, rf9, rf11 ; sub rf9, rf8, rf23                       # 121 min | 117 load src
+    vfmax rf15, rf15, rf11 ; sub rf23, rf23, rf22                   # 122 max | 119 sub
+    vfmax rf29, rf29, rf16 ; sub rf28, rf39, rf16                   # 122 max | 119 size
+    shr rf9, rf9, 8 ; sub rf40, rf39, rf11                          # 117 load src | 119 size
+    vfmin rf37, rf37, rf23 ; sub rf9, rf9, rf38                     # 121 min | 119 sub
+    vfmin rf43, rf43, rf9 ; sub rf58, rf39, rf23                    # 121 min | 119 size
+    vfmax rf17, rf17, rf9 ; sub rf18, rf39, rf9                     # 122 max | 119 size
+    vfmax rf49, rf49, rf23                                          # 122 max
+    and tmuau, rf50, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf50, rf50, 3                                               # 117 load src
+    vfmax rf28, rf16, rf28 ; thrsw                                  # 119 size
     shr rf28, rf28, rf6                                             # 102 shrv
     and rf28, rf28, rf56                                            # 102 shrv
-    vfmax rf40, rf11, rf40 ; sub rf28, rf1, rf28                    # 120 size | 102 sub
+    vfmax rf40, rf11, rf40 ; sub rf28, rf1, rf28                    # 119 size | 102 sub
     vfmax rf28, rf28, rf59                                          # 102 limit
     vfmin rf28, rf16, rf28 ; sub rf16, rf39, rf28                   # 104 min | 104 sub
     vfmax rf16, rf28, rf16                                          # 104 parts7
-    shr rf16, rf40, rf6 ; add rf33, rf33, rf16 ; ldtmu.rf40         # 102 shrv | 126 add | 118 load src
+    shr rf16, rf40, rf6 ; add rf33, rf33, rf16 ; ldtmu.rf40         # 102 shrv | 125 add | 117 load src
     and rf16, rf16, rf56                                            # 102 shrv
-    vfmax rf58, rf23, rf58 ; sub rf16, rf1, rf16                    # 120 size | 102 sub
-    vfmax rf16, rf16, rf59 ; sub rf28, -1, rf50                     # 102 limit | 118 load src
+    vfmax rf58, rf23, rf58 ; sub rf16, rf1, rf16                    # 119 size | 102 sub
+    vfmax rf16, rf16, rf59 ; sub rf28, -1, rf50                     # 102 limit | 117 load src
     vfmin rf16, rf11, rf16 ; sub rf11, rf39, rf16                   # 104 min | 104 sub
-    vfmax rf11, rf16, rf11 ; ldtmu.rf16                             # 104 parts7 | 118 load src
-    shr rf11, rf58, rf6 ; add rf21, rf21, rf11                      # 102 shrv | 126 add
-    and rf11, rf11, rf56 ; add rf58, rf16, rf16                     # 102 shrv | 118 load src
-    vfmax rf18, rf9, rf18 ; sub rf11, rf1, rf11                     # 120 size | 102 sub
+    vfmax rf11, rf16, rf11 ; ldtmu.rf16                             # 104 parts7 | 117 load src
+    shr rf11, rf58, rf6 ; add rf21, rf21, rf11                      # 102 shrv | 125 add
+    and rf11, rf11, rf56 ; add rf58, rf16, rf16                     # 102 shrv | 117 load src
+    vfmax rf18, rf9, rf18 ; sub rf11, rf1, rf11                     # 119 size | 102 sub
     vfmax rf11, rf11, rf59                                          # 102 limit
     vfmin rf23, rf23, rf11 ; sub rf11, rf39, rf11                   # 104 min | 104 sub
-    vfmax rf11, rf23, rf11 ; ldtmu.rf23                             # 104 parts7 | 118 load src
-    shr rf11, rf18, rf6 ; add rf14, rf14, rf11 ; ldunifrf.rf18      # 102 shrv | 126 add | 107 px | uniform 0x00ff00ff
-    and rf11, rf11, rf56 ; add rf23, rf23, rf23                     # 102 shrv | 118 load src
-    shr rf52, rf52, rf41 ; sub rf11, rf1, rf11                      # 118 load src | 102 sub
+    vfmax rf11, rf23, rf11 ; ldtmu.rf23                             # 104 parts7 | 117 load src
+    shr rf11, rf18, rf6 ; add rf14, rf14, rf11 ; ldunifrf.rf18      # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
+    and rf11, rf11, rf56 ; add rf23, rf23, rf23                     # 102 shrv | 117 load src
+    shr rf52, rf52, rf41 ; sub rf11, rf1, rf11                      # 117 load src | 102 sub
     vfmax rf11, rf11, rf59                                          # 102 limit
     vfmin rf11, rf9, rf11 ; sub rf9, rf39, rf11                     # 104 min | 104 sub
-    vfmax rf5, rf11, rf9 ; add rf9, rf5, rf27 ; ldunifrf.rf11       # 104 parts7 | 118 p | 120 size | uniform 0x80008000
-    shr rf7, rf30, rf41 ; add rf5, rf7, rf5 ; ldunifrf.rf30         # 118 load src | 126 add | 60 pri | uniform 0x40004000
-    shl rf35, rf35, rf20                                            # 118 load src
-    shl rf24, rf24, rf20 ; add rf20, rf52, rf35                     # 118 load src
-    and rf24, rf20, rf56 ; add rf7, rf7, rf24                       # 118 load src
-    and rf35, rf7, rf56 ; sub rf20, rf20, rf24                      # 118 load src
-    shr rf20, rf20, 8 ; sub rf24, rf24, rf57                        # 118 load src | 120 sub
-    vfmin rf55, rf55, rf24 ; sub rf20, rf20, rf44                   # 122 min | 120 sub
-    vfmin rf7, rf8, rf20 ; sub rf8, rf7, rf35                       # 122 min | 118 load src
-    vfmax rf15, rf15, rf20 ; sub rf35, rf35, rf22                   # 123 max | 120 sub
-    vfmax rf29, rf29, rf24 ; sub rf52, rf62, rf24                   # 123 max | 120 size
-    shr rf8, rf8, 8 ; sub rf41, rf62, rf20                          # 118 load src | 120 size
-    vfmin rf37, rf37, rf35 ; sub rf8, rf8, rf38                     # 122 min | 120 sub
-    vfmin rf43, rf43, rf8 ; sub rf27, rf62, rf35                    # 122 min | 120 size
-    vfmax rf17, rf17, rf8 ; sub rf39, rf62, rf8                     # 123 max | 120 size
-    vfmax rf49, rf49, rf35                                          # 123 max
-    and tmuau, rf13, -4                                             # 118 load src | uniform 0xfffffffb (vec3)
-    shl rf13, rf13, 3                                               # 118 load src
-    vfmax rf52, rf24, rf52 ; thrsw                                  # 120 size
+    vfmax rf5, rf11, rf9 ; add rf9, rf5, rf27 ; ldunifrf.rf11       # 104 parts7 | 117 p | 119 size | uniform 0x80008000
+    shr rf7, rf30, rf41 ; add rf5, rf7, rf5 ; ldunifrf.rf30         # 117 load src | 125 add | 60 pri | uniform 0x40004000
+    shl rf35, rf35, rf20                                            # 117 load src
+    shl rf24, rf24, rf20 ; add rf20, rf52, rf35                     # 117 load src
+    and rf24, rf20, rf56 ; add rf7, rf7, rf24                       # 117 load src
+    and rf35, rf7, rf56 ; sub rf20, rf20, rf24                      # 117 load src
+    shr rf20, rf20, 8 ; sub rf24, rf24, rf57                        # 117 load src | 119 sub
+    vfmin rf55, rf55, rf24 ; sub rf20, rf20, rf44                   # 121 min | 119 sub
+    vfmin rf7, rf8, rf20 ; sub rf8, rf7, rf35                       # 121 min | 117 load src
+    vfmax rf15, rf15, rf20 ; sub rf35, rf35, rf22                   # 122 max | 119 sub
+    vfmax rf29, rf29, rf24 ; sub rf52, rf62, rf24                   # 122 max | 119 size
+    shr rf8, rf8, 8 ; sub rf41, rf62, rf20                          # 117 load src | 119 size
+    vfmin rf37, rf37, rf35 ; sub rf8, rf8, rf38                     # 121 min | 119 sub
+    vfmin rf43, rf43, rf8 ; sub rf27, rf62, rf35                    # 121 min | 119 size
+    vfmax rf17, rf17, rf8 ; sub rf39, rf62, rf8                     # 122 max | 119 size
+    vfmax rf49, rf49, rf35                                          # 122 max
+    and tmuau, rf13, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf13, rf13, 3                                               # 117 load src
+    vfmax rf52, rf24, rf52 ; thrsw                                  # 119 size
     shr rf52, rf52, rf6                                             # 102 shrv
     and rf52, rf52, rf56                                            # 102 shrv
-    vfmax rf52, rf20, rf41 ; sub rf41, rf1, rf52                    # 120 size | 102 sub
+    vfmax rf52, rf20, rf41 ; sub rf41, rf1, rf52                    # 119 size | 102 sub
     vfmax rf41, rf41, rf26                                          # 102 limit
     vfmin rf41, rf24, rf41 ; sub rf24, rf62, rf41                   # 104 min | 104 sub
     vfmax rf24, rf41, rf24                                          # 104 max
-    shr rf24, rf52, rf6 ; add rf52, rf24, rf24                      # 102 shrv | 121 parts8
-    and rf24, rf24, rf56 ; add rf33, rf33, rf52 ; ldtmu.rf52        # 102 shrv | 126 add | 118 load src
-    vfmax rf27, rf35, rf27 ; sub rf24, rf1, rf24 ; ldtmu.rf41       # 120 size | 102 sub | 118 load src
+    shr rf24, rf52, rf6 ; add rf52, rf24, rf24                      # 102 shrv | 120 parts8
+    and rf24, rf24, rf56 ; add rf33, rf33, rf52 ; ldtmu.rf52        # 102 shrv | 125 add | 117 load src
+    vfmax rf27, rf35, rf27 ; sub rf24, rf1, rf24 ; ldtmu.rf41       # 119 size | 102 sub | 117 load src
     vfmax rf24, rf24, rf26                                          # 102 limit
     vfmin rf24, rf20, rf24 ; sub rf20, rf62, rf24                   # 104 min | 104 sub
-    vfmax rf20, rf24, rf20 ; sub rf24, -1, rf13                     # 104 max | 118 load src
-    shr rf20, rf27, rf6 ; add rf27, rf20, rf20                      # 102 shrv | 121 parts8
-    and rf20, rf20, rf56 ; add rf21, rf21, rf27 ; ldtmu.rf27        # 102 shrv | 126 add | 118 load src
-    vfmax rf39, rf8, rf39 ; sub rf20, rf1, rf20                     # 120 size | 102 sub
-    vfmax rf20, rf20, rf26 ; add rf59, rf41, rf41                   # 102 limit | 118 load src
+    vfmax rf20, rf24, rf20 ; sub rf24, -1, rf13                     # 104 max | 117 load src
+    shr rf20, rf27, rf6 ; add rf27, rf20, rf20                      # 102 shrv | 120 parts8
+    and rf20, rf20, rf56 ; add rf21, rf21, rf27 ; ldtmu.rf27        # 102 shrv | 125 add | 117 load src
+    vfmax rf39, rf8, rf39 ; sub rf20, rf1, rf20                     # 119 size | 102 sub
+    vfmax rf20, rf20, rf26 ; add rf59, rf41, rf41                   # 102 limit | 117 load src
     vfmin rf35, rf35, rf20 ; sub rf20, rf62, rf20                   # 104 min | 104 sub
-    vfmax rf20, rf35, rf20 ; add rf27, rf27, rf27                   # 104 max | 118 load src
-    shr rf20, rf39, rf6 ; add rf39, rf20, rf20                      # 102 shrv | 121 parts8
-    and rf14, rf20, rf56 ; add rf20, rf14, rf39 ; ldunifrf.rf39     # 102 shrv | 126 add | 107 px | uniform 0x00ff00ff
-    shr rf40, rf40, rf50 ; sub rf14, rf1, rf14                      # 118 load src | 102 sub
-    vfmax rf14, rf14, rf26 ; ldunifrf.rf26                          # 102 limit | 120 size | uniform 0x80008000
+    vfmax rf20, rf35, rf20 ; add rf27, rf27, rf27                   # 104 max | 117 load src
+    shr rf20, rf39, rf6 ; add rf39, rf20, rf20                      # 102 shrv | 120 parts8
+    and rf14, rf20, rf56 ; add rf20, rf14, rf39 ; ldunifrf.rf39     # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
+    shr rf40, rf40, rf50 ; sub rf14, rf1, rf14                      # 117 load src | 102 sub
+    vfmax rf14, rf14, rf26 ; ldunifrf.rf26                          # 102 limit | 119 size | uniform 0x80008000
     vfmin rf14, rf8, rf14 ; sub rf8, rf62, rf14                     # 104 min | 104 sub
     vfmax rf8, rf14, rf8 ; ldunifrf.rf14                            # 104 max | 60 pri | uniform 0x40004000
-    shr rf16, rf16, rf50 ; add rf8, rf8, rf8                        # 118 load src | 121 parts8
-    shl rf8, rf58, rf28 ; add rf5, rf5, rf8                         # 118 load src | 126 add
-    shl rf23, rf23, rf28 ; add rf8, rf40, rf8                       # 118 load src
-    and rf23, rf8, rf18 ; add rf16, rf16, rf23                      # 118 load src
-    and rf28, rf16, rf18 ; sub rf8, rf8, rf23                       # 118 load src
-    shr rf8, rf8, 8 ; sub rf23, rf23, rf57                          # 118 load src | 120 sub
-    vfmin rf55, rf55, rf23 ; sub rf8, rf8, rf44                     # 122 min | 120 sub
-    vfmin rf7, rf7, rf8 ; sub rf16, rf16, rf28                      # 122 min | 118 load src
-    vfmax rf15, rf15, rf8 ; sub rf28, rf28, rf22                    # 123 max | 120 sub
-    vfmax rf29, rf29, rf23 ; sub rf40, rf11, rf23                   # 123 max | 120 size
-    shr rf16, rf16, 8 ; sub rf58, rf11, rf8                         # 118 load src | 120 size
-    vfmin rf37, rf37, rf28 ; sub rf16, rf16, rf38                   # 122 min | 120 sub
-    vfmin rf43, rf43, rf16 ; sub rf50, rf11, rf28                   # 122 min | 120 size
-    vfmax rf17, rf17, rf16 ; sub rf62, rf11, rf16                   # 123 max | 120 size
-    vfmax rf49, rf49, rf28                                          # 123 max
-    and tmuau, rf9, -4                                              # 118 p | uniform 0xfffffffb (vec3)
-    shl rf9, rf9, 3                                                 # 118 p
-    vfmax rf40, rf23, rf40 ; thrsw                                  # 120 size
+    shr rf16, rf16, rf50 ; add rf8, rf8, rf8                        # 117 load src | 120 parts8
+    shl rf8, rf58, rf28 ; add rf5, rf5, rf8                         # 117 load src | 125 add
+    shl rf23, rf23, rf28 ; add rf8, rf40, rf8                       # 117 load src
+    and rf23, rf8, rf18 ; add rf16, rf16, rf23                      # 117 load src
+    and rf28, rf16, rf18 ; sub rf8, rf8, rf23                       # 117 load src
+    shr rf8, rf8, 8 ; sub rf23, rf23, rf57                          # 117 load src | 119 sub
+    vfmin rf55, rf55, rf23 ; sub rf8, rf8, rf44                     # 121 min | 119 sub
+    vfmin rf7, rf7, rf8 ; sub rf16, rf16, rf28                      # 121 min | 117 load src
+    vfmax rf15, rf15, rf8 ; sub rf28, rf28, rf22                    # 122 max | 119 sub
+    vfmax rf29, rf29, rf23 ; sub rf40, rf11, rf23                   # 122 max | 119 size
+    shr rf16, rf16, 8 ; sub rf58, rf11, rf8                         # 117 load src | 119 size
+    vfmin rf37, rf37, rf28 ; sub rf16, rf16, rf38                   # 121 min | 119 sub
+    vfmin rf43, rf43, rf16 ; sub rf50, rf11, rf28                   # 121 min | 119 size
+    vfmax rf17, rf17, rf16 ; sub rf62, rf11, rf16                   # 122 max | 119 size
+    vfmax rf49, rf49, rf28                                          # 122 max
+    and tmuau, rf9, -4                                              # 117 p | uniform 0xfffffffb (vec3)
+    shl rf9, rf9, 3                                                 # 117 p
+    vfmax rf40, rf23, rf40 ; thrsw                                  # 119 size
     shr rf40, rf40, rf6                                             # 102 shrv
     and rf40, rf40, rf18                                            # 102 shrv
-    vfmax rf58, rf8, rf58 ; sub rf40, rf1, rf40                     # 120 size | 102 sub
-    vfmax rf40, rf40, rf30 ; sub rf56, -1, rf9                      # 102 limit | 118 p
+    vfmax rf58, rf8, rf58 ; sub rf40, rf1, rf40                     # 119 size | 102 sub
+    vfmax rf40, rf40, rf30 ; sub rf56, -1, rf9                      # 102 limit | 117 p
     vfmin rf40, rf23, rf40 ; sub rf23, rf11, rf40                   # 104 min | 104 sub
-    vfmax rf23, rf40, rf23 ; ldtmu.rf40                             # 104 max | 118 p
-    shr rf23, rf58, rf6 ; add rf58, rf23, rf23                      # 102 shrv | 121 parts9
-    and rf23, rf23, rf18 ; add rf33, rf33, rf58 ; ldtmu.rf58        # 102 shrv | 126 add | 118 p
-    vfmax rf50, rf28, rf50 ; sub rf23, rf1, rf23                    # 120 size | 102 sub
+    vfmax rf23, rf40, rf23 ; ldtmu.rf40                             # 104 max | 117 p
+    shr rf23, rf58, rf6 ; add rf58, rf23, rf23                      # 102 shrv | 120 parts9
+    and rf23, rf23, rf18 ; add rf33, rf33, rf58 ; ldtmu.rf58        # 102 shrv | 125 add | 117 p
+    vfmax rf50, rf28, rf50 ; sub rf23, rf1, rf23                    # 119 size | 102 sub
     vfmax rf23, rf23, rf30                                          # 102 limit
     vfmin rf23, rf8, rf23 ; sub rf8, rf11, rf23                     # 104 min | 104 sub
-    vfmax rf8, rf23, rf8 ; add rf23, rf58, rf58                     # 104 max | 118 p
-    shr rf8, rf50, rf6 ; add rf50, rf8, rf8 ; ldtmu.rf35            # 102 shrv | 121 parts9 | 118 p
-    and rf8, rf8, rf18 ; add rf21, rf21, rf50                       # 102 shrv | 126 add
-    vfmax rf62, rf16, rf62 ; sub rf8, rf1, rf8                      # 120 size | 102 sub
-    vfmax rf8, rf8, rf30 ; add rf35, rf35, rf35                     # 102 limit | 118 p
+    vfmax rf8, rf23, rf8 ; add rf23, rf58, rf58                     # 104 max | 117 p
+    shr rf8, rf50, rf6 ; add rf50, rf8, rf8 ; ldtmu.rf35            # 102 shrv | 120 parts9 | 117 p
+    and rf8, rf8, rf18 ; add rf21, rf21, rf50                       # 102 shrv | 125 add
+    vfmax rf62, rf16, rf62 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
+    vfmax rf8, rf8, rf30 ; add rf35, rf35, rf35                     # 102 limit | 117 p
     vfmin rf28, rf28, rf8 ; sub rf8, rf11, rf8                      # 104 min | 104 sub
     vfmax rf8, rf28, rf8 ; ldunifrf.rf28                            # 104 max | 60 pri | uniform 0x40004000
-    shr rf8, rf62, rf6 ; add rf62, rf8, rf8                         # 102 shrv | 121 parts9
-    and rf8, rf8, rf18 ; add rf18, rf20, rf62 ; ldunifrf.rf20       # 102 shrv | 126 add | 130 select | uniform 0x40ff40ff
-    shr rf52, rf52, rf13 ; sub rf8, rf1, rf8                        # 118 load src | 102 sub
-    vfmax rf8, rf8, rf30 ; mov rf30, rf28                           # 102 limit | 130 select
+    shr rf8, rf62, rf6 ; add rf62, rf8, rf8                         # 102 shrv | 120 parts9
+    and rf8, rf8, rf18 ; add rf18, rf20, rf62 ; ldunifrf.rf20       # 102 shrv | 125 add | 129 select | uniform 0x40ff40ff
+    shr rf52, rf52, rf13 ; sub rf8, rf1, rf8                        # 117 load src | 102 sub
+    vfmax rf8, rf8, rf30 ; mov rf30, rf28                           # 102 limit | 129 select
     vfmin rf11, rf16, rf8 ; sub rf8, rf11, rf8                      # 104 min | 104 sub
-    vfmax rf8, rf11, rf8 ; mov rf11, rf30                           # 104 max | 130 select
-    shr rf13, rf41, rf13 ; add rf8, rf8, rf8 ; ldunifrf.rf41        # 118 load src | 121 parts9 | 120 size | uniform 0x80008000
-    shl rf8, rf59, rf24 ; add rf5, rf5, rf8                         # 118 load src | 126 add
-    shl rf24, rf27, rf24 ; add rf8, rf52, rf8                       # 118 load src
-    and rf24, rf8, rf39 ; add rf13, rf13, rf24                      # 118 load src
-    and rf27, rf13, rf39 ; sub rf8, rf8, rf24                       # 118 load src
-    shr rf8, rf8, 8 ; sub rf24, rf24, rf57                          # 118 load src | 120 sub
-    vfmin rf55, rf55, rf24 ; sub rf8, rf8, rf44                     # 122 min | 120 sub
-    vfmin rf7, rf7, rf8 ; sub rf13, rf13, rf27                      # 122 min | 118 load src
-    vfmax rf15, rf15, rf8 ; sub rf27, rf27, rf22                    # 123 max | 120 sub
-    vfmax rf29, rf29, rf24 ; sub rf52, rf26, rf24                   # 123 max | 120 size
-    shr rf13, rf13, 8 ; sub rf59, rf26, rf8                         # 118 load src | 120 size
-    vfmin rf37, rf37, rf27 ; sub rf13, rf13, rf38                   # 122 min | 120 sub
-    vfmin rf43, rf43, rf13 ; sub rf16, rf26, rf27                   # 122 min | 120 size
-    vfmax rf17, rf17, rf13 ; sub rf62, rf26, rf13                   # 123 max | 120 size
-    vfmax rf20, rf49, rf27 ; mov rf49, rf20                         # 123 max | 130 select
-    vfmax rf52, rf24, rf52 ; mov rf50, rf49                         # 120 size | 130 select
+    vfmax rf8, rf11, rf8 ; mov rf11, rf30                           # 104 max | 129 select
+    shr rf13, rf41, rf13 ; add rf8, rf8, rf8 ; ldunifrf.rf41        # 117 load src | 120 parts9 | 119 size | uniform 0x80008000
+    shl rf8, rf59, rf24 ; add rf5, rf5, rf8                         # 117 load src | 125 add
+    shl rf24, rf27, rf24 ; add rf8, rf52, rf8                       # 117 load src
+    and rf24, rf8, rf39 ; add rf13, rf13, rf24                      # 117 load src
+    and rf27, rf13, rf39 ; sub rf8, rf8, rf24                       # 117 load src
+    shr rf8, rf8, 8 ; sub rf24, rf24, rf57                          # 117 load src | 119 sub
+    vfmin rf55, rf55, rf24 ; sub rf8, rf8, rf44                     # 121 min | 119 sub
+    vfmin rf7, rf7, rf8 ; sub rf13, rf13, rf27                      # 121 min | 117 load src
+    vfmax rf15, rf15, rf8 ; sub rf27, rf27, rf22                    # 122 max | 119 sub
+    vfmax rf29, rf29, rf24 ; sub rf52, rf26, rf24                   # 122 max | 119 size
+    shr rf13, rf13, 8 ; sub rf59, rf26, rf8                         # 117 load src | 119 size
+    vfmin rf37, rf37, rf27 ; sub rf13, rf13, rf38                   # 121 min | 119 sub
+    vfmin rf43, rf43, rf13 ; sub rf16, rf26, rf27                   # 121 min | 119 size
+    vfmax rf17, rf17, rf13 ; sub rf62, rf26, rf13                   # 122 max | 119 size
+    vfmax rf20, rf49, rf27 ; mov rf49, rf20                         # 122 max | 129 select
+    vfmax rf52, rf24, rf52 ; mov rf50, rf49                         # 119 size | 129 select
     shr rf52, rf52, rf6 ; mov rf0, rf3                              # 102 shrv | next trip
-    and rf52, rf52, rf39 ; mov rf53, rf30                           # 102 shrv | 130 select
-    vfmax rf59, rf8, rf59 ; sub rf52, rf1, rf52                     # 120 size | 102 sub
-    vfmax rf52, rf52, rf14 ; mov rf36, rf49                         # 102 limit | 130 select
+    and rf52, rf52, rf39 ; mov rf53, rf30                           # 102 shrv | 129 select
+    vfmax rf59, rf8, rf59 ; sub rf52, rf1, rf52                     # 119 size | 102 sub
+    vfmax rf52, rf52, rf14 ; mov rf36, rf49                         # 102 limit | 129 select
     vfmin rf52, rf24, rf52 ; sub rf24, rf26, rf52                   # 104 min | 104 sub
-    vfmax rf24, rf52, rf24 ; mov rf52, rf30                         # 104 parts10 | 130 select
-    shr rf24, rf59, rf6 ; add rf33, rf33, rf24                      # 102 shrv | 126 add
-    and rf24, rf24, rf39 ; mov rf59, rf49                           # 102 shrv | 130 select
-    vfmax rf24, rf27, rf16 ; sub rf16, rf1, rf24                    # 120 size | 102 sub
+    vfmax rf24, rf52, rf24 ; mov rf52, rf30                         # 104 parts10 | 129 select
+    shr rf24, rf59, rf6 ; add rf33, rf33, rf24                      # 102 shrv | 125 add
+    and rf24, rf24, rf39 ; mov rf59, rf49                           # 102 shrv | 129 select
+    vfmax rf24, rf27, rf16 ; sub rf16, rf1, rf24                    # 119 size | 102 sub
     vfmax rf16, rf16, rf14                                          # 102 limit
     vfmin rf16, rf8, rf16 ; sub rf8, rf26, rf16                     # 104 min | 104 sub
     vfmax rf8, rf16, rf8                                            # 104 parts10
-    shr rf8, rf24, rf6 ; add rf21, rf21, rf8                        # 102 shrv | 126 add
+    shr rf8, rf24, rf6 ; add rf21, rf21, rf8                        # 102 shrv | 125 add
     and rf8, rf8, rf39                                              # 102 shrv
-    vfmax rf62, rf13, rf62 ; sub rf8, rf1, rf8                      # 120 size | 102 sub
+    vfmax rf62, rf13, rf62 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
     vfmax rf8, rf8, rf14                                            # 102 limit
     vfmin rf27, rf27, rf8 ; sub rf8, rf26, rf8                      # 104 min | 104 sub
-    vfmax rf8, rf27, rf8 ; ldunifrf.rf27                            # 104 parts10 | 126 total | uniform 0x7ffd8000
-    shr rf8, rf62, rf6 ; add rf18, rf18, rf8 ; ldunifrf.rf62        # 102 shrv | 126 add | 60 pri | uniform 0x00010001
+    vfmax rf8, rf27, rf8 ; ldunifrf.rf27                            # 104 parts10 | 125 total | uniform 0x7ffd8000
+    shr rf8, rf62, rf6 ; add rf18, rf18, rf8 ; ldunifrf.rf62        # 102 shrv | 125 add | 60 pri | uniform 0x00010001
     and rf8, rf8, rf39                                              # 102 shrv
-    shr rf40, rf40, rf9 ; sub rf8, rf1, rf8                         # 118 p | 102 sub
+    shr rf40, rf40, rf9 ; sub rf8, rf1, rf8                         # 117 p | 102 sub
     vfmax rf8, rf8, rf14                                            # 102 limit
-    vfmin rf13, rf13, rf8 ; sub rf8, rf26, rf8 ; ldunifrf.rf26      # 104 min | 104 sub | 127 add | uniform 0x01040107
+    vfmin rf13, rf13, rf8 ; sub rf8, rf26, rf8 ; ldunifrf.rf26      # 104 min | 104 sub | 126 add | uniform 0x01040107
     vfmax rf8, rf13, rf8                                            # 104 parts10
-    shr rf8, rf58, rf9 ; add rf5, rf5, rf8 ; ldunifrf.rf9           # 118 p | 126 add | 127 rounded | uniform 0x0fff0fff
-    shl rf23, rf23, rf56                                            # 118 p
-    shl rf35, rf35, rf56 ; add rf23, rf40, rf23 ; ldunifrf.rf40     # 118 p | 60 pri | uniform 0x40004000
-    and rf35, rf23, rf39 ; add rf8, rf8, rf35 ; ldunifrf.rf56       # 118 p | 130 select | uniform 0x40ff40ff
-    and rf58, rf8, rf39 ; sub rf23, rf23, rf35                      # 118 p
-    shr rf23, rf23, 8 ; sub rf35, rf35, rf57                        # 118 p | 120 sub
-    vfmin rf44, rf55, rf35 ; sub rf23, rf23, rf44                   # 122 low | 120 sub
-    vfmin rf7, rf7, rf23 ; sub rf8, rf8, rf58                       # 122 low | 118 p
-    vfmax rf7, rf15, rf23 ; add.ifb rf11, rf12, rf7                 # 123 high | 130 select
-    vfmax rf7, rf29, rf35 ; add.ifb rf50, rf12, rf7                 # 123 high | 130 select
-    shr rf8, rf8, 8 ; sub rf22, rf58, rf22                          # 118 p | 120 sub
-    vfmin rf37, rf37, rf22 ; sub rf8, rf8, rf38 ; ldunifrf.rf38     # 122 low | 120 sub | 131 clip | uniform 0xbfbfc000
-    vfmin rf43, rf43, rf8 ; add.ifb rf52, rf32, rf44                # 122 low | 130 select
-    vfmax rf17, rf17, rf8 ; add.ifb rf53, rf46, rf43                # 123 high | 130 select
-    vfmax rf17, rf20, rf22 ; add.ifb rf36, rf46, rf17               # 123 high | 130 select
-    add.ifb rf30, rf47, rf37 ; add.ifb rf59, rf32, rf7              # 130 select
-    add.ifb rf49, rf47, rf17 ; sub rf17, rf41, rf35                 # 130 select | 120 size
-    vfmax rf17, rf35, rf17 ; sub rf47, rf41, rf23 ; ldunifrf.rf7    # 120 size | 131 store dst | uniform value:dst_stride
-    shr rf17, rf17, rf6 ; sub rf32, rf41, rf22 ; ldunifrf.rf37      # 102 shrv | 120 size | uniform value:items
-    and rf17, rf17, rf39 ; sub rf20, rf41, rf8 ; ldunifrf.rf46      # 102 shrv | 120 size | uniform value:records
-    vfmax rf47, rf23, rf47 ; sub rf17, rf1, rf17                    # 120 size | 102 sub
+    shr rf8, rf58, rf9 ; add rf5, rf5, rf8 ; ldunifrf.rf9           # 117 p | 125 add | 126 rounded | uniform 0x0fff0fff
+    shl rf23, rf23, rf56                                            # 117 p
+    shl rf35, rf35, rf56 ; add rf23, rf40, rf23 ; ldunifrf.rf40     # 117 p | 60 pri | uniform 0x40004000
+    and rf35, rf23, rf39 ; add rf8, rf8, rf35 ; ldunifrf.rf56       # 117 p | 129 select | uniform 0x40ff40ff
+    and rf58, rf8, rf39 ; sub rf23, rf23, rf35                      # 117 p
+    shr rf23, rf23, 8 ; sub rf35, rf35, rf57                        # 117 p | 119 sub
+    vfmin rf44, rf55, rf35 ; sub rf23, rf23, rf44                   # 121 low | 119 sub
+    vfmin rf7, rf7, rf23 ; sub rf8, rf8, rf58                       # 121 low | 117 p
+    vfmax rf7, rf15, rf23 ; add.ifb rf11, rf12, rf7                 # 122 high | 129 select
+    vfmax rf7, rf29, rf35 ; add.ifb rf50, rf12, rf7                 # 122 high | 129 select
+    shr rf8, rf8, 8 ; sub rf22, rf58, rf22                          # 117 p | 119 sub
+    vfmin rf37, rf37, rf22 ; sub rf8, rf8, rf38 ; ldunifrf.rf38     # 121 low | 119 sub | 130 clip | uniform 0xbfbfc000
+    vfmin rf43, rf43, rf8 ; add.ifb rf52, rf32, rf44                # 121 low | 129 select
+    vfmax rf17, rf17, rf8 ; add.ifb rf53, rf46, rf43                # 122 high | 129 select
+    vfmax rf17, rf20, rf22 ; add.ifb rf36, rf46, rf17               # 122 high | 129 select
+    add.ifb rf30, rf47, rf37 ; add.ifb rf59, rf32, rf7              # 129 select
+    add.ifb rf49, rf47, rf17 ; sub rf17, rf41, rf35                 # 129 select | 119 size
+    vfmax rf17, rf35, rf17 ; sub rf47, rf41, rf23 ; ldunifrf.rf7    # 119 size | 130 store dst | uniform value:dst_stride
+    shr rf17, rf17, rf6 ; sub rf32, rf41, rf22 ; ldunifrf.rf37      # 102 shrv | 119 size | uniform value:items
+    and rf17, rf17, rf39 ; sub rf20, rf41, rf8 ; ldunifrf.rf46      # 102 shrv | 119 size | uniform value:records
+    vfmax rf47, rf23, rf47 ; sub rf17, rf1, rf17                    # 119 size | 102 sub
     vfmax rf17, rf17, rf28 ; sub rf37, rf37, 1                      # 102 limit
     vfmin rf35, rf35, rf17 ; sub rf17, rf41, rf17                   # 104 min | 104 sub
     vfmax rf17, rf35, rf17                                          # 104 part
-    shr rf17, rf47, rf6 ; add rf33, rf33, rf17                      # 102 shrv | 126 total
-    and rf17, rf17, rf39 ; add rf47, rf33, rf27                     # 102 shrv | 126 total
-    vfmax rf32, rf22, rf32 ; sub rf17, rf1, rf17                    # 120 size | 102 sub
-    vfmax rf17, rf17, rf28 ; add rf33, rf33, rf26                   # 102 limit | 127 add
+    shr rf17, rf47, rf6 ; add rf33, rf33, rf17                      # 102 shrv | 125 total
+    and rf17, rf17, rf39 ; add rf47, rf33, rf27                     # 102 shrv | 125 total
+    vfmax rf32, rf22, rf32 ; sub rf17, rf1, rf17                    # 119 size | 102 sub
+    vfmax rf17, rf17, rf28 ; add rf33, rf33, rf26                   # 102 limit | 126 add
     vfmin rf23, rf23, rf17 ; sub rf17, rf41, rf17                   # 104 min | 104 sub
     vfmax rf17, rf23, rf17                                          # 104 part
-    shr rf17, rf32, rf6 ; add rf21, rf21, rf17                      # 102 shrv | 126 total
-    and rf17, rf17, rf39 ; add rf32, rf21, rf27                     # 102 shrv | 126 total
-    vfmax rf20, rf8, rf20 ; sub rf17, rf1, rf17                     # 120 size | 102 sub
-    vfmax rf17, rf17, rf28 ; add rf21, rf21, rf26                   # 102 limit | 127 add
+    shr rf17, rf32, rf6 ; add rf21, rf21, rf17                      # 102 shrv | 125 total
+    and rf17, rf17, rf39 ; add rf32, rf21, rf27                     # 102 shrv | 125 total
+    vfmax rf20, rf8, rf20 ; sub rf17, rf1, rf17                     # 119 size | 102 sub
+    vfmax rf17, rf17, rf28 ; add rf21, rf21, rf26                   # 102 limit | 126 add
     vfmin rf22, rf22, rf17 ; sub rf17, rf41, rf17                   # 104 min | 104 sub
     vfmax rf17, rf22, rf17                                          # 104 part
-    shr rf6, rf20, rf6 ; add rf17, rf18, rf17                       # 102 shrv | 126 total
-    and rf6, rf6, rf39 ; add rf39, rf17, rf27                       # 102 shrv | 126 total
-    shr rf6, rf47, 15 ; sub rf1, rf1, rf6                           # 127 shr | 102 sub
-    vfmax rf1, rf1, rf28 ; add rf17, rf17, rf26                     # 102 limit | 127 add
+    shr rf6, rf20, rf6 ; add rf17, rf18, rf17                       # 102 shrv | 125 total
+    and rf6, rf6, rf39 ; add rf39, rf17, rf27                       # 102 shrv | 125 total
+    shr rf6, rf47, 15 ; sub rf1, rf1, rf6                           # 126 shr | 102 sub
+    vfmax rf1, rf1, rf28 ; add rf17, rf17, rf26                     # 102 limit | 126 add
     vfmin rf8, rf8, rf1 ; sub rf1, rf41, rf1                        # 104 min | 104 sub
     vfmax rf1, rf8, rf1                                             # 104 part
-    and rf5, rf6, rf62 ; add rf1, rf5, rf1                          # 127 shr | 126 total
-    shr rf27, rf32, 15 ; add rf32, rf1, rf27                        # 127 shr | 126 total
-    and rf5, rf27, rf62 ; add rf27, rf33, rf5                       # 127 shr | 127 add
-    shr rf5, rf39, 15 ; add rf21, rf21, rf5                         # 127 shr | 127 add
-    and rf1, rf5, rf62 ; add rf5, rf1, rf26                         # 127 shr | 127 add
-    shr rf1, rf32, 15 ; add rf17, rf17, rf1                         # 127 shr | 127 add
-    and rf1, rf1, rf62                                              # 127 shr
-    shr rf1, rf27, 4 ; add rf5, rf5, rf1                            # 127 rounded | 127 add
-    shr rf21, rf21, 4                                               # 127 rounded
-    shr rf17, rf17, 4                                               # 127 rounded
-    shr rf5, rf5, 4                                                 # 127 rounded
-    and rf1, rf1, rf9                                               # 127 rounded
-    and rf2, rf21, rf9 ; add rf1, rf2, rf1                          # 127 rounded | 130 add
-    vfmax rf1, rf1, rf52 ; add rf2, rf42, rf2                       # 130 max | 130 add
-    vfmin rf1, rf1, rf59                                            # 130 limited
-    vfmax rf2, rf2, rf11                                            # 130 max
-    vfmin rf2, rf2, rf50                                            # 130 limited
-    and rf17, rf17, rf9                                             # 127 rounded
-    and rf9, rf5, rf9 ; add rf5, rf19, rf17                         # 127 rounded | 130 add
-    vfmax rf5, rf5, rf30 ; add rf9, rf10, rf9                       # 130 max | 130 add
-    vfmin rf5, rf5, rf49                                            # 130 limited
-    vfmax rf9, rf9, rf53                                            # 130 max
-    vfmin rf9, rf9, rf36                                            # 130 limited
-    vfmax rf1, rf1, rf40                                            # 131 clip
-    vfmax rf2, rf2, rf40                                            # 131 clip
-    vfmax rf5, rf5, rf40                                            # 131 clip
-    vfmax rf9, rf9, rf40                                            # 131 clip
-    vfmin rf1, rf1, rf56                                            # 131 clip
-    vfmin rf2, rf2, rf56                                            # 131 clip
-    shl rf2, rf2, 8                                                 # 131 clip
-    vfmin rf2, rf5, rf56 ; add rf1, rf1, rf2                        # 131 clip
-    vfmin rf9, rf9, rf56                                            # 131 clip
-    shl rf9, rf9, 8                                                 # 131 clip
-    shl rf9, rf37, 4 ; add rf2, rf2, rf9                            # 131 clip
-    add tmud, rf1, rf38 ; add rf1, rf46, rf9                        # 131 store dst
-    add tmud, rf2, rf38 ; sub.pushc -, rf1, rf3                     # 131 store dst | whether there is a batch more
-    nop ; add.ifnb tmuau, rf4, rf7                                  # 131 store dst | uniform 0xfffffffa (vec2)
+    and rf5, rf6, rf62 ; add rf1, rf5, rf1                          # 126 shr | 125 total
+    shr rf27, rf32, 15 ; add rf32, rf1, rf27                        # 126 shr | 125 total
+    and rf5, rf27, rf62 ; add rf27, rf33, rf5                       # 126 shr | 126 add
+    shr rf5, rf39, 15 ; add rf21, rf21, rf5                         # 126 shr | 126 add
+    and rf1, rf5, rf62 ; add rf5, rf1, rf26                         # 126 shr | 126 add
+    shr rf1, rf32, 15 ; add rf17, rf17, rf1                         # 126 shr | 126 add
+    and rf1, rf1, rf62                                              # 126 shr
+    shr rf1, rf27, 4 ; add rf5, rf5, rf1                            # 126 rounded | 126 add
+    shr rf21, rf21, 4                                               # 126 rounded
+    shr rf17, rf17, 4                                               # 126 rounded
+    shr rf5, rf5, 4                                                 # 126 rounded
+    and rf1, rf1, rf9                                               # 126 rounded
+    and rf2, rf21, rf9 ; add rf1, rf2, rf1                          # 126 rounded | 129 add
+    vfmax rf1, rf1, rf52 ; add rf2, rf42, rf2                       # 129 max | 129 add
+    vfmin rf1, rf1, rf59                                            # 129 limited
+    vfmax rf2, rf2, rf11                                            # 129 max
+    vfmin rf2, rf2, rf50                                            # 129 limited
+    and rf17, rf17, rf9                                             # 126 rounded
+    and rf9, rf5, rf9 ; add rf5, rf19, rf17                         # 126 rounded | 129 add
+    vfmax rf5, rf5, rf30 ; add rf9, rf10, rf9                       # 129 max | 129 add
+    vfmin rf5, rf5, rf49                                            # 129 limited
+    vfmax rf9, rf9, rf53                                            # 129 max
+    vfmin rf9, rf9, rf36                                            # 129 limited
+    vfmax rf1, rf1, rf40                                            # 130 clip
+    vfmax rf2, rf2, rf40                                            # 130 clip
+    vfmax rf5, rf5, rf40                                            # 130 clip
+    vfmax rf9, rf9, rf40                                            # 130 clip
+    vfmin rf1, rf1, rf56                                            # 130 clip
+    vfmin rf2, rf2, rf56                                            # 130 clip
+    shl rf2, rf2, 8                                                 # 130 clip
+    vfmin rf2, rf5, rf56 ; add rf1, rf1, rf2                        # 130 clip
+    vfmin rf9, rf9, rf56                                            # 130 clip
+    shl rf9, rf9, 8                                                 # 130 clip
+    shl rf9, rf37, 4 ; add rf2, rf2, rf9                            # 130 clip
+    add tmud, rf1, rf38 ; add rf1, rf46, rf9                        # 130 store dst
+    add tmud, rf2, rf38 ; sub.pushc -, rf1, rf3                     # 130 store dst | whether there is a batch more
+    nop ; add.ifnb tmuau, rf4, rf7                                  # 130 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

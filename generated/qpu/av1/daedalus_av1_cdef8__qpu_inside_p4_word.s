@@ -5,7 +5,7 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inside (15 <= edges <= 15)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 58b5ee85055225d8
+# input hash c09e0554d9c5ebd9
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
@@ -59,492 +59,492 @@
     and rf2, rf3, 1                                                 # 106 stage
     shl rf0, rf0, 4
     shr rf4, rf3, 1                                                 # 106 stage
-    shl rf5, rf2, 2                                                 # 118 load src
+    shl rf5, rf2, 2                                                 # 117 load src
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 damping
     shl rf1, rf1, 4
     nop ; ldunifrf.rf2                                              # uniform value:records
     add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
     shl rf1, rf1, 4
     umin tmuau, rf2, rf0 ; mov rf8, 3                               # the item's record | 111 select | uniform 0xfffffffb (vec3)
-    add rf3, rf2, rf1 ; mov rf18, rf8 ; thrsw ; ldunifrf.rf6        # the item's record | 111 select | 118 load src | uniform value:src
-    add rf6, rf6, rf5 ; mov rf19, rf8 ; ldunifrf.rf12               # 118 load src | 111 select | uniform value:src_stride
-    nop ; smul24 rf7, rf4, rf12 ; ldunifrf.rf9                      # 118 load src | 131 store dst | uniform value:dst
-    add rf6, rf9, rf5 ; add rf13, rf6, rf7 ; ldunifrf.rf5           # 131 store dst | 118 load src | uniform value:dst_stride
-    nop ; smul24 rf4, rf4, rf5 ; ldunifrf.rf5                       # 131 store dst | 60 pri | uniform 0x000000ff
-    mov rf16, rf5 ; add rf17, rf6, rf4 ; ldunifrf.rf4               # 130 select | 131 store dst | 62 damping | uniform 0x00010000
+    add rf3, rf2, rf1 ; mov rf18, rf8 ; thrsw ; ldunifrf.rf6        # the item's record | 111 select | 117 load src | uniform value:src
+    add rf6, rf6, rf5 ; mov rf19, rf8 ; ldunifrf.rf12               # 117 load src | 111 select | uniform value:src_stride
+    nop ; smul24 rf7, rf4, rf12 ; ldunifrf.rf9                      # 117 load src | 130 store dst | uniform value:dst
+    add rf6, rf9, rf5 ; add rf13, rf6, rf7 ; ldunifrf.rf5           # 130 store dst | 117 load src | uniform value:dst_stride
+    nop ; smul24 rf4, rf4, rf5 ; ldunifrf.rf5                       # 130 store dst | 60 pri | uniform 0x000000ff
+    mov rf16, rf5 ; add rf17, rf6, rf4 ; ldunifrf.rf4               # 129 select | 130 store dst | 62 damping | uniform 0x00010000
     nop ; ldunifrf.rf6                                              # 97 table | uniform table:log2
     nop ; ldunifrf.rf7                                              # 61 sec | uniform 0x00000100
     nop ; ldunifrf.rf9                                              # 63 dir | uniform 0x01000000
-    nop ; ldunifrf.rf10                                             # 118 table | uniform table:dy
-    nop ; ldunifrf.rf11                                             # 118 table | uniform table:dx
-    nop ; ldunifrf.rf14                                             # 114 beside | uniform table:next
-    nop ; mov rf15, 0                                               # 127 select
+    nop ; ldunifrf.rf10                                             # 117 table | uniform table:dy
+    nop ; ldunifrf.rf11                                             # 117 table | uniform table:dx
+    nop ; ldunifrf.rf14                                             # 113 beside0 | uniform table:next
+    nop ; mov rf15, 0                                               # 126 select
 loop:
     nop ; ldtmu.rf20                                                # the item's record
     nop ; ldtmu.rf21                                                # the item's record
-    nop ; add rf22, rf13, rf21 ; ldtmu.rf21                         # 118 load src | the item's record
+    nop ; add rf22, rf13, rf21 ; ldtmu.rf21                         # 117 load src | the item's record
     and rf24, rf21, rf5 ; v8dot rf23, rf21, rf4                     # 60 pri | 62 damping
     shl rf25, rf24, 2 ; v8dot rf26, rf21, rf7                       # 97 table | 61 sec
     shl rf25, rf26, 2 ; add tmua, rf6, rf25                         # 98 table | 97 table
     asr rf21, rf24, 1 ; v8dot rf27, rf21, rf9                       # 99 shr | 63 dir
-    shl rf25, rf27, 3 ; add tmua, rf6, rf25                         # 118 table | 98 table
-    add rf21, rf21, rf21 ; add tmuau, rf10, rf25 ; thrsw            # 99 mul | 118 table | uniform 0xfffffffa (vec2)
-    add tmuau, rf11, rf25 ; add rf25, rf27, 2                       # 118 table | 114 add | uniform 0xfffffffa (vec2)
-    shl rf25, rf25, 2                                               # 114 beside
+    shl rf25, rf27, 3 ; add tmua, rf6, rf25                         # 117 table | 98 table
+    add rf21, rf21, rf21 ; add tmuau, rf10, rf25 ; thrsw            # 99 mul | 117 table | uniform 0xfffffffa (vec2)
+    add tmuau, rf11, rf25 ; add rf25, rf27, 2                       # 117 table | 113 add | uniform 0xfffffffa (vec2)
+    shl rf25, rf25, 2                                               # 113 beside0
     nop ; thrsw ; ldtmu.rf28                                        # 97 table
-    sub rf27, rf23, rf28 ; add rf28, rf27, 6                        # 97 sub | 114 add
+    sub rf27, rf23, rf28 ; add rf28, rf27, 6                        # 97 sub | 113 add
     max rf27, rf27, 0                                               # 97 pri_shift
     nop ; thrsw ; ldtmu.rf29                                        # 98 table
-    shl rf28, rf28, 2 ; sub rf23, rf23, rf29                        # 114 beside | 98 sub
-    max rf23, rf23, 0                                               # 98 sec_shift
+    shl rf28, rf28, 2 ; sub rf23, rf23, rf29                        # 113 way | 98 sub
+    max rf23, rf23, 0                                               # 98 shift
     nop ; sub.pushc -, rf21, rf24                                   # 111 select
     nop ; mov.ifna rf18, 4                                          # 111 select
     nop ; mov.ifna rf19, 2                                          # 111 select
-    nop ; ldtmu.rf21                                                # 118 table
-    nop ; smul24 rf30, rf21, rf12 ; ldtmu.rf29                      # 118 load src | 118 table
-    nop ; smul24 rf21, rf21, -1                                     # 118 mul
-    nop ; smul24 rf31, rf21, rf12 ; ldtmu.rf21                      # 118 load src | 118 table
-    add rf21, rf30, rf21 ; smul24 rf30, rf21, -1                    # 118 load src | 118 mul
-    add rf30, rf22, rf21 ; add rf31, rf31, rf30 ; ldtmu.rf21        # 118 load src | 118 table
-    and tmuau, rf30, -4 ; add rf31, rf22, rf31                      # 118 load src | uniform 0xfffffffa (vec2)
-    shl rf30, rf30, 3 ; mov tmua, rf22                              # 118 load src | 107 px
-    and tmuau, rf31, -4 ; smul24 rf32, rf29, rf12                   # 118 load src | uniform 0xfffffffa (vec2)
-    shl rf31, rf31, 3 ; add rf32, rf32, rf21                        # 118 load src
-    not rf32, rf30 ; add rf33, rf22, rf32 ; thrsw                   # 118 load src
-    and tmuau, rf33, -4                                             # 118 load src | uniform 0xfffffffa (vec2)
-    shl rf33, rf33, 3                                               # 118 load src
-    not rf35, rf31 ; thrsw ; ldtmu.rf34                             # 118 load src
-    shr rf34, rf34, rf30 ; ldtmu.rf30                               # 118 load src
-    add rf29, rf30, rf30 ; smul24 rf30, rf29, -1                    # 118 load src | 118 mul
-    shl rf29, rf29, rf32 ; smul24 rf32, rf30, rf12 ; thrsw ; ldtmu.rf30 # 118 load src | 107 px
-    and rf34, rf30, rf5 ; add rf29, rf34, rf29                      # 107 px | 118 load src
-    and rf21, rf29, rf5 ; smul24 rf36, rf21, -1                     # 118 load src | 118 mul
-    min rf38, rf34, rf21 ; sub.pushc rf37, rf21, rf34               # 122 min | 104 select
-    and rf39, rf21, rf5 ; sub rf21, rf34, rf21 ; thrsw ; ldtmu.rf40 # 123 wrap | 120 size | 118 load src
-    max rf21, rf37, rf21 ; add rf36, rf32, rf36 ; ldtmu.rf32        # 120 size | 118 load src
-    asr rf32, rf21, rf27 ; add rf37, rf32, rf32                     # 102 shrv | 118 load src
-    max rf39, rf34, rf39 ; sub rf32, rf24, rf32 ; ldtmu.rf41        # 123 max | 102 sub | 118 load src
-    max rf32, rf32, 0 ; add rf36, rf22, rf36                        # 102 limit | 118 load src
-    min rf21, rf21, rf32 ; sub rf32, -1, rf33                       # 103 amount | 118 load src
-    shr rf31, rf40, rf31 ; sub.ifa rf21, 0, rf21                    # 118 load src | 104 select
-    shl rf35, rf37, rf35 ; smul24 rf21, rf21, rf18 ; ldtmu.rf37     # 118 load src | 121 parts0
-    and tmuau, rf36, -4 ; add rf31, rf31, rf35                      # 118 load src | uniform 0xfffffffa (vec2)
-    shl rf37, rf36, 3 ; add rf36, rf37, rf37                        # 118 load src
-    shr rf41, rf41, rf33 ; v8dot rf33, rf31, 1                      # 118 load src
-    min rf35, rf38, rf33 ; sub.pushc rf38, rf33, rf34               # 122 min | 104 select
-    and rf40, rf33, rf5 ; sub rf33, rf34, rf33 ; thrsw              # 123 wrap | 120 size
-    max rf33, rf38, rf33 ; sub rf38, -1, rf37                       # 120 size | 118 load src
-    max rf25, rf39, rf40 ; add tmua, rf14, rf25                     # 123 max | 114 beside
-    asr rf39, rf33, rf27 ; thrsw ; ldtmu.rf40                       # 102 shrv | 118 load src
-    shl rf36, rf36, rf32 ; sub rf32, rf24, rf39 ; ldtmu.rf39        # 118 load src | 102 sub
-    max rf32, rf32, 0 ; add rf36, rf41, rf36                        # 102 limit | 118 load src
-    min rf32, rf33, rf32 ; v8dot rf33, rf36, 1                      # 103 amount | 118 load src
-    min rf35, rf35, rf33 ; sub.ifa rf32, 0, rf32                    # 122 min | 104 select
-    and rf41, rf33, rf5 ; smul24 rf32, rf32, rf18 ; ldtmu.rf42      # 123 wrap | 121 parts1 | 114 beside
-    max rf41, rf25, rf41 ; sub.pushc rf25, rf33, rf34               # 123 max | 104 select
-    shr rf37, rf40, rf37 ; sub rf33, rf34, rf33                     # 118 load src | 120 size
-    max rf25, rf25, rf33 ; add rf33, rf39, rf39                     # 120 size | 118 load src
-    asr rf21, rf25, rf27 ; add rf32, rf21, rf32                     # 102 shrv | 126 add
-    shl rf33, rf33, rf38 ; sub rf21, rf24, rf21                     # 118 load src | 102 sub
-    max rf21, rf21, 0 ; add rf33, rf37, rf33                        # 102 limit | 118 load src
-    min rf21, rf25, rf21 ; v8dot rf25, rf33, 1                      # 103 amount | 118 load src
-    min rf35, rf35, rf25 ; sub.ifa rf21, 0, rf21                    # 122 min | 104 select
-    and rf37, rf25, rf5 ; smul24 rf21, rf21, rf19                   # 123 wrap | 121 parts2
-    max rf41, rf41, rf37 ; sub.pushc rf37, rf25, rf34               # 123 max | 104 select
-    shl rf42, rf42, 3 ; sub rf25, rf34, rf25                        # 118 table | 120 size
-    max rf25, rf37, rf25 ; add tmuau, rf10, rf42                    # 120 size | 118 table | uniform 0xfffffffa (vec2)
-    asr rf42, rf25, rf27 ; add tmuau, rf11, rf42 ; thrsw            # 102 shrv | 118 table | uniform 0xfffffffa (vec2)
-    sub rf21, rf24, rf42 ; add rf32, rf32, rf21                     # 102 sub | 126 add
+    nop ; ldtmu.rf21                                                # 117 table
+    nop ; smul24 rf30, rf21, rf12 ; ldtmu.rf29                      # 117 load src | 117 table
+    nop ; smul24 rf21, rf21, -1                                     # 117 mul
+    nop ; smul24 rf31, rf21, rf12 ; ldtmu.rf21                      # 117 load src | 117 table
+    add rf21, rf30, rf21 ; smul24 rf30, rf21, -1                    # 117 load src | 117 mul
+    add rf30, rf22, rf21 ; add rf31, rf31, rf30 ; ldtmu.rf21        # 117 load src | 117 table
+    and tmuau, rf30, -4 ; add rf31, rf22, rf31                      # 117 load src | uniform 0xfffffffa (vec2)
+    shl rf30, rf30, 3 ; mov tmua, rf22                              # 117 load src | 107 px
+    and tmuau, rf31, -4 ; smul24 rf32, rf29, rf12                   # 117 load src | uniform 0xfffffffa (vec2)
+    shl rf31, rf31, 3 ; add rf32, rf32, rf21                        # 117 load src
+    not rf32, rf30 ; add rf33, rf22, rf32 ; thrsw                   # 117 load src
+    and tmuau, rf33, -4                                             # 117 load src | uniform 0xfffffffa (vec2)
+    shl rf33, rf33, 3                                               # 117 load src
+    not rf35, rf31 ; thrsw ; ldtmu.rf34                             # 117 load src
+    shr rf34, rf34, rf30 ; ldtmu.rf30                               # 117 load src
+    add rf29, rf30, rf30 ; smul24 rf30, rf29, -1                    # 117 load src | 117 mul
+    shl rf29, rf29, rf32 ; smul24 rf32, rf30, rf12 ; thrsw ; ldtmu.rf30 # 117 load src | 107 px
+    and rf34, rf30, rf5 ; add rf29, rf34, rf29                      # 107 px | 117 load src
+    and rf21, rf29, rf5 ; smul24 rf36, rf21, -1                     # 117 load src | 117 mul
+    min rf38, rf34, rf21 ; sub.pushc rf37, rf21, rf34               # 121 min | 104 select
+    and rf39, rf21, rf5 ; sub rf21, rf34, rf21 ; thrsw ; ldtmu.rf40 # 122 wrap | 119 size | 117 load src
+    max rf21, rf37, rf21 ; add rf36, rf32, rf36 ; ldtmu.rf32        # 119 size | 117 load src
+    asr rf32, rf21, rf27 ; add rf37, rf32, rf32                     # 102 shrv | 117 load src
+    max rf39, rf34, rf39 ; sub rf32, rf24, rf32 ; ldtmu.rf41        # 122 max | 102 sub | 117 load src
+    max rf32, rf32, 0 ; add rf36, rf22, rf36                        # 102 limit | 117 load src
+    min rf21, rf21, rf32 ; sub rf32, -1, rf33                       # 103 amount | 117 load src
+    shr rf31, rf40, rf31 ; sub.ifa rf21, 0, rf21                    # 117 load src | 104 select
+    shl rf35, rf37, rf35 ; smul24 rf21, rf21, rf18 ; ldtmu.rf37     # 117 load src | 120 parts0
+    and tmuau, rf36, -4 ; add rf31, rf31, rf35                      # 117 load src | uniform 0xfffffffa (vec2)
+    shl rf37, rf36, 3 ; add rf36, rf37, rf37                        # 117 load src
+    shr rf41, rf41, rf33 ; v8dot rf33, rf31, 1                      # 117 load src
+    min rf35, rf38, rf33 ; sub.pushc rf38, rf33, rf34               # 121 min | 104 select
+    and rf40, rf33, rf5 ; sub rf33, rf34, rf33 ; thrsw              # 122 wrap | 119 size
+    max rf33, rf38, rf33 ; sub rf38, -1, rf37                       # 119 size | 117 load src
+    max rf25, rf39, rf40 ; add tmua, rf14, rf25                     # 122 max | 113 beside0
+    asr rf39, rf33, rf27 ; thrsw ; ldtmu.rf40                       # 102 shrv | 117 load src
+    shl rf36, rf36, rf32 ; sub rf32, rf24, rf39 ; ldtmu.rf39        # 117 load src | 102 sub
+    max rf32, rf32, 0 ; add rf36, rf41, rf36                        # 102 limit | 117 load src
+    min rf32, rf33, rf32 ; v8dot rf33, rf36, 1                      # 103 amount | 117 load src
+    min rf35, rf35, rf33 ; sub.ifa rf32, 0, rf32                    # 121 min | 104 select
+    and rf41, rf33, rf5 ; smul24 rf32, rf32, rf18 ; ldtmu.rf42      # 122 wrap | 120 parts1 | 113 beside0
+    max rf41, rf25, rf41 ; sub.pushc rf25, rf33, rf34               # 122 max | 104 select
+    shr rf37, rf40, rf37 ; sub rf33, rf34, rf33                     # 117 load src | 119 size
+    max rf25, rf25, rf33 ; add rf33, rf39, rf39                     # 119 size | 117 load src
+    asr rf21, rf25, rf27 ; add rf32, rf21, rf32                     # 102 shrv | 125 add
+    shl rf33, rf33, rf38 ; sub rf21, rf24, rf21                     # 117 load src | 102 sub
+    max rf21, rf21, 0 ; add rf33, rf37, rf33                        # 102 limit | 117 load src
+    min rf21, rf25, rf21 ; v8dot rf25, rf33, 1                      # 103 amount | 117 load src
+    min rf35, rf35, rf25 ; sub.ifa rf21, 0, rf21                    # 121 min | 104 select
+    and rf37, rf25, rf5 ; smul24 rf21, rf21, rf19                   # 122 wrap | 120 parts2
+    max rf41, rf41, rf37 ; sub.pushc rf37, rf25, rf34               # 122 max | 104 select
+    shl rf42, rf42, 3 ; sub rf25, rf34, rf25                        # 117 table | 119 size
+    max rf25, rf37, rf25 ; add tmuau, rf10, rf42                    # 119 size | 117 table | uniform 0xfffffffa (vec2)
+    asr rf42, rf25, rf27 ; add tmuau, rf11, rf42 ; thrsw            # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
+    sub rf21, rf24, rf42 ; add rf32, rf32, rf21                     # 102 sub | 125 add
     max rf21, rf21, 0                                               # 102 limit
-    min rf21, rf25, rf21 ; ldtmu.rf25                               # 103 amount | 118 table
-    sub.ifa rf21, 0, rf21 ; smul24 rf42, rf25, rf12                 # 104 select | 118 load src
-    nop ; smul24 rf21, rf21, rf19 ; ldtmu.rf37                      # 121 parts3 | 118 table
-    add rf25, rf32, rf21 ; smul24 rf21, rf25, -1                    # 126 add | 118 mul
-    nop ; smul24 rf32, rf21, rf12 ; ldtmu.rf21                      # 118 load src | 118 table
-    add rf21, rf42, rf21 ; smul24 rf42, rf21, -1                    # 118 load src | 118 mul
-    add rf32, rf22, rf21 ; add rf42, rf32, rf42 ; ldtmu.rf21        # 118 load src | 118 table
-    and tmuau, rf32, -4 ; add rf42, rf22, rf42                      # 118 load src | uniform 0xfffffffa (vec2)
-    shl rf32, rf32, 3 ; smul24 rf38, rf37, rf12                     # 118 load src
-    and tmuau, rf42, -4 ; add rf38, rf38, rf21                      # 118 load src | uniform 0xfffffffa (vec2)
-    shl rf38, rf42, 3 ; add rf42, rf22, rf38                        # 118 load src
-    not rf39, rf32 ; thrsw                                          # 118 load src
-    and tmuau, rf42, -4                                             # 118 load src | uniform 0xfffffffa (vec2)
-    shl rf42, rf42, 3                                               # 118 load src
-    not rf43, rf38 ; thrsw ; ldtmu.rf40                             # 118 load src
-    shr rf40, rf40, rf32 ; ldtmu.rf32                               # 118 load src
-    add rf32, rf32, rf32 ; smul24 rf37, rf37, -1                    # 118 load src | 118 mul
-    shl rf32, rf32, rf39 ; smul24 rf39, rf37, rf12 ; thrsw ; ldtmu.rf37 # 118 load src
-    shr rf38, rf37, rf38 ; add rf32, rf40, rf32 ; ldtmu.rf37        # 118 load src
-    and rf37, rf32, rf5 ; add rf40, rf37, rf37                      # 118 load src
-    min rf44, rf35, rf37 ; sub.pushc rf35, rf37, rf34               # 122 min | 104 select
-    and rf45, rf37, rf5 ; sub rf37, rf34, rf37 ; ldtmu.rf46         # 123 wrap | 120 size | 118 load src
-    max rf21, rf35, rf37 ; smul24 rf35, rf21, -1                    # 120 size | 118 mul
-    max rf35, rf41, rf45 ; add rf41, rf39, rf35 ; ldtmu.rf39        # 123 max | 118 load src
-    asr rf41, rf21, rf23 ; add rf45, rf22, rf41                     # 102 shrv | 118 load src
-    shl rf41, rf40, rf43 ; sub rf40, rf26, rf41                     # 118 load src | 102 sub
-    max rf38, rf40, 0 ; add rf40, rf38, rf41                        # 102 limit | 118 load src
-    min rf21, rf21, rf38 ; v8dot rf38, rf40, 1                      # 103 amount | 118 load src
-    min rf44, rf44, rf38 ; sub.ifa rf21, 0, rf21                    # 122 min | 104 select
-    and rf41, rf38, rf5 ; add rf21, rf21, rf21                      # 123 wrap | 121 parts4
-    max rf41, rf35, rf41 ; sub.pushc rf35, rf38, rf34               # 123 max | 104 select
-    and tmuau, rf45, -4 ; sub rf38, rf34, rf38                      # 118 load src | 120 size | uniform 0xfffffffa (vec2)
-    max rf28, rf35, rf38 ; add tmua, rf14, rf28 ; thrsw             # 120 size | 114 beside
-    asr rf35, rf28, rf23 ; sub rf38, -1, rf42                       # 102 shrv | 118 load src
-    shl rf45, rf45, 3 ; sub rf35, rf26, rf35                        # 118 load src | 102 sub
-    max rf35, rf35, 0 ; add rf39, rf39, rf39                        # 102 limit | 118 load src
-    min rf21, rf28, rf35 ; add rf28, rf25, rf21 ; thrsw ; ldtmu.rf25 # 103 amount | 126 add | 118 load src
-    shr rf42, rf46, rf42 ; sub.ifa rf21, 0, rf21                    # 118 load src | 104 select
-    shl rf38, rf39, rf38 ; add rf21, rf21, rf21 ; ldtmu.rf39        # 118 load src | 121 parts5
-    shr rf38, rf25, rf45 ; add rf25, rf42, rf38 ; ldtmu.rf42        # 118 load src | 114 beside
-    shl rf42, rf42, 3 ; add rf39, rf39, rf39                        # 118 table | 118 load src
-    and rf45, rf25, rf5 ; sub rf46, -1, rf45                        # 118 load src
-    min rf35, rf44, rf45 ; sub.pushc rf44, rf45, rf34               # 122 min | 104 parts6
-    and rf43, rf45, rf5 ; sub rf45, rf34, rf45                      # 123 wrap | 120 size
-    max rf21, rf44, rf45 ; add rf28, rf28, rf21                     # 120 size | 126 add
-    max rf41, rf41, rf43 ; add tmuau, rf10, rf42                    # 123 max | 118 table | uniform 0xfffffffa (vec2)
-    asr rf42, rf21, rf23 ; add tmuau, rf11, rf42 ; thrsw            # 102 shrv | 118 table | uniform 0xfffffffa (vec2)
-    shl rf42, rf39, rf46 ; sub rf39, rf26, rf42                     # 118 load src | 102 sub
-    max rf38, rf39, 0 ; add rf39, rf38, rf42                        # 102 limit | 118 load src
-    min rf21, rf21, rf38 ; v8dot rf38, rf39, 1                      # 103 amount | 118 load src
-    min rf35, rf35, rf38 ; sub.ifa rf21, 0, rf21                    # 122 min | 104 parts6
-    and rf46, rf38, rf5 ; sub.pushc rf42, rf38, rf34                # 123 wrap | 104 parts7
-    max rf41, rf41, rf46 ; sub rf38, rf34, rf38 ; ldtmu.rf46        # 123 max | 120 size | 118 table
-    max rf21, rf42, rf38 ; add rf38, rf28, rf21 ; ldtmu.rf28        # 120 size | 126 add | 118 table
-    asr rf42, rf21, rf23 ; smul24 rf44, rf46, rf12 ; ldtmu.rf43     # 102 shrv | 118 load src | 118 table
-    sub rf42, rf26, rf42 ; smul24 rf46, rf46, -1                    # 102 sub | 118 mul
-    max rf42, rf42, 0 ; smul24 rf46, rf46, rf12                     # 102 limit | 118 load src
-    min rf21, rf21, rf42 ; add rf44, rf44, rf43 ; ldtmu.rf42        # 103 amount | 118 load src | 118 table
-    sub.ifa rf21, 0, rf21 ; add rf44, rf22, rf44                    # 104 parts7 | 118 load src
-    and tmuau, rf44, -4 ; add rf21, rf38, rf21                      # 118 load src | 126 add | uniform 0xfffffffa (vec2)
-    shl rf44, rf44, 3 ; smul24 rf38, rf28, rf12                     # 118 load src
-    not rf38, rf44 ; add rf45, rf38, rf42 ; thrsw                   # 118 load src
-    add rf45, rf22, rf45 ; smul24 rf43, rf43, -1                    # 118 load src | 118 mul
-    shl rf46, rf45, 3 ; add rf43, rf46, rf43                        # 118 load src
-    not rf47, rf46 ; add rf37, rf22, rf43 ; ldtmu.rf43              # 118 load src
-    and tmuau, rf37, -4 ; mov rf48, rf15                            # 118 load src | 127 select | uniform 0xfffffffa (vec2)
-    shl rf37, rf37, 3 ; mov rf49, rf15                              # 118 load src | 130 select
-    shr rf44, rf43, rf44 ; mov rf50, rf16 ; thrsw ; ldtmu.rf43      # 118 load src | 130 select
-    and tmuau, rf45, -4 ; add rf43, rf43, rf43                      # 118 load src | uniform 0xfffffffa (vec2)
-    shl rf38, rf43, rf38 ; sub rf43, -1, rf37                       # 118 load src
-    add rf38, rf44, rf38 ; v8dot rf45, rf29, rf7 ; thrsw ; ldtmu.rf44 # 118 load src
-    shr rf44, rf44, rf37 ; v8dot rf37, rf38, 1                      # 118 load src
-    min rf51, rf35, rf37 ; sub rf35, rf34, rf37 ; ldtmu.rf52        # 122 min | 120 size | 118 load src
-    and rf53, rf37, rf5 ; sub.pushc rf37, rf37, rf34                # 123 wrap | 104 select
-    max rf35, rf37, rf35 ; add rf37, rf52, rf52 ; ldtmu.rf52        # 120 size | 118 load src
-    max rf28, rf41, rf53 ; smul24 rf41, rf28, -1                    # 123 max | 118 mul
-    asr rf42, rf35, rf23 ; smul24 rf53, rf42, -1                    # 102 shrv | 118 mul
-    shl rf42, rf37, rf43 ; sub rf37, rf26, rf42 ; ldtmu.rf43        # 118 load src | 102 sub
-    max rf37, rf37, 0 ; add rf42, rf44, rf42                        # 102 limit | 118 load src
-    min rf35, rf35, rf37 ; v8dot rf37, rf42, 1                      # 103 amount | 118 load src
-    min rf51, rf51, rf37 ; sub.ifa rf35, 0, rf35                    # 122 min | 104 select
-    and rf44, rf37, rf5 ; add rf35, rf35, rf35                      # 123 wrap | 121 parts8
-    max rf21, rf28, rf44 ; add rf28, rf21, rf35                     # 123 max | 126 add
-    shr rf52, rf52, rf46 ; sub.pushc rf46, rf37, rf34               # 118 load src | 104 select
-    sub rf37, rf34, rf37 ; smul24 rf41, rf41, rf12                  # 120 size | 118 p
-    max rf37, rf46, rf37 ; add rf41, rf41, rf53                     # 120 size | 118 p
-    asr rf22, rf37, rf23 ; add rf41, rf22, rf41                     # 102 shrv | 118 p
-    and tmuau, rf41, -4 ; sub rf22, rf26, rf22                      # 118 p | 102 sub | uniform 0xfffffffa (vec2)
-    max rf22, rf22, 0 ; add rf43, rf43, rf43                        # 102 limit | 118 load src
+    min rf21, rf25, rf21 ; ldtmu.rf25                               # 103 amount | 117 table
+    sub.ifa rf21, 0, rf21 ; smul24 rf42, rf25, rf12                 # 104 select | 117 load src
+    nop ; smul24 rf21, rf21, rf19 ; ldtmu.rf37                      # 120 parts3 | 117 table
+    add rf25, rf32, rf21 ; smul24 rf21, rf25, -1                    # 125 add | 117 mul
+    nop ; smul24 rf32, rf21, rf12 ; ldtmu.rf21                      # 117 load src | 117 table
+    add rf21, rf42, rf21 ; smul24 rf42, rf21, -1                    # 117 load src | 117 mul
+    add rf32, rf22, rf21 ; add rf42, rf32, rf42 ; ldtmu.rf21        # 117 load src | 117 table
+    and tmuau, rf32, -4 ; add rf42, rf22, rf42                      # 117 load src | uniform 0xfffffffa (vec2)
+    shl rf32, rf32, 3 ; smul24 rf38, rf37, rf12                     # 117 load src
+    and tmuau, rf42, -4 ; add rf38, rf38, rf21                      # 117 load src | uniform 0xfffffffa (vec2)
+    shl rf38, rf42, 3 ; add rf42, rf22, rf38                        # 117 load src
+    not rf39, rf32 ; thrsw                                          # 117 load src
+    and tmuau, rf42, -4                                             # 117 load src | uniform 0xfffffffa (vec2)
+    shl rf42, rf42, 3                                               # 117 load src
+    not rf43, rf38 ; thrsw ; ldtmu.rf40                             # 117 load src
+    shr rf40, rf40, rf32 ; ldtmu.rf32                               # 117 load src
+    add rf32, rf32, rf32 ; smul24 rf37, rf37, -1                    # 117 load src | 117 mul
+    shl rf32, rf32, rf39 ; smul24 rf39, rf37, rf12 ; thrsw ; ldtmu.rf37 # 117 load src
+    shr rf38, rf37, rf38 ; add rf32, rf40, rf32 ; ldtmu.rf37        # 117 load src
+    and rf37, rf32, rf5 ; add rf40, rf37, rf37                      # 117 load src
+    min rf44, rf35, rf37 ; sub.pushc rf35, rf37, rf34               # 121 min | 104 select
+    and rf45, rf37, rf5 ; sub rf37, rf34, rf37 ; ldtmu.rf46         # 122 wrap | 119 size | 117 load src
+    max rf21, rf35, rf37 ; smul24 rf35, rf21, -1                    # 119 size | 117 mul
+    max rf35, rf41, rf45 ; add rf41, rf39, rf35 ; ldtmu.rf39        # 122 max | 117 load src
+    asr rf41, rf21, rf23 ; add rf45, rf22, rf41                     # 102 shrv | 117 load src
+    shl rf41, rf40, rf43 ; sub rf40, rf26, rf41                     # 117 load src | 102 sub
+    max rf38, rf40, 0 ; add rf40, rf38, rf41                        # 102 limit | 117 load src
+    min rf21, rf21, rf38 ; v8dot rf38, rf40, 1                      # 103 amount | 117 load src
+    min rf44, rf44, rf38 ; sub.ifa rf21, 0, rf21                    # 121 min | 104 select
+    and rf41, rf38, rf5 ; add rf21, rf21, rf21                      # 122 wrap | 120 parts4
+    max rf41, rf35, rf41 ; sub.pushc rf35, rf38, rf34               # 122 max | 104 select
+    and tmuau, rf45, -4 ; sub rf38, rf34, rf38                      # 117 load src | 119 size | uniform 0xfffffffa (vec2)
+    max rf28, rf35, rf38 ; add tmua, rf14, rf28 ; thrsw             # 119 size | 113 way
+    asr rf35, rf28, rf23 ; sub rf38, -1, rf42                       # 102 shrv | 117 load src
+    shl rf45, rf45, 3 ; sub rf35, rf26, rf35                        # 117 load src | 102 sub
+    max rf35, rf35, 0 ; add rf39, rf39, rf39                        # 102 limit | 117 load src
+    min rf21, rf28, rf35 ; add rf28, rf25, rf21 ; thrsw ; ldtmu.rf25 # 103 amount | 125 add | 117 load src
+    shr rf42, rf46, rf42 ; sub.ifa rf21, 0, rf21                    # 117 load src | 104 select
+    shl rf38, rf39, rf38 ; add rf21, rf21, rf21 ; ldtmu.rf39        # 117 load src | 120 parts5
+    shr rf38, rf25, rf45 ; add rf25, rf42, rf38 ; ldtmu.rf42        # 117 load src | 113 way
+    shl rf42, rf42, 3 ; add rf39, rf39, rf39                        # 117 table | 117 load src
+    and rf45, rf25, rf5 ; sub rf46, -1, rf45                        # 117 load src
+    min rf35, rf44, rf45 ; sub.pushc rf44, rf45, rf34               # 121 min | 104 parts6
+    and rf43, rf45, rf5 ; sub rf45, rf34, rf45                      # 122 wrap | 119 size
+    max rf21, rf44, rf45 ; add rf28, rf28, rf21                     # 119 size | 125 add
+    max rf41, rf41, rf43 ; add tmuau, rf10, rf42                    # 122 max | 117 table | uniform 0xfffffffa (vec2)
+    asr rf42, rf21, rf23 ; add tmuau, rf11, rf42 ; thrsw            # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
+    shl rf42, rf39, rf46 ; sub rf39, rf26, rf42                     # 117 load src | 102 sub
+    max rf38, rf39, 0 ; add rf39, rf38, rf42                        # 102 limit | 117 load src
+    min rf21, rf21, rf38 ; v8dot rf38, rf39, 1                      # 103 amount | 117 load src
+    min rf35, rf35, rf38 ; sub.ifa rf21, 0, rf21                    # 121 min | 104 parts6
+    and rf46, rf38, rf5 ; sub.pushc rf42, rf38, rf34                # 122 wrap | 104 parts7
+    max rf41, rf41, rf46 ; sub rf38, rf34, rf38 ; ldtmu.rf46        # 122 max | 119 size | 117 table
+    max rf21, rf42, rf38 ; add rf38, rf28, rf21 ; ldtmu.rf28        # 119 size | 125 add | 117 table
+    asr rf42, rf21, rf23 ; smul24 rf44, rf46, rf12 ; ldtmu.rf43     # 102 shrv | 117 load src | 117 table
+    sub rf42, rf26, rf42 ; smul24 rf46, rf46, -1                    # 102 sub | 117 mul
+    max rf42, rf42, 0 ; smul24 rf46, rf46, rf12                     # 102 limit | 117 load src
+    min rf21, rf21, rf42 ; add rf44, rf44, rf43 ; ldtmu.rf42        # 103 amount | 117 load src | 117 table
+    sub.ifa rf21, 0, rf21 ; add rf44, rf22, rf44                    # 104 parts7 | 117 load src
+    and tmuau, rf44, -4 ; add rf21, rf38, rf21                      # 117 load src | 125 add | uniform 0xfffffffa (vec2)
+    shl rf44, rf44, 3 ; smul24 rf38, rf28, rf12                     # 117 load src
+    not rf38, rf44 ; add rf45, rf38, rf42 ; thrsw                   # 117 load src
+    add rf45, rf22, rf45 ; smul24 rf43, rf43, -1                    # 117 load src | 117 mul
+    shl rf46, rf45, 3 ; add rf43, rf46, rf43                        # 117 load src
+    not rf47, rf46 ; add rf37, rf22, rf43 ; ldtmu.rf43              # 117 load src
+    and tmuau, rf37, -4 ; mov rf48, rf15                            # 117 load src | 126 select | uniform 0xfffffffa (vec2)
+    shl rf37, rf37, 3 ; mov rf49, rf15                              # 117 load src | 129 select
+    shr rf44, rf43, rf44 ; mov rf50, rf16 ; thrsw ; ldtmu.rf43      # 117 load src | 129 select
+    and tmuau, rf45, -4 ; add rf43, rf43, rf43                      # 117 load src | uniform 0xfffffffa (vec2)
+    shl rf38, rf43, rf38 ; sub rf43, -1, rf37                       # 117 load src
+    add rf38, rf44, rf38 ; v8dot rf45, rf29, rf7 ; thrsw ; ldtmu.rf44 # 117 load src
+    shr rf44, rf44, rf37 ; v8dot rf37, rf38, 1                      # 117 load src
+    min rf51, rf35, rf37 ; sub rf35, rf34, rf37 ; ldtmu.rf52        # 121 min | 119 size | 117 load src
+    and rf53, rf37, rf5 ; sub.pushc rf37, rf37, rf34                # 122 wrap | 104 select
+    max rf35, rf37, rf35 ; add rf37, rf52, rf52 ; ldtmu.rf52        # 119 size | 117 load src
+    max rf28, rf41, rf53 ; smul24 rf41, rf28, -1                    # 122 max | 117 mul
+    asr rf42, rf35, rf23 ; smul24 rf53, rf42, -1                    # 102 shrv | 117 mul
+    shl rf42, rf37, rf43 ; sub rf37, rf26, rf42 ; ldtmu.rf43        # 117 load src | 102 sub
+    max rf37, rf37, 0 ; add rf42, rf44, rf42                        # 102 limit | 117 load src
+    min rf35, rf35, rf37 ; v8dot rf37, rf42, 1                      # 103 amount | 117 load src
+    min rf51, rf51, rf37 ; sub.ifa rf35, 0, rf35                    # 121 min | 104 select
+    and rf44, rf37, rf5 ; add rf35, rf35, rf35                      # 122 wrap | 120 parts8
+    max rf21, rf28, rf44 ; add rf28, rf21, rf35                     # 122 max | 125 add
+    shr rf52, rf52, rf46 ; sub.pushc rf46, rf37, rf34               # 117 load src | 104 select
+    sub rf37, rf34, rf37 ; smul24 rf41, rf41, rf12                  # 119 size | 117 p
+    max rf37, rf46, rf37 ; add rf41, rf41, rf53                     # 119 size | 117 p
+    asr rf22, rf37, rf23 ; add rf41, rf22, rf41                     # 102 shrv | 117 p
+    and tmuau, rf41, -4 ; sub rf22, rf26, rf22                      # 117 p | 102 sub | uniform 0xfffffffa (vec2)
+    max rf22, rf22, 0 ; add rf43, rf43, rf43                        # 102 limit | 117 load src
     min rf22, rf37, rf22 ; v8dot rf37, rf30, rf7 ; thrsw            # 103 amount | 107 px
-    shl rf41, rf41, 3 ; sub rf46, rf37, rf45                        # 118 p | 120 size
-    shl rf43, rf43, rf47 ; sub.ifa rf22, 0, rf22                    # 118 load src | 104 select
-    add rf22, rf22, rf22 ; add rf43, rf52, rf43 ; ldtmu.rf52        # 121 parts9 | 118 load src | 118 p
-    shr rf28, rf52, rf41 ; add rf52, rf28, rf22 ; ldtmu.rf22        # 118 p | 126 add
-    and rf41, rf43, rf5 ; sub rf47, -1, rf41                        # 118 load src | 118 p
-    min rf53, rf51, rf41 ; sub.pushc rf51, rf41, rf34               # 122 min | 104 parts10
-    and rf35, rf41, rf5 ; sub rf41, rf34, rf41                      # 123 wrap | 120 size
-    max rf22, rf51, rf41 ; add rf41, rf22, rf22                     # 120 size | 118 p
-    max rf21, rf21, rf35 ; sub.pushc -, 0, rf24                     # 123 max | 130 select
-    asr rf35, rf22, rf23 ; sub.andc -, 0, rf26                      # 102 shrv | 130 select
-    shl rf41, rf41, rf47 ; sub rf35, rf26, rf35                     # 118 p | 102 sub
-    max rf28, rf35, 0 ; add rf35, rf28, rf41                        # 102 limit | 118 p
-    min rf22, rf22, rf28 ; v8dot rf28, rf35, 1                      # 103 amount | 118 p
-    and rf41, rf28, rf5 ; sub.ifb rf22, 0, rf22                     # 123 wrap | 104 parts10
-    vfla rf52 ; add rf22, rf52, rf22                                # 130 select | 126 add
-    min.ifa rf49, rf53, rf28 ; sub.pushc rf53, rf28, rf34           # 130 select | 104 part
-    max.ifb rf50, rf21, rf41 ; sub rf21, rf34, rf28                 # 130 select | 120 size
-    max rf21, rf53, rf21 ; sub.pushc rf53, rf45, rf37               # 120 size | 104 select
-    asr rf28, rf21, rf23 ; v8dot rf41, rf31, rf7                    # 102 shrv | 118 load src
-    max rf46, rf53, rf46 ; sub rf28, rf26, rf28                     # 120 size | 102 sub
-    max rf28, rf28, 0 ; sub rf53, rf37, rf41                        # 102 limit | 120 size
-    min rf21, rf21, rf28 ; v8dot rf28, rf36, rf7                    # 103 amount | 118 load src
+    shl rf41, rf41, 3 ; sub rf46, rf37, rf45                        # 117 p | 119 size
+    shl rf43, rf43, rf47 ; sub.ifa rf22, 0, rf22                    # 117 load src | 104 select
+    add rf22, rf22, rf22 ; add rf43, rf52, rf43 ; ldtmu.rf52        # 120 parts9 | 117 load src | 117 p
+    shr rf28, rf52, rf41 ; add rf52, rf28, rf22 ; ldtmu.rf22        # 117 p | 125 add
+    and rf41, rf43, rf5 ; sub rf47, -1, rf41                        # 117 load src | 117 p
+    min rf53, rf51, rf41 ; sub.pushc rf51, rf41, rf34               # 121 min | 104 parts10
+    and rf35, rf41, rf5 ; sub rf41, rf34, rf41                      # 122 wrap | 119 size
+    max rf22, rf51, rf41 ; add rf41, rf22, rf22                     # 119 size | 117 p
+    max rf21, rf21, rf35 ; sub.pushc -, 0, rf24                     # 122 max | 129 select
+    asr rf35, rf22, rf23 ; sub.andc -, 0, rf26                      # 102 shrv | 129 select
+    shl rf41, rf41, rf47 ; sub rf35, rf26, rf35                     # 117 p | 102 sub
+    max rf28, rf35, 0 ; add rf35, rf28, rf41                        # 102 limit | 117 p
+    min rf22, rf22, rf28 ; v8dot rf28, rf35, 1                      # 103 amount | 117 p
+    and rf41, rf28, rf5 ; sub.ifb rf22, 0, rf22                     # 122 wrap | 104 parts10
+    vfla rf52 ; add rf22, rf52, rf22                                # 129 select | 125 add
+    min.ifa rf49, rf53, rf28 ; sub.pushc rf53, rf28, rf34           # 129 select | 104 part
+    max.ifb rf50, rf21, rf41 ; sub rf21, rf34, rf28                 # 129 select | 119 size
+    max rf21, rf53, rf21 ; sub.pushc rf53, rf45, rf37               # 119 size | 104 select
+    asr rf28, rf21, rf23 ; v8dot rf41, rf31, rf7                    # 102 shrv | 117 load src
+    max rf46, rf53, rf46 ; sub rf28, rf26, rf28                     # 119 size | 102 sub
+    max rf28, rf28, 0 ; sub rf53, rf37, rf41                        # 102 limit | 119 size
+    min rf21, rf21, rf28 ; v8dot rf28, rf36, rf7                    # 103 amount | 117 load src
     asr rf47, rf46, rf27 ; sub.ifb rf21, 0, rf21                    # 102 shrv | 104 part
-    min rf22, rf37, rf45 ; add rf21, rf22, rf21                     # 122 min | 126 total
-    and rf45, rf45, rf5 ; sub.pushn -, rf21, 0                      # 123 wrap | 127 select
-    max rf45, rf37, rf45 ; add rf21, rf21, 8                        # 123 max | 127 add
-    min rf22, rf22, rf41 ; mov.ifa rf48, 1                          # 122 min | 127 select
-    and rf48, rf41, rf5 ; sub rf21, rf21, rf48                      # 123 wrap | 127 sub
-    asr rf21, rf21, 4 ; sub rf47, rf24, rf47                        # 127 rounded | 102 sub
-    max rf34, rf47, 0 ; add rf21, rf34, rf21                        # 102 limit | 130 add
-    max rf21, rf21, rf49 ; sub rf49, rf37, rf28                     # 130 max | 120 size
-    min rf21, rf21, rf50 ; v8dot rf50, rf33, rf7                    # 130 limited | 118 load src
-    min rf34, rf46, rf34 ; sub rf46, rf37, rf50                     # 103 amount | 120 size
-    max rf45, rf45, rf48 ; sub.ifb rf34, 0, rf34                    # 123 max | 104 select
-    min rf34, rf22, rf28 ; smul24 rf22, rf34, rf18                  # 122 min | 121 parts0
-    and rf48, rf28, rf5 ; sub.pushc rf41, rf41, rf37                # 123 wrap | 104 select
-    max rf28, rf41, rf53 ; sub.pushc rf41, rf28, rf37               # 120 size | 104 select
-    asr rf53, rf28, rf27 ; v8dot rf47, rf32, rf7                    # 102 shrv | 118 load src
-    max rf49, rf41, rf49 ; sub rf41, rf24, rf53                     # 120 size | 102 sub
-    max rf41, rf41, 0 ; sub rf53, rf37, rf47                        # 102 limit | 120 size
-    min rf28, rf28, rf41 ; v8dot rf41, rf40, rf7                    # 103 amount | 118 load src
-    max rf45, rf45, rf48 ; sub.ifb rf28, 0, rf28                    # 123 max | 104 select
-    asr rf48, rf49, rf27 ; smul24 rf28, rf28, rf18                  # 102 shrv | 121 parts1
-    min rf22, rf34, rf50 ; add rf28, rf22, rf28                     # 122 min | 126 add
-    and rf34, rf50, rf5 ; sub rf48, rf24, rf48                      # 123 wrap | 102 sub
+    min rf22, rf37, rf45 ; add rf21, rf22, rf21                     # 121 min | 125 total
+    and rf45, rf45, rf5 ; sub.pushn -, rf21, 0                      # 122 wrap | 126 select
+    max rf45, rf37, rf45 ; add rf21, rf21, 8                        # 122 max | 126 add
+    min rf22, rf22, rf41 ; mov.ifa rf48, 1                          # 121 min | 126 select
+    and rf48, rf41, rf5 ; sub rf21, rf21, rf48                      # 122 wrap | 126 sub
+    asr rf21, rf21, 4 ; sub rf47, rf24, rf47                        # 126 rounded | 102 sub
+    max rf34, rf47, 0 ; add rf21, rf34, rf21                        # 102 limit | 129 add
+    max rf21, rf21, rf49 ; sub rf49, rf37, rf28                     # 129 max | 119 size
+    min rf21, rf21, rf50 ; v8dot rf50, rf33, rf7                    # 129 limited | 117 load src
+    min rf34, rf46, rf34 ; sub rf46, rf37, rf50                     # 103 amount | 119 size
+    max rf45, rf45, rf48 ; sub.ifb rf34, 0, rf34                    # 122 max | 104 select
+    min rf34, rf22, rf28 ; smul24 rf22, rf34, rf18                  # 121 min | 120 parts0
+    and rf48, rf28, rf5 ; sub.pushc rf41, rf41, rf37                # 122 wrap | 104 select
+    max rf28, rf41, rf53 ; sub.pushc rf41, rf28, rf37               # 119 size | 104 select
+    asr rf53, rf28, rf27 ; v8dot rf47, rf32, rf7                    # 102 shrv | 117 load src
+    max rf49, rf41, rf49 ; sub rf41, rf24, rf53                     # 119 size | 102 sub
+    max rf41, rf41, 0 ; sub rf53, rf37, rf47                        # 102 limit | 119 size
+    min rf28, rf28, rf41 ; v8dot rf41, rf40, rf7                    # 103 amount | 117 load src
+    max rf45, rf45, rf48 ; sub.ifb rf28, 0, rf28                    # 122 max | 104 select
+    asr rf48, rf49, rf27 ; smul24 rf28, rf28, rf18                  # 102 shrv | 120 parts1
+    min rf22, rf34, rf50 ; add rf28, rf22, rf28                     # 121 min | 125 add
+    and rf34, rf50, rf5 ; sub rf48, rf24, rf48                      # 122 wrap | 102 sub
     max rf48, rf48, 0 ; sub.pushc rf50, rf50, rf37                  # 102 limit | 104 select
-    min rf48, rf49, rf48 ; sub rf49, rf37, rf41                     # 103 amount | 120 size
-    max rf46, rf50, rf46 ; sub.ifb rf48, 0, rf48                    # 120 size | 104 select
-    max rf45, rf45, rf34 ; smul24 rf34, rf48, rf19                  # 123 max | 121 parts2
-    asr rf28, rf46, rf27 ; add rf34, rf28, rf34                     # 102 shrv | 126 add
-    min rf28, rf22, rf47 ; sub rf22, rf24, rf28                     # 122 min | 102 sub
+    min rf48, rf49, rf48 ; sub rf49, rf37, rf41                     # 103 amount | 119 size
+    max rf46, rf50, rf46 ; sub.ifb rf48, 0, rf48                    # 119 size | 104 select
+    max rf45, rf45, rf34 ; smul24 rf34, rf48, rf19                  # 122 max | 120 parts2
+    asr rf28, rf46, rf27 ; add rf34, rf28, rf34                     # 102 shrv | 125 add
+    min rf28, rf22, rf47 ; sub rf22, rf24, rf28                     # 121 min | 102 sub
     max rf22, rf22, 0 ; sub.pushc rf48, rf47, rf37                  # 102 limit | 104 select
-    min rf22, rf46, rf22 ; v8dot rf46, rf25, rf7                    # 103 amount | 118 load src
-    max rf48, rf48, rf53 ; sub.ifb rf22, 0, rf22                    # 120 size | 104 select
-    and rf47, rf47, rf5 ; smul24 rf22, rf22, rf19                   # 123 wrap | 121 parts3
-    max rf22, rf45, rf47 ; add rf34, rf34, rf22                     # 123 max | 126 add
+    min rf22, rf46, rf22 ; v8dot rf46, rf25, rf7                    # 103 amount | 117 load src
+    max rf48, rf48, rf53 ; sub.ifb rf22, 0, rf22                    # 119 size | 104 select
+    and rf47, rf47, rf5 ; smul24 rf22, rf22, rf19                   # 122 wrap | 120 parts3
+    max rf22, rf45, rf47 ; add rf34, rf34, rf22                     # 122 max | 125 add
     asr rf45, rf48, rf23 ; sub.pushc rf47, rf41, rf37               # 102 shrv | 104 select
-    min rf45, rf28, rf41 ; sub rf28, rf26, rf45                     # 122 min | 102 sub
-    max rf28, rf28, 0 ; sub rf53, rf37, rf46                        # 102 limit | 120 size
-    min rf28, rf48, rf28 ; v8dot rf48, rf39, rf7                    # 103 amount | 118 load src
-    max rf47, rf47, rf49 ; sub.ifb rf28, 0, rf28                    # 120 size | 104 select
-    and rf41, rf41, rf5 ; add rf28, rf28, rf28                      # 123 wrap | 121 parts4
-    max rf22, rf22, rf41 ; add rf28, rf34, rf28                     # 123 max | 126 add
+    min rf45, rf28, rf41 ; sub rf28, rf26, rf45                     # 121 min | 102 sub
+    max rf28, rf28, 0 ; sub rf53, rf37, rf46                        # 102 limit | 119 size
+    min rf28, rf48, rf28 ; v8dot rf48, rf39, rf7                    # 103 amount | 117 load src
+    max rf47, rf47, rf49 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
+    and rf41, rf41, rf5 ; add rf28, rf28, rf28                      # 122 wrap | 120 parts4
+    max rf22, rf22, rf41 ; add rf28, rf34, rf28                     # 122 max | 125 add
     asr rf34, rf47, rf23 ; sub.pushc rf41, rf46, rf37               # 102 shrv | 104 parts6
-    min rf45, rf45, rf46 ; sub rf34, rf26, rf34                     # 122 min | 102 sub
-    max rf34, rf34, 0 ; sub rf49, rf37, rf48                        # 102 limit | 120 size
-    min rf34, rf47, rf34 ; v8dot rf47, rf38, rf7                    # 103 amount | 118 load src
-    max rf41, rf41, rf53 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 select
-    and rf46, rf46, rf5 ; add rf34, rf34, rf34                      # 123 wrap | 121 parts5
-    max rf22, rf22, rf46 ; add rf28, rf28, rf34                     # 123 max | 126 add
+    min rf45, rf45, rf46 ; sub rf34, rf26, rf34                     # 121 min | 102 sub
+    max rf34, rf34, 0 ; sub rf49, rf37, rf48                        # 102 limit | 119 size
+    min rf34, rf47, rf34 ; v8dot rf47, rf38, rf7                    # 103 amount | 117 load src
+    max rf41, rf41, rf53 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
+    and rf46, rf46, rf5 ; add rf34, rf34, rf34                      # 122 wrap | 120 parts5
+    max rf22, rf22, rf46 ; add rf28, rf28, rf34                     # 122 max | 125 add
     asr rf34, rf41, rf23 ; sub.pushc rf46, rf48, rf37               # 102 shrv | 104 parts7
-    min rf45, rf45, rf48 ; sub rf34, rf26, rf34                     # 122 min | 102 sub
-    max rf34, rf34, 0 ; sub rf53, rf37, rf47                        # 102 limit | 120 size
-    min rf34, rf41, rf34 ; v8dot rf41, rf42, rf7                    # 103 amount | 118 load src
-    max rf46, rf46, rf49 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 parts6
-    and rf28, rf48, rf5 ; add rf34, rf28, rf34                      # 123 wrap | 126 add
-    max rf22, rf22, rf28 ; sub.pushc rf28, rf47, rf37               # 123 max | 104 select
-    asr rf48, rf46, rf23 ; sub rf49, rf37, rf41                     # 102 shrv | 120 size
-    min rf48, rf45, rf47 ; sub rf45, rf26, rf48                     # 122 min | 102 sub
-    max rf45, rf45, 0 ; v8dot rf50, rf43, rf7                       # 102 limit | 118 load src
-    min rf45, rf46, rf45 ; sub rf46, rf37, rf50                     # 103 amount | 120 size
-    max rf28, rf28, rf53 ; sub.ifb rf45, 0, rf45                    # 120 size | 104 parts7
-    and rf34, rf47, rf5 ; add rf45, rf34, rf45                      # 123 wrap | 126 add
-    max rf22, rf22, rf34 ; sub.pushc rf34, rf41, rf37               # 123 max | 104 select
-    asr rf47, rf28, rf23 ; v8dot rf53, rf35, rf7                    # 102 shrv | 118 p
-    min rf48, rf48, rf41 ; sub rf47, rf26, rf47                     # 122 min | 102 sub
-    max rf47, rf47, 0 ; sub rf51, rf37, rf53                        # 102 limit | 120 size
-    min rf28, rf28, rf47 ; mov rf47, rf15                           # 103 amount | 127 select
-    max rf34, rf34, rf49 ; sub.ifb rf28, 0, rf28                    # 120 size | 104 select
-    and rf41, rf41, rf5 ; add rf28, rf28, rf28                      # 123 wrap | 121 parts8
-    max rf22, rf22, rf41 ; add rf28, rf45, rf28                     # 123 max | 126 add
+    min rf45, rf45, rf48 ; sub rf34, rf26, rf34                     # 121 min | 102 sub
+    max rf34, rf34, 0 ; sub rf53, rf37, rf47                        # 102 limit | 119 size
+    min rf34, rf41, rf34 ; v8dot rf41, rf42, rf7                    # 103 amount | 117 load src
+    max rf46, rf46, rf49 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts6
+    and rf28, rf48, rf5 ; add rf34, rf28, rf34                      # 122 wrap | 125 add
+    max rf22, rf22, rf28 ; sub.pushc rf28, rf47, rf37               # 122 max | 104 select
+    asr rf48, rf46, rf23 ; sub rf49, rf37, rf41                     # 102 shrv | 119 size
+    min rf48, rf45, rf47 ; sub rf45, rf26, rf48                     # 121 min | 102 sub
+    max rf45, rf45, 0 ; v8dot rf50, rf43, rf7                       # 102 limit | 117 load src
+    min rf45, rf46, rf45 ; sub rf46, rf37, rf50                     # 103 amount | 119 size
+    max rf28, rf28, rf53 ; sub.ifb rf45, 0, rf45                    # 119 size | 104 parts7
+    and rf34, rf47, rf5 ; add rf45, rf34, rf45                      # 122 wrap | 125 add
+    max rf22, rf22, rf34 ; sub.pushc rf34, rf41, rf37               # 122 max | 104 select
+    asr rf47, rf28, rf23 ; v8dot rf53, rf35, rf7                    # 102 shrv | 117 p
+    min rf48, rf48, rf41 ; sub rf47, rf26, rf47                     # 121 min | 102 sub
+    max rf47, rf47, 0 ; sub rf51, rf37, rf53                        # 102 limit | 119 size
+    min rf28, rf28, rf47 ; mov rf47, rf15                           # 103 amount | 126 select
+    max rf34, rf34, rf49 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
+    and rf41, rf41, rf5 ; add rf28, rf28, rf28                      # 122 wrap | 120 parts8
+    max rf22, rf22, rf41 ; add rf28, rf45, rf28                     # 122 max | 125 add
     asr rf41, rf34, rf23 ; sub.pushc rf45, rf50, rf37               # 102 shrv | 104 parts10
-    min rf48, rf48, rf50 ; sub rf41, rf26, rf41                     # 122 min | 102 sub
-    max rf41, rf41, 0 ; mov rf49, rf15                              # 102 limit | 130 select
-    min rf34, rf34, rf41 ; mov rf41, rf16                           # 103 amount | 130 select
-    max rf45, rf45, rf46 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 select
-    and rf50, rf50, rf5 ; add rf34, rf34, rf34                      # 123 wrap | 121 parts9
-    max rf22, rf22, rf50 ; add rf28, rf28, rf34                     # 123 max | 126 add
+    min rf48, rf48, rf50 ; sub rf41, rf26, rf41                     # 121 min | 102 sub
+    max rf41, rf41, 0 ; mov rf49, rf15                              # 102 limit | 129 select
+    min rf34, rf34, rf41 ; mov rf41, rf16                           # 103 amount | 129 select
+    max rf45, rf45, rf46 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
+    and rf50, rf50, rf5 ; add rf34, rf34, rf34                      # 122 wrap | 120 parts9
+    max rf22, rf22, rf50 ; add rf28, rf28, rf34                     # 122 max | 125 add
     asr rf34, rf45, rf23 ; sub.pushc rf50, rf53, rf37               # 102 shrv | 104 part
-    max rf50, rf50, rf51 ; sub rf34, rf26, rf34                     # 120 size | 102 sub
-    max rf34, rf34, 0 ; v8dot rf51, rf29, rf4                       # 102 limit | 118 load src
+    max rf50, rf50, rf51 ; sub rf34, rf26, rf34                     # 119 size | 102 sub
+    max rf34, rf34, 0 ; v8dot rf51, rf29, rf4                       # 102 limit | 117 load src
     min rf34, rf45, rf34 ; v8dot rf45, rf30, rf4                    # 103 amount | 107 px
     asr rf46, rf50, rf23 ; sub.ifb rf34, 0, rf34                    # 102 shrv | 104 parts10
-    and rf28, rf53, rf5 ; add rf34, rf28, rf34                      # 123 wrap | 126 add
-    min rf44, rf45, rf51 ; sub rf46, rf26, rf46                     # 122 min | 102 sub
-    max rf46, rf46, 0 ; mov.pushz -, rf52                           # 102 limit | 130 select
-    min rf46, rf50, rf46 ; sub rf50, rf45, rf51                     # 103 amount | 120 size
-    min.ifna rf49, rf48, rf53 ; sub.ifb rf46, 0, rf46               # 130 select | 104 part
-    max.ifna rf41, rf22, rf28 ; add rf22, rf34, rf46                # 130 select | 126 total
-    and rf28, rf51, rf5 ; sub.pushn -, rf22, 0                      # 123 wrap | 127 select
-    max rf28, rf45, rf28 ; add rf22, rf22, 8                        # 123 max | 127 add
-    mov.ifa rf47, 1 ; sub.pushc rf51, rf51, rf45                    # 127 select | 104 select
-    max rf47, rf51, rf50 ; sub rf22, rf22, rf47                     # 120 size | 127 sub
-    asr rf22, rf22, 4 ; v8dot rf50, rf31, rf4                       # 127 rounded | 118 load src
-    asr rf37, rf47, rf27 ; add rf22, rf37, rf22                     # 102 shrv | 130 add
-    max rf22, rf22, rf49 ; sub rf37, rf24, rf37                     # 130 max | 102 sub
-    min rf22, rf22, rf41 ; sub.pushc rf41, rf50, rf45               # 130 limited | 104 select
-    vpack rf21, rf21, rf22 ; sub rf22, rf45, rf50                   # 131 store dst | 120 size
-    max rf37, rf37, 0 ; v8dot rf49, rf36, rf4                       # 102 limit | 118 load src
-    min rf37, rf47, rf37 ; sub rf47, rf45, rf49                     # 103 amount | 120 size
-    min rf44, rf44, rf50 ; sub.ifb rf37, 0, rf37                    # 122 min | 104 select
-    max rf37, rf41, rf22 ; smul24 rf22, rf37, rf18                  # 120 size | 121 parts0
-    and rf50, rf50, rf5 ; sub.pushc rf41, rf49, rf45                # 123 wrap | 104 select
-    max rf28, rf28, rf50 ; v8dot rf50, rf33, rf4                    # 123 max | 118 load src
-    asr rf51, rf37, rf27 ; sub rf34, rf45, rf50                     # 102 shrv | 120 size
-    min rf51, rf44, rf49 ; sub rf44, rf24, rf51                     # 122 min | 102 sub
-    max rf29, rf44, 0 ; v8dot rf44, rf29, rf9                       # 102 limit | 118 load src
+    and rf28, rf53, rf5 ; add rf34, rf28, rf34                      # 122 wrap | 125 add
+    min rf44, rf45, rf51 ; sub rf46, rf26, rf46                     # 121 min | 102 sub
+    max rf46, rf46, 0 ; mov.pushz -, rf52                           # 102 limit | 129 select
+    min rf46, rf50, rf46 ; sub rf50, rf45, rf51                     # 103 amount | 119 size
+    min.ifna rf49, rf48, rf53 ; sub.ifb rf46, 0, rf46               # 129 select | 104 part
+    max.ifna rf41, rf22, rf28 ; add rf22, rf34, rf46                # 129 select | 125 total
+    and rf28, rf51, rf5 ; sub.pushn -, rf22, 0                      # 122 wrap | 126 select
+    max rf28, rf45, rf28 ; add rf22, rf22, 8                        # 122 max | 126 add
+    mov.ifa rf47, 1 ; sub.pushc rf51, rf51, rf45                    # 126 select | 104 select
+    max rf47, rf51, rf50 ; sub rf22, rf22, rf47                     # 119 size | 126 sub
+    asr rf22, rf22, 4 ; v8dot rf50, rf31, rf4                       # 126 rounded | 117 load src
+    asr rf37, rf47, rf27 ; add rf22, rf37, rf22                     # 102 shrv | 129 add
+    max rf22, rf22, rf49 ; sub rf37, rf24, rf37                     # 129 max | 102 sub
+    min rf22, rf22, rf41 ; sub.pushc rf41, rf50, rf45               # 129 limited | 104 select
+    vpack rf21, rf21, rf22 ; sub rf22, rf45, rf50                   # 130 store dst | 119 size
+    max rf37, rf37, 0 ; v8dot rf49, rf36, rf4                       # 102 limit | 117 load src
+    min rf37, rf47, rf37 ; sub rf47, rf45, rf49                     # 103 amount | 119 size
+    min rf44, rf44, rf50 ; sub.ifb rf37, 0, rf37                    # 121 min | 104 select
+    max rf37, rf41, rf22 ; smul24 rf22, rf37, rf18                  # 119 size | 120 parts0
+    and rf50, rf50, rf5 ; sub.pushc rf41, rf49, rf45                # 122 wrap | 104 select
+    max rf28, rf28, rf50 ; v8dot rf50, rf33, rf4                    # 122 max | 117 load src
+    asr rf51, rf37, rf27 ; sub rf34, rf45, rf50                     # 102 shrv | 119 size
+    min rf51, rf44, rf49 ; sub rf44, rf24, rf51                     # 121 min | 102 sub
+    max rf29, rf44, 0 ; v8dot rf44, rf29, rf9                       # 102 limit | 117 load src
     min rf29, rf37, rf29 ; v8dot rf30, rf30, rf9                    # 103 amount | 107 px
-    max rf41, rf41, rf47 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    and rf49, rf49, rf5 ; smul24 rf29, rf29, rf18                   # 123 wrap | 121 parts1
-    max rf22, rf28, rf49 ; add rf28, rf22, rf29                     # 123 max | 126 add
+    max rf41, rf41, rf47 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    and rf49, rf49, rf5 ; smul24 rf29, rf29, rf18                   # 122 wrap | 120 parts1
+    max rf22, rf28, rf49 ; add rf28, rf22, rf29                     # 122 max | 125 add
     asr rf29, rf41, rf27 ; sub.pushc rf49, rf50, rf45               # 102 shrv | 104 select
-    min rf51, rf51, rf50 ; sub rf29, rf24, rf29                     # 122 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf47, rf32, rf4                       # 102 limit | 118 load src
-    min rf29, rf41, rf29 ; sub rf41, rf45, rf47                     # 103 amount | 120 size
-    max rf34, rf49, rf34 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    and rf50, rf50, rf5 ; smul24 rf29, rf29, rf19                   # 123 wrap | 121 parts2
-    max rf22, rf22, rf50 ; add rf28, rf28, rf29                     # 123 max | 126 add
+    min rf51, rf51, rf50 ; sub rf29, rf24, rf29                     # 121 min | 102 sub
+    max rf29, rf29, 0 ; v8dot rf47, rf32, rf4                       # 102 limit | 117 load src
+    min rf29, rf41, rf29 ; sub rf41, rf45, rf47                     # 103 amount | 119 size
+    max rf34, rf49, rf34 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    and rf50, rf50, rf5 ; smul24 rf29, rf29, rf19                   # 122 wrap | 120 parts2
+    max rf22, rf22, rf50 ; add rf28, rf28, rf29                     # 122 max | 125 add
     asr rf29, rf34, rf27 ; sub.pushc rf50, rf47, rf45               # 102 shrv | 104 select
-    min rf51, rf51, rf47 ; sub rf29, rf24, rf29                     # 122 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf31, rf31, rf9                       # 102 limit | 118 load src
-    min rf29, rf34, rf29 ; v8dot rf34, rf40, rf4                    # 103 amount | 118 load src
-    max rf41, rf50, rf41 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    and rf47, rf47, rf5 ; smul24 rf29, rf29, rf19                   # 123 wrap | 121 parts3
-    max rf22, rf22, rf47 ; add rf28, rf28, rf29                     # 123 max | 126 add
+    min rf51, rf51, rf47 ; sub rf29, rf24, rf29                     # 121 min | 102 sub
+    max rf29, rf29, 0 ; v8dot rf31, rf31, rf9                       # 102 limit | 117 load src
+    min rf29, rf34, rf29 ; v8dot rf34, rf40, rf4                    # 103 amount | 117 load src
+    max rf41, rf50, rf41 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    and rf47, rf47, rf5 ; smul24 rf29, rf29, rf19                   # 122 wrap | 120 parts3
+    max rf22, rf22, rf47 ; add rf28, rf28, rf29                     # 122 max | 125 add
     asr rf29, rf41, rf23 ; sub.pushc rf47, rf34, rf45               # 102 shrv | 104 select
-    min rf51, rf51, rf34 ; sub rf29, rf26, rf29                     # 122 min | 102 sub
-    max rf29, rf29, 0 ; sub rf50, rf45, rf34                        # 102 limit | 120 size
-    min rf29, rf41, rf29 ; v8dot rf36, rf36, rf9                    # 103 amount | 118 load src
-    max rf47, rf47, rf50 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    and rf34, rf34, rf5 ; add rf29, rf29, rf29                      # 123 wrap | 121 parts4
-    max rf22, rf22, rf34 ; add rf28, rf28, rf29                     # 123 max | 126 add
-    asr rf29, rf47, rf23 ; v8dot rf34, rf25, rf4                    # 102 shrv | 118 load src
-    min rf51, rf51, rf34 ; sub rf29, rf26, rf29                     # 122 min | 102 sub
+    min rf51, rf51, rf34 ; sub rf29, rf26, rf29                     # 121 min | 102 sub
+    max rf29, rf29, 0 ; sub rf50, rf45, rf34                        # 102 limit | 119 size
+    min rf29, rf41, rf29 ; v8dot rf36, rf36, rf9                    # 103 amount | 117 load src
+    max rf47, rf47, rf50 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    and rf34, rf34, rf5 ; add rf29, rf29, rf29                      # 122 wrap | 120 parts4
+    max rf22, rf22, rf34 ; add rf28, rf28, rf29                     # 122 max | 125 add
+    asr rf29, rf47, rf23 ; v8dot rf34, rf25, rf4                    # 102 shrv | 117 load src
+    min rf51, rf51, rf34 ; sub rf29, rf26, rf29                     # 121 min | 102 sub
     max rf29, rf29, 0 ; sub.pushc rf50, rf34, rf45                  # 102 limit | 104 parts6
-    min rf29, rf47, rf29 ; sub rf47, rf45, rf34                     # 103 amount | 120 size
-    max rf47, rf50, rf47 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    and rf34, rf34, rf5 ; add rf29, rf29, rf29                      # 123 wrap | 121 parts5
-    max rf22, rf22, rf34 ; add rf28, rf28, rf29                     # 123 max | 126 add
-    asr rf33, rf47, rf23 ; v8dot rf29, rf33, rf9                    # 102 shrv | 118 load src
-    sub rf33, rf26, rf33 ; v8dot rf34, rf39, rf4                    # 102 sub | 118 load src
+    min rf29, rf47, rf29 ; sub rf47, rf45, rf34                     # 103 amount | 119 size
+    max rf47, rf50, rf47 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    and rf34, rf34, rf5 ; add rf29, rf29, rf29                      # 122 wrap | 120 parts5
+    max rf22, rf22, rf34 ; add rf28, rf28, rf29                     # 122 max | 125 add
+    asr rf33, rf47, rf23 ; v8dot rf29, rf33, rf9                    # 102 shrv | 117 load src
+    sub rf33, rf26, rf33 ; v8dot rf34, rf39, rf4                    # 102 sub | 117 load src
     max rf33, rf33, 0 ; sub.pushc rf50, rf34, rf45                  # 102 limit | 104 parts7
-    min rf33, rf47, rf33 ; sub rf47, rf45, rf34                     # 103 amount | 120 size
-    min rf51, rf51, rf34 ; sub.ifb rf33, 0, rf33                    # 122 min | 104 parts6
-    max rf28, rf50, rf47 ; add rf33, rf28, rf33                     # 120 size | 126 add
-    and rf32, rf34, rf5 ; v8dot rf34, rf32, rf9                     # 123 wrap | 118 load src
-    max rf22, rf22, rf32 ; v8dot rf32, rf38, rf4                    # 123 max | 118 load src
+    min rf33, rf47, rf33 ; sub rf47, rf45, rf34                     # 103 amount | 119 size
+    min rf51, rf51, rf34 ; sub.ifb rf33, 0, rf33                    # 121 min | 104 parts6
+    max rf28, rf50, rf47 ; add rf33, rf28, rf33                     # 119 size | 125 add
+    and rf32, rf34, rf5 ; v8dot rf34, rf32, rf9                     # 122 wrap | 117 load src
+    max rf22, rf22, rf32 ; v8dot rf32, rf38, rf4                    # 122 max | 117 load src
     asr rf47, rf28, rf23 ; sub.pushc rf50, rf32, rf45               # 102 shrv | 104 select
-    min rf51, rf51, rf32 ; sub rf47, rf26, rf47                     # 122 min | 102 sub
-    max rf47, rf47, 0 ; sub rf41, rf45, rf32                        # 102 limit | 120 size
-    min rf28, rf28, rf47 ; v8dot rf40, rf40, rf9                    # 103 amount | 118 load src
-    max rf41, rf50, rf41 ; sub.ifb rf28, 0, rf28                    # 120 size | 104 parts7
-    and rf28, rf32, rf5 ; add rf32, rf33, rf28                      # 123 wrap | 126 add
-    max rf22, rf22, rf28 ; v8dot rf28, rf42, rf4                    # 123 max | 118 load src
+    min rf51, rf51, rf32 ; sub rf47, rf26, rf47                     # 121 min | 102 sub
+    max rf47, rf47, 0 ; sub rf41, rf45, rf32                        # 102 limit | 119 size
+    min rf28, rf28, rf47 ; v8dot rf40, rf40, rf9                    # 103 amount | 117 load src
+    max rf41, rf50, rf41 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 parts7
+    and rf28, rf32, rf5 ; add rf32, rf33, rf28                      # 122 wrap | 125 add
+    max rf22, rf22, rf28 ; v8dot rf28, rf42, rf4                    # 122 max | 117 load src
     asr rf33, rf41, rf23 ; sub.pushc rf50, rf28, rf45               # 102 shrv | 104 select
-    min rf51, rf51, rf28 ; sub rf33, rf26, rf33                     # 122 min | 102 sub
-    max rf33, rf33, 0 ; sub rf47, rf45, rf28                        # 102 limit | 120 size
-    min rf25, rf41, rf33 ; v8dot rf33, rf25, rf9                    # 103 amount | 118 load src
-    max rf47, rf50, rf47 ; sub.ifb rf25, 0, rf25                    # 120 size | 104 select
-    and rf28, rf28, rf5 ; add rf25, rf25, rf25                      # 123 wrap | 121 parts8
-    max rf22, rf22, rf28 ; add rf25, rf32, rf25                     # 123 max | 126 add
-    asr rf28, rf47, rf23 ; v8dot rf32, rf43, rf4                    # 102 shrv | 118 load src
-    min rf51, rf51, rf32 ; sub rf28, rf26, rf28                     # 122 min | 102 sub
+    min rf51, rf51, rf28 ; sub rf33, rf26, rf33                     # 121 min | 102 sub
+    max rf33, rf33, 0 ; sub rf47, rf45, rf28                        # 102 limit | 119 size
+    min rf25, rf41, rf33 ; v8dot rf33, rf25, rf9                    # 103 amount | 117 load src
+    max rf47, rf50, rf47 ; sub.ifb rf25, 0, rf25                    # 119 size | 104 select
+    and rf28, rf28, rf5 ; add rf25, rf25, rf25                      # 122 wrap | 120 parts8
+    max rf22, rf22, rf28 ; add rf25, rf32, rf25                     # 122 max | 125 add
+    asr rf28, rf47, rf23 ; v8dot rf32, rf43, rf4                    # 102 shrv | 117 load src
+    min rf51, rf51, rf32 ; sub rf28, rf26, rf28                     # 121 min | 102 sub
     max rf28, rf28, 0 ; sub.pushc rf50, rf32, rf45                  # 102 limit | 104 parts10
-    min rf28, rf47, rf28 ; sub rf47, rf45, rf32                     # 103 amount | 120 size
-    max rf47, rf50, rf47 ; sub.ifb rf28, 0, rf28                    # 120 size | 104 select
-    and rf32, rf32, rf5 ; add rf28, rf28, rf28                      # 123 wrap | 121 parts9
-    max rf22, rf22, rf32 ; add rf25, rf25, rf28                     # 123 max | 126 add
-    asr rf39, rf47, rf23 ; v8dot rf28, rf39, rf9                    # 102 shrv | 118 load src
-    min rf32, rf30, rf44 ; sub rf39, rf26, rf39                     # 122 min | 102 sub
-    max rf39, rf39, 0 ; v8dot rf50, rf35, rf4                       # 102 limit | 118 p
+    min rf28, rf47, rf28 ; sub rf47, rf45, rf32                     # 103 amount | 119 size
+    max rf47, rf50, rf47 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
+    and rf32, rf32, rf5 ; add rf28, rf28, rf28                      # 122 wrap | 120 parts9
+    max rf22, rf22, rf32 ; add rf25, rf25, rf28                     # 122 max | 125 add
+    asr rf39, rf47, rf23 ; v8dot rf28, rf39, rf9                    # 102 shrv | 117 load src
+    min rf32, rf30, rf44 ; sub rf39, rf26, rf39                     # 121 min | 102 sub
+    max rf39, rf39, 0 ; v8dot rf50, rf35, rf4                       # 102 limit | 117 p
     min rf39, rf47, rf39 ; sub.pushc rf47, rf50, rf45               # 103 amount | 104 part
-    and rf41, rf50, rf5 ; sub.ifb rf39, 0, rf39                     # 123 wrap | 104 parts10
-    and rf39, rf44, rf5 ; add rf25, rf25, rf39                      # 123 wrap | 126 add
-    max rf49, rf30, rf39 ; sub rf39, rf45, rf50                     # 123 max | 120 size
-    max rf39, rf47, rf39 ; mov.pushz -, rf52                        # 120 size | 130 select
-    asr rf38, rf39, rf23 ; v8dot rf47, rf38, rf9                    # 102 shrv | 118 load src
-    min rf38, rf32, rf31 ; sub rf32, rf26, rf38                     # 122 min | 102 sub
-    max rf32, rf32, 0 ; v8dot rf42, rf42, rf9                       # 102 limit | 118 load src
-    min rf32, rf39, rf32 ; mov rf39, rf15                           # 103 amount | 127 select
-    min rf38, rf38, rf36 ; sub.ifb rf32, 0, rf32                    # 122 min | 104 part
-    min rf32, rf38, rf29 ; add rf25, rf25, rf32                     # 122 min | 126 total
-    min rf32, rf32, rf34 ; sub.pushn -, rf25, 0                     # 122 min | 127 select
-    min rf32, rf32, rf40 ; add rf25, rf25, 8                        # 122 min | 127 add
-    min rf32, rf32, rf33 ; mov.ifa rf39, 1                          # 122 min | 127 select
-    min rf32, rf32, rf28 ; sub rf25, rf25, rf39                     # 122 min | 127 sub
-    asr rf25, rf25, 4 ; mov rf39, rf15                              # 127 rounded | 130 select
-    min.ifnb rf39, rf51, rf50 ; add rf25, rf45, rf25                # 130 select | 130 add
-    max rf25, rf25, rf39 ; mov rf39, rf16                           # 130 max | 130 select
-    max.ifnb rf39, rf22, rf41 ; v8dot rf22, rf43, rf9               # 130 select | 118 load src
-    min rf25, rf25, rf39 ; sub.pushc rf39, rf44, rf30               # 130 limited | 104 select
-    min rf44, rf32, rf47 ; sub rf32, rf30, rf44                     # 122 min | 120 size
-    max rf32, rf39, rf32 ; v8dot rf35, rf35, rf9                    # 120 size | 118 p
+    and rf41, rf50, rf5 ; sub.ifb rf39, 0, rf39                     # 122 wrap | 104 parts10
+    and rf39, rf44, rf5 ; add rf25, rf25, rf39                      # 122 wrap | 125 add
+    max rf49, rf30, rf39 ; sub rf39, rf45, rf50                     # 122 max | 119 size
+    max rf39, rf47, rf39 ; mov.pushz -, rf52                        # 119 size | 129 select
+    asr rf38, rf39, rf23 ; v8dot rf47, rf38, rf9                    # 102 shrv | 117 load src
+    min rf38, rf32, rf31 ; sub rf32, rf26, rf38                     # 121 min | 102 sub
+    max rf32, rf32, 0 ; v8dot rf42, rf42, rf9                       # 102 limit | 117 load src
+    min rf32, rf39, rf32 ; mov rf39, rf15                           # 103 amount | 126 select
+    min rf38, rf38, rf36 ; sub.ifb rf32, 0, rf32                    # 121 min | 104 part
+    min rf32, rf38, rf29 ; add rf25, rf25, rf32                     # 121 min | 125 total
+    min rf32, rf32, rf34 ; sub.pushn -, rf25, 0                     # 121 min | 126 select
+    min rf32, rf32, rf40 ; add rf25, rf25, 8                        # 121 min | 126 add
+    min rf32, rf32, rf33 ; mov.ifa rf39, 1                          # 121 min | 126 select
+    min rf32, rf32, rf28 ; sub rf25, rf25, rf39                     # 121 min | 126 sub
+    asr rf25, rf25, 4 ; mov rf39, rf15                              # 126 rounded | 129 select
+    min.ifnb rf39, rf51, rf50 ; add rf25, rf45, rf25                # 129 select | 129 add
+    max rf25, rf25, rf39 ; mov rf39, rf16                           # 129 max | 129 select
+    max.ifnb rf39, rf22, rf41 ; v8dot rf22, rf43, rf9               # 129 select | 117 load src
+    min rf25, rf25, rf39 ; sub.pushc rf39, rf44, rf30               # 129 limited | 104 select
+    min rf44, rf32, rf47 ; sub rf32, rf30, rf44                     # 121 min | 119 size
+    max rf32, rf39, rf32 ; v8dot rf35, rf35, rf9                    # 119 size | 117 p
     asr rf39, rf32, rf27 ; sub.pushc rf41, rf31, rf30               # 102 shrv | 104 select
-    min rf44, rf44, rf42 ; sub rf39, rf24, rf39                     # 122 min | 102 sub
-    max rf39, rf39, 0 ; sub rf43, rf30, rf31                        # 102 limit | 120 size
-    min rf32, rf32, rf39 ; sub rf39, rf30, rf36                     # 103 amount | 120 size
-    min rf44, rf44, rf22 ; sub.ifb rf32, 0, rf32                    # 122 min | 104 select
-    max rf41, rf41, rf43 ; smul24 rf32, rf32, rf18                  # 120 size | 121 parts0
-    and rf31, rf31, rf5 ; sub.pushc rf43, rf36, rf30                # 123 wrap | 104 select
-    max rf31, rf49, rf31 ; sub rf49, rf30, rf29                     # 123 max | 120 size
-    asr rf45, rf41, rf27 ; sub rf50, rf30, rf34                     # 102 shrv | 120 size
-    max rf43, rf43, rf39 ; sub rf39, rf24, rf45                     # 120 size | 102 sub
-    max rf39, rf39, 0 ; sub rf45, rf30, rf40                        # 102 limit | 120 size
-    min rf39, rf41, rf39 ; sub rf41, rf30, rf33                     # 103 amount | 120 size
-    and rf36, rf36, rf5 ; sub.ifb rf39, 0, rf39                     # 123 wrap | 104 select
-    max rf36, rf31, rf36 ; smul24 rf31, rf39, rf18                  # 123 max | 121 parts1
+    min rf44, rf44, rf42 ; sub rf39, rf24, rf39                     # 121 min | 102 sub
+    max rf39, rf39, 0 ; sub rf43, rf30, rf31                        # 102 limit | 119 size
+    min rf32, rf32, rf39 ; sub rf39, rf30, rf36                     # 103 amount | 119 size
+    min rf44, rf44, rf22 ; sub.ifb rf32, 0, rf32                    # 121 min | 104 select
+    max rf41, rf41, rf43 ; smul24 rf32, rf32, rf18                  # 119 size | 120 parts0
+    and rf31, rf31, rf5 ; sub.pushc rf43, rf36, rf30                # 122 wrap | 104 select
+    max rf31, rf49, rf31 ; sub rf49, rf30, rf29                     # 122 max | 119 size
+    asr rf45, rf41, rf27 ; sub rf50, rf30, rf34                     # 102 shrv | 119 size
+    max rf43, rf43, rf39 ; sub rf39, rf24, rf45                     # 119 size | 102 sub
+    max rf39, rf39, 0 ; sub rf45, rf30, rf40                        # 102 limit | 119 size
+    min rf39, rf41, rf39 ; sub rf41, rf30, rf33                     # 103 amount | 119 size
+    and rf36, rf36, rf5 ; sub.ifb rf39, 0, rf39                     # 122 wrap | 104 select
+    max rf36, rf31, rf36 ; smul24 rf31, rf39, rf18                  # 122 max | 120 parts1
     asr rf39, rf43, rf27 ; mov rf18, rf8                            # 102 shrv | 111 select
-    and rf31, rf29, rf5 ; add rf32, rf32, rf31                      # 123 wrap | 126 add
-    max rf36, rf36, rf31 ; sub rf31, rf24, rf39                     # 123 max | 102 sub
+    and rf31, rf29, rf5 ; add rf32, rf32, rf31                      # 122 wrap | 125 add
+    max rf36, rf36, rf31 ; sub rf31, rf24, rf39                     # 122 max | 102 sub
     max rf29, rf31, 0 ; sub.pushc rf31, rf29, rf30                  # 102 limit | 104 select
-    min rf29, rf43, rf29 ; sub rf43, rf30, rf28                     # 103 amount | 120 size
-    max rf31, rf31, rf49 ; sub.ifb rf29, 0, rf29                    # 120 size | 104 select
-    asr rf29, rf31, rf27 ; smul24 rf27, rf29, rf19                  # 102 shrv | 121 parts2
-    and rf27, rf34, rf5 ; add rf32, rf32, rf27                      # 123 wrap | 126 add
-    max rf27, rf36, rf27 ; sub rf24, rf24, rf29                     # 123 max | 102 sub
+    min rf29, rf43, rf29 ; sub rf43, rf30, rf28                     # 103 amount | 119 size
+    max rf31, rf31, rf49 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    asr rf29, rf31, rf27 ; smul24 rf27, rf29, rf19                  # 102 shrv | 120 parts2
+    and rf27, rf34, rf5 ; add rf32, rf32, rf27                      # 122 wrap | 125 add
+    max rf27, rf36, rf27 ; sub rf24, rf24, rf29                     # 122 max | 102 sub
     max rf24, rf24, 0 ; sub.pushc rf34, rf34, rf30                  # 102 limit | 104 select
-    min rf24, rf31, rf24 ; sub rf31, rf30, rf47                     # 103 amount | 120 size
-    max rf34, rf34, rf50 ; sub.ifb rf24, 0, rf24                    # 120 size | 104 select
-    asr rf50, rf34, rf23 ; smul24 rf24, rf24, rf19                  # 102 shrv | 121 parts3
-    and rf29, rf40, rf5 ; mov rf19, rf8                             # 123 wrap | 111 select
-    max rf24, rf27, rf29 ; add rf27, rf32, rf24                     # 123 max | 126 add
-    and rf29, rf33, rf5 ; sub rf50, rf26, rf50                      # 123 wrap | 102 sub
+    min rf24, rf31, rf24 ; sub rf31, rf30, rf47                     # 103 amount | 119 size
+    max rf34, rf34, rf50 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    asr rf50, rf34, rf23 ; smul24 rf24, rf24, rf19                  # 102 shrv | 120 parts3
+    and rf29, rf40, rf5 ; mov rf19, rf8                             # 122 wrap | 111 select
+    max rf24, rf27, rf29 ; add rf27, rf32, rf24                     # 122 max | 125 add
+    and rf29, rf33, rf5 ; sub rf50, rf26, rf50                      # 122 wrap | 102 sub
     max rf40, rf50, 0 ; sub.pushc rf50, rf40, rf30                  # 102 limit | 104 select
-    min rf34, rf34, rf40 ; sub rf40, rf30, rf42                     # 103 amount | 120 size
-    max rf45, rf50, rf45 ; sub.ifb rf34, 0, rf34                    # 120 size | 104 select
-    asr rf50, rf45, rf23 ; add rf34, rf34, rf34                     # 102 shrv | 121 parts4
-    max rf24, rf24, rf29 ; add rf27, rf27, rf34                     # 123 max | 126 add
-    and rf29, rf28, rf5 ; sub rf50, rf26, rf50                      # 123 wrap | 102 sub
+    min rf34, rf34, rf40 ; sub rf40, rf30, rf42                     # 103 amount | 119 size
+    max rf45, rf50, rf45 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
+    asr rf50, rf45, rf23 ; add rf34, rf34, rf34                     # 102 shrv | 120 parts4
+    max rf24, rf24, rf29 ; add rf27, rf27, rf34                     # 122 max | 125 add
+    and rf29, rf28, rf5 ; sub rf50, rf26, rf50                      # 122 wrap | 102 sub
     max rf33, rf50, 0 ; sub.pushc rf50, rf33, rf30                  # 102 limit | 104 parts6
-    min rf33, rf45, rf33 ; sub rf45, rf30, rf22                     # 103 amount | 120 size
-    max rf41, rf50, rf41 ; sub.ifb rf33, 0, rf33                    # 120 size | 104 select
-    asr rf50, rf41, rf23 ; add rf33, rf33, rf33                     # 102 shrv | 121 parts5
-    max rf24, rf24, rf29 ; add rf27, rf27, rf33                     # 123 max | 126 add
-    and rf29, rf47, rf5 ; sub rf50, rf26, rf50                      # 123 wrap | 102 sub
+    min rf33, rf45, rf33 ; sub rf45, rf30, rf22                     # 103 amount | 119 size
+    max rf41, rf50, rf41 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
+    asr rf50, rf41, rf23 ; add rf33, rf33, rf33                     # 102 shrv | 120 parts5
+    max rf24, rf24, rf29 ; add rf27, rf27, rf33                     # 122 max | 125 add
+    and rf29, rf47, rf5 ; sub rf50, rf26, rf50                      # 122 wrap | 102 sub
     max rf28, rf50, 0 ; sub.pushc rf50, rf28, rf30                  # 102 limit | 104 parts7
-    min rf28, rf41, rf28 ; sub rf41, rf30, rf35                     # 103 amount | 120 size
-    max rf43, rf50, rf43 ; sub.ifb rf28, 0, rf28                    # 120 size | 104 parts6
-    asr rf27, rf43, rf23 ; add rf28, rf27, rf28                     # 102 shrv | 126 add
-    max rf27, rf24, rf29 ; sub rf24, rf26, rf27                     # 123 max | 102 sub
+    min rf28, rf41, rf28 ; sub rf41, rf30, rf35                     # 103 amount | 119 size
+    max rf43, rf50, rf43 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 parts6
+    asr rf27, rf43, rf23 ; add rf28, rf27, rf28                     # 102 shrv | 125 add
+    max rf27, rf24, rf29 ; sub rf24, rf26, rf27                     # 122 max | 102 sub
     max rf24, rf24, 0 ; sub.pushc rf47, rf47, rf30                  # 102 limit | 104 select
-    min rf24, rf43, rf24 ; mov rf43, rf15                           # 103 amount | 127 select
-    max rf31, rf47, rf31 ; sub.ifb rf24, 0, rf24                    # 120 size | 104 parts7
-    asr rf24, rf31, rf23 ; add rf28, rf28, rf24                     # 102 shrv | 126 add
-    and rf47, rf42, rf5 ; sub rf24, rf26, rf24                      # 123 wrap | 102 sub
+    min rf24, rf43, rf24 ; mov rf43, rf15                           # 103 amount | 126 select
+    max rf31, rf47, rf31 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts7
+    asr rf24, rf31, rf23 ; add rf28, rf28, rf24                     # 102 shrv | 125 add
+    and rf47, rf42, rf5 ; sub rf24, rf26, rf24                      # 122 wrap | 102 sub
     max rf24, rf24, 0 ; sub.pushc rf42, rf42, rf30                  # 102 limit | 104 select
-    min rf24, rf31, rf24 ; mov rf31, rf15                           # 103 amount | 130 select
-    max rf40, rf42, rf40 ; sub.ifb rf24, 0, rf24                    # 120 size | 104 select
-    max rf27, rf27, rf47 ; add rf24, rf24, rf24                     # 123 max | 121 parts8
-    asr rf24, rf40, rf23 ; add rf28, rf28, rf24                     # 102 shrv | 126 add
-    and rf47, rf22, rf5 ; sub rf24, rf26, rf24                      # 123 wrap | 102 sub
+    min rf24, rf31, rf24 ; mov rf31, rf15                           # 103 amount | 129 select
+    max rf40, rf42, rf40 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    max rf27, rf27, rf47 ; add rf24, rf24, rf24                     # 122 max | 120 parts8
+    asr rf24, rf40, rf23 ; add rf28, rf28, rf24                     # 102 shrv | 125 add
+    and rf47, rf22, rf5 ; sub rf24, rf26, rf24                      # 122 wrap | 102 sub
     max rf22, rf24, 0 ; sub.pushc rf24, rf22, rf30                  # 102 limit | 104 parts10
-    min rf22, rf40, rf22 ; mov rf40, rf16                           # 103 amount | 130 select
-    max rf24, rf24, rf45 ; sub.ifb rf22, 0, rf22                    # 120 size | 104 select
-    max rf27, rf27, rf47 ; add rf22, rf22, rf22                     # 123 max | 121 parts9
-    asr rf22, rf24, rf23 ; add rf28, rf28, rf22                     # 102 shrv | 126 add
-    and rf47, rf35, rf5 ; sub rf22, rf26, rf22                      # 123 wrap | 102 sub
+    min rf22, rf40, rf22 ; mov rf40, rf16                           # 103 amount | 129 select
+    max rf24, rf24, rf45 ; sub.ifb rf22, 0, rf22                    # 119 size | 104 select
+    max rf27, rf27, rf47 ; add rf22, rf22, rf22                     # 122 max | 120 parts9
+    asr rf22, rf24, rf23 ; add rf28, rf28, rf22                     # 102 shrv | 125 add
+    and rf47, rf35, rf5 ; sub rf22, rf26, rf22                      # 122 wrap | 102 sub
     max rf22, rf22, 0 ; sub.pushc rf45, rf35, rf30                  # 102 limit | 104 part
     min rf22, rf24, rf22                                            # 103 amount
-    max rf41, rf45, rf41 ; sub.ifb rf22, 0, rf22                    # 120 size | 104 parts10
-    asr rf22, rf41, rf23 ; add rf23, rf28, rf22                     # 102 shrv | 126 add
-    sub rf22, rf26, rf22 ; mov.pushz -, rf52                        # 102 sub | 130 select
+    max rf41, rf45, rf41 ; sub.ifb rf22, 0, rf22                    # 119 size | 104 parts10
+    asr rf22, rf41, rf23 ; add rf23, rf28, rf22                     # 102 shrv | 125 add
+    sub rf22, rf26, rf22 ; mov.pushz -, rf52                        # 102 sub | 129 select
     max rf22, rf22, 0                                               # 102 limit
     min rf22, rf41, rf22                                            # 103 amount
-    min.ifna rf31, rf44, rf35 ; sub.ifb rf22, 0, rf22               # 130 select | 104 part
-    max.ifna rf40, rf27, rf47 ; add rf22, rf23, rf22                # 130 select | 126 total
-    nop ; sub.pushn -, rf22, 0                                      # 127 select
-    add rf22, rf22, 8 ; sub.pushc -, rf0, rf2                       # 127 add | 131 store dst
-    mov.ifb rf43, 1 ; mov rf2, rf3                                  # 127 select | next trip
-    umin tmuau, rf2, rf0 ; sub rf22, rf22, rf43 ; thrsw             # the item's record | 127 sub | uniform 0xfffffffb (vec3)
-    asr rf22, rf22, 4                                               # 127 rounded
-    nop ; add rf22, rf30, rf22                                      # 130 add
-    max rf3, rf22, rf31 ; sub.pushc -, rf0, rf3                     # 130 max | whether there is a batch more
-    min rf40, rf3, rf40 ; add rf3, rf2, rf1                         # 130 limited | the item's record
-    vpack rf25, rf25, rf40                                          # 131 store dst
+    min.ifna rf31, rf44, rf35 ; sub.ifb rf22, 0, rf22               # 129 select | 104 part
+    max.ifna rf40, rf27, rf47 ; add rf22, rf23, rf22                # 129 select | 125 total
+    nop ; sub.pushn -, rf22, 0                                      # 126 select
+    add rf22, rf22, 8 ; sub.pushc -, rf0, rf2                       # 126 add | 130 store dst
+    mov.ifb rf43, 1 ; mov rf2, rf3                                  # 126 select | next trip
+    umin tmuau, rf2, rf0 ; sub rf22, rf22, rf43 ; thrsw             # the item's record | 126 sub | uniform 0xfffffffb (vec3)
+    asr rf22, rf22, 4                                               # 126 rounded
+    nop ; add rf22, rf30, rf22                                      # 129 add
+    max rf3, rf22, rf31 ; sub.pushc -, rf0, rf3                     # 129 max | whether there is a batch more
+    min rf40, rf3, rf40 ; add rf3, rf2, rf1                         # 129 limited | the item's record
+    vpack rf25, rf25, rf40                                          # 130 store dst
     bu.anyna loop, r:unif                                           # next batch
     tmuwt -                                                         # the last trip's stores
-    v8pack tmud, rf21, rf25                                         # 131 store dst
-    nop ; add.ifnb tmua, rf17, rf20                                 # 131 store dst
+    v8pack tmud, rf21, rf25                                         # 130 store dst
+    nop ; add.ifnb tmua, rf17, rf20                                 # 130 store dst
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not

@@ -7,7 +7,7 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash 5e6c4c4e77d732aa
+# input hash 4044fa6ad47744ab
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.

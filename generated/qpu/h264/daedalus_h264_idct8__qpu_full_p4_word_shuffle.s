@@ -7,7 +7,7 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash 2b9b2baf7d4e832c
+# input hash e4ddd5d97238df16
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -144,13 +144,13 @@ loop:
     add rf38, rf50, rf34 ; add rf45, rf12, rf23                     # s1 76 add
     add rf8, rf8, rf43 ; sub rf43, rf8, rf43                        # s1 72 b2 | s1 72 b4
     sub rf6, rf33, rf29 ; add rf10, rf10, rf6                       # s1 74 b5 | s1 74 b3
-    add rf32, rf47, rf27 ; sub rf44, rf32, rf44                     # s1 76 add | s1 76 v
+    add rf32, rf47, rf27 ; sub rf44, rf32, rf44                     # s1 76 add | s1 76 sub
     add rf50, rf5, rf56 ; sub rf34, rf50, rf34                      # s1 65 a0 | s1 76 sub
     sub rf39, rf5, rf56 ; add rf5, rf39, rf40                       # s1 65 a2 | s1 66 a6
     sub rf22, rf31, rf24 ; sub rf28, rf28, rf22                     # s1 67 sub | s1 66 a4
     sub rf23, rf22, rf55 ; sub rf22, rf12, rf23 ; ldtmu.rf12        # s1 67 sub | s1 76 sub | s1 81 w1
     asr rf47, rf55, 1 ; sub rf27, rf47, rf27                        # s1 67 shr | s1 76 sub
-    sub rf56, rf57, rf41 ; sub rf40, rf8, rf6                       # s1 76 v | s1 76 sub
+    sub rf56, rf57, rf41 ; sub rf40, rf8, rf6                       # s1 76 sub
     sub rf33, rf43, rf10 ; sub rf29, rf48, rf11                     # s1 76 sub
     add rf6, rf57, rf41 ; add rf8, rf8, rf6                         # s1 76 add
     mov rf47, rf49.ih ; sub rf23, rf23, rf47                        # s1 81 w7 | s1 67 a1
@@ -182,7 +182,7 @@ loop:
     asr rf26, rf36, 2 ; add rf48, rf48, rf26                        # s1 74 shr | s1 73 b1
     add rf13, rf25, rf13 ; sub rf25, rf25, rf13                     # s1 72 b2 | s1 72 b4
     rot rf47, rf6, 1 ; sub rf36, rf47, rf36                         # s2 83 w0 | s1 74 b5
-    add rf26, rf35, rf26 ; sub rf35, rf52, rf37                     # s1 74 b3 | s1 76 v
+    add rf26, rf35, rf26 ; sub rf35, rf52, rf37                     # s1 74 b3 | s1 76 sub
     sub rf23, rf13, rf36 ; add rf21, rf23, rf21                     # s1 76 sub | s1 73 b1
     sub rf57, rf25, rf26 ; add rf43, rf39, rf28                     # s1 76 sub | s1 72 b2
     sub rf31, rf39, rf28 ; sub rf28, rf42, rf31                     # s1 72 b4 | s1 74 b5
@@ -192,7 +192,7 @@ loop:
     rot rf48, rf27, -1 ; add rf30, rf30, rf48                       # s2 83 w5 | s1 76 add
     add rf37, rf5, rf12 ; add rf52, rf43, rf28                      # s1 76 add
     add rf39, rf31, rf24 ; add rf42, rf50, rf21                     # s1 76 add
-    rot rf12, rf37, 1 ; sub rf5, rf5, rf12                          # s2 83 w6 | s1 76 v
+    rot rf12, rf37, 1 ; sub rf5, rf5, rf12                          # s2 83 w6 | s1 76 sub
     sub rf28, rf43, rf28 ; sub rf24, rf31, rf24                     # s1 76 sub
     rot rf50, rf54, -1 ; sub rf21, rf50, rf21                       # s2 83 w3 | s1 76 sub
     rot rf27, rf13, 1 ; mov.ifna rf26, rf27                         # s2 83 w3 | s2 83 w5

@@ -7,7 +7,7 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash e87742c16bbb56ff
+# input hash 181f92061fc263b8
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
@@ -151,7 +151,7 @@ loop:
     sub rf53, rf53, rf62 ; add rf62, rf18, rf46                     # s1 67 a1 | s1 68 add
     asr rf11, rf53, 2 ; add rf53, rf53, rf11                        # s1 73 shr | s1 73 b1
     sub rf5, rf5, rf11 ; sub rf11, rf46, rf18                       # s1 73 b7 | s1 69 sub
-    add rf5, rf44, rf5 ; sub rf44, rf44, rf5                        # s1 76 add | s1 76 v
+    add rf5, rf44, rf5 ; sub rf44, rf44, rf5                        # s1 76 add | s1 76 sub
     sub rf11, rf62, rf35 ; add rf35, rf11, rf50                     # s1 68 sub | s1 69 add
     asr rf42, rf58, 1 ; sub rf11, rf11, rf42                        # s1 66 shr | s1 68 a3
     asr rf35, rf11, 2 ; add rf12, rf35, rf12                        # s1 74 shr | s1 69 a5
@@ -169,7 +169,7 @@ loop:
     asr rf53, rf56, 2 ; add rf57, rf45, rf42                        # s1 73 shr | s1 71 b0
     sub rf43, rf45, rf42 ; sub rf42, rf43, rf53                     # s1 71 b6 | s1 73 b7
     add rf58, rf56, rf58 ; add rf56, rf57, rf42                     # s1 73 b1 | s1 76 add
-    sub rf57, rf57, rf42 ; add rf42, rf19, rf61                     # s1 76 v | s1 68 add
+    sub rf57, rf57, rf42 ; add rf42, rf19, rf61                     # s1 76 sub | s1 68 add
     sub rf36, rf61, rf19 ; sub rf19, rf42, rf36                     # s1 69 sub | s1 68 sub
     sub rf36, rf19, rf44 ; add rf44, rf36, rf51 ; ldtmu.rf19        # s1 68 a3 | s1 69 add | s1 81 w0
     asr rf62, rf36, 2 ; add rf44, rf44, rf62                        # s1 74 shr | s1 69 a5
@@ -195,7 +195,7 @@ loop:
     asr rf53, rf30, 2 ; add rf45, rf43, rf25                        # s1 73 shr | s1 71 b0
     sub rf30, rf43, rf25 ; sub rf25, rf30, rf61                     # s1 71 b6 | s1 73 b7
     add rf53, rf47, rf53 ; add rf47, rf45, rf25                     # s1 73 b1 | s1 76 add
-    sub rf45, rf45, rf25 ; add rf25, rf20, rf56                     # s1 76 v | s1 68 add
+    sub rf45, rf45, rf25 ; add rf25, rf20, rf56                     # s1 76 sub | s1 68 add
     sub rf25, rf56, rf20 ; sub rf20, rf25, rf37                     # s1 69 sub | s1 68 sub
     sub rf5, rf20, rf5 ; add rf20, rf25, rf48                       # s1 68 a3 | s1 69 add
     asr rf51, rf5, 2 ; add rf20, rf20, rf51                         # s1 74 shr | s1 69 a5
@@ -218,7 +218,7 @@ loop:
     asr rf37, rf45, 2 ; add rf53, rf47, rf16                        # s1 73 shr | s1 71 b0
     sub rf45, rf47, rf16 ; sub rf16, rf45, rf48                     # s1 71 b6 | s1 73 b7
     add rf44, rf44, rf37 ; add rf37, rf53, rf16                     # s1 73 b1 | s1 76 add
-    sub rf53, rf53, rf16 ; add rf16, rf21, rf62                     # s1 76 v | s1 68 add
+    sub rf53, rf53, rf16 ; add rf16, rf21, rf62                     # s1 76 sub | s1 68 add
     sub rf21, rf62, rf21 ; sub rf16, rf16, rf38                     # s1 69 sub | s1 68 sub
     sub rf16, rf16, rf51 ; add rf21, rf21, rf58                     # s1 68 a3 | s1 69 add
     asr rf55, rf16, 2 ; add rf21, rf21, rf55                        # s1 74 shr | s1 69 a5
@@ -245,7 +245,7 @@ loop:
     asr rf56, rf32, 2 ; add rf48, rf17, rf9                         # s1 73 shr | s1 71 b0
     sub rf17, rf17, rf9 ; sub rf9, rf32, rf47                       # s1 71 b6 | s1 73 b7
     add rf56, rf38, rf56 ; add rf38, rf48, rf9                      # s1 73 b1 | s1 76 add
-    sub rf48, rf48, rf9 ; add rf9, rf22, rf55                       # s1 76 v | s1 68 add
+    sub rf48, rf48, rf9 ; add rf9, rf22, rf55                       # s1 76 sub | s1 68 add
     sub rf22, rf55, rf22 ; sub rf9, rf9, rf39                       # s1 69 sub | s1 68 sub
     sub rf9, rf9, rf19 ; add rf19, rf22, rf52                       # s1 68 a3 | s1 69 add
     asr rf49, rf9, 2 ; add rf19, rf19, rf49                         # s1 74 shr | s1 69 a5
@@ -268,7 +268,7 @@ loop:
     asr rf39, rf48, 2 ; add rf58, rf38, rf4                         # s1 73 shr | s1 71 b0
     sub rf38, rf38, rf4 ; sub rf4, rf48, rf56                       # s1 71 b6 | s1 73 b7
     add rf52, rf52, rf39 ; add rf39, rf58, rf4                      # s1 73 b1 | s1 76 add
-    sub rf58, rf58, rf4 ; add rf4, rf23, rf62                       # s1 76 v | s1 68 add
+    sub rf58, rf58, rf4 ; add rf4, rf23, rf62                       # s1 76 sub | s1 68 add
     sub rf23, rf62, rf23 ; sub rf4, rf4, rf40 ; ldunifrf.rf40       # s1 69 sub | s1 68 sub | s2 84 load dst | uniform 0x000000ff
     sub rf4, rf4, rf49 ; add rf23, rf23, rf51                       # s1 68 a3 | s1 69 add
     asr rf44, rf4, 2 ; add rf23, rf23, rf44                         # s1 74 shr | s1 69 a5
@@ -295,7 +295,7 @@ loop:
     add rf34, rf56, rf34 ; add rf56, rf6, rf28                      # s1 70 a7 | s1 71 b0
     asr rf28, rf34, 2 ; sub rf6, rf6, rf28                          # s1 73 shr | s1 71 b6
     sub rf8, rf34, rf55 ; add rf28, rf8, rf28                       # s1 73 b7 | s1 73 b1
-    add rf8, rf56, rf8 ; sub rf56, rf56, rf8                        # s1 76 add | s1 76 v
+    add rf8, rf56, rf8 ; sub rf56, rf56, rf8                        # s1 76 add | s1 76 sub
     add rf26, rf26, rf30 ; sub rf30, rf30, rf26                     # s1 68 add | s1 69 sub
     sub rf26, rf26, rf41 ; add rf30, rf30, rf54                     # s1 68 sub | s1 69 add
     asr rf48, rf49, 1 ; sub rf26, rf26, rf48                        # s1 66 shr | s1 68 a3
@@ -318,7 +318,7 @@ loop:
     add rf51, rf51, rf54 ; add rf54, rf26, rf2                      # s1 70 a7 | s1 71 b0
     asr rf26, rf51, 2 ; sub rf2, rf26, rf2                          # s1 73 shr | s1 71 b6
     sub rf26, rf51, rf41 ; add rf32, rf32, rf26                     # s1 73 b7 | s1 73 b1
-    add rf26, rf54, rf26 ; sub rf54, rf54, rf26                     # s1 76 add | s1 76 v
+    add rf26, rf54, rf26 ; sub rf54, rf54, rf26                     # s1 76 add | s1 76 sub
     add rf27, rf27, rf62 ; sub rf62, rf62, rf27                     # s1 68 add | s1 69 sub
     sub rf27, rf27, rf45 ; add rf44, rf62, rf44 ; ldunifrf.rf45     # s1 68 sub | s1 69 add | s2 84 load dst | uniform 0x000000ff
     sub rf27, rf27, rf38 ; add rf30, rf44, rf30                     # s1 68 a3 | s1 69 a5

@@ -7,7 +7,7 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash 40b2a73a5e8326cf
+# input hash acba6f04d8485d19
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
@@ -199,7 +199,7 @@ loop:
     asr rf30, rf9, 2 ; sub rf59, rf30, rf59                         # s1 73 shr | s1 71 b6
     asr rf30, rf6, 2 ; sub rf6, rf6, rf30                           # s1 73 shr | s1 73 b7
     add rf30, rf9, rf30 ; add rf9, rf17, rf6                        # s1 73 b1 | s1 76 add
-    sub rf17, rf17, rf6 ; sub rf6, rf48, rf60                       # s1 76 v | s1 68 sub
+    sub rf17, rf17, rf6 ; sub rf6, rf48, rf60                       # s1 76 sub | s1 68 sub
     asr rf60, rf60, 1 ; add rf48, rf32, rf43                        # s1 68 shr | s1 72 b2
     sub rf6, rf6, rf60 ; sub rf32, rf32, rf43                       # s1 68 a3 | s1 72 b4
     asr rf43, rf6, 2 ; add rf60, rf59, rf30                         # s1 74 shr | s1 76 add
@@ -218,7 +218,7 @@ loop:
     asr rf49, rf5, 2 ; sub rf30, rf49, rf56                         # s1 73 shr | s1 68 sub
     asr rf49, rf10, 2 ; sub rf10, rf10, rf49                        # s1 73 shr | s1 73 b7
     add rf49, rf5, rf49 ; add rf5, rf44, rf10                       # s1 73 b1 | s1 76 add
-    asr rf10, rf56, 1 ; sub rf44, rf44, rf10                        # s1 68 shr | s1 76 v
+    asr rf10, rf56, 1 ; sub rf44, rf44, rf10                        # s1 68 shr | s1 76 sub
     sub rf10, rf30, rf10 ; add rf30, rf50, rf34                     # s1 68 a3 | s1 69 add
     add rf30, rf30, rf31 ; add rf31, rf16, rf46                     # s1 69 a5 | s1 72 b2
     asr rf16, rf10, 2 ; sub rf46, rf16, rf46                        # s1 74 shr | s1 72 b4
@@ -242,7 +242,7 @@ loop:
     asr rf36, rf34, 2 ; add rf55, rf2, rf41                         # s1 73 shr | s1 68 add
     asr rf36, rf13, 2 ; sub rf13, rf13, rf36                        # s1 73 shr | s1 73 b7
     add rf36, rf34, rf36 ; add rf34, rf50, rf13                     # s1 73 b1 | s1 76 add
-    sub rf13, rf50, rf13 ; sub rf2, rf41, rf2                       # s1 76 v | s1 69 sub
+    sub rf13, rf50, rf13 ; sub rf2, rf41, rf2                       # s1 76 sub | s1 69 sub
     asr rf55, rf5, 1 ; sub rf5, rf55, rf5                           # s1 68 shr | s1 68 sub
     sub rf2, rf5, rf55 ; add rf5, rf2, rf35                         # s1 68 a3 | s1 69 add
     asr rf35, rf35, 1 ; add rf55, rf38, rf51                        # s1 69 shr | s1 72 b2
@@ -265,7 +265,7 @@ loop:
     asr rf38, rf30, 2 ; add rf49, rf21, rf31                        # s1 73 shr | s1 68 add
     asr rf38, rf20, 2 ; sub rf20, rf20, rf38                        # s1 73 shr | s1 73 b7
     add rf38, rf30, rf38 ; add rf30, rf51, rf20                     # s1 73 b1 | s1 76 add
-    sub rf21, rf51, rf20 ; sub rf20, rf31, rf21                     # s1 76 v | s1 69 sub
+    sub rf21, rf51, rf20 ; sub rf20, rf31, rf21                     # s1 76 sub | s1 69 sub
     asr rf49, rf16, 1 ; sub rf16, rf49, rf16                        # s1 68 shr | s1 68 sub
     sub rf16, rf16, rf49 ; add rf20, rf20, rf39                     # s1 68 a3 | s1 69 add
     asr rf39, rf39, 1 ; add rf49, rf5, rf37                         # s1 69 shr | s1 72 b2
@@ -295,7 +295,7 @@ loop:
     asr rf37, rf3, 2 ; add rf55, rf51, rf31                         # s1 73 shr | s1 68 add
     asr rf37, rf1, 2 ; sub rf1, rf1, rf37                           # s1 73 shr | s1 73 b7
     add rf37, rf3, rf37 ; add rf3, rf41, rf1                        # s1 73 b1 | s1 76 add
-    sub rf31, rf41, rf1 ; sub rf1, rf31, rf51                       # s1 76 v | s1 69 sub
+    sub rf31, rf41, rf1 ; sub rf1, rf31, rf51                       # s1 76 sub | s1 69 sub
     asr rf55, rf54, 1 ; sub rf54, rf55, rf54                        # s1 68 shr | s1 68 sub
     sub rf1, rf54, rf55 ; add rf54, rf1, rf27                       # s1 68 a3 | s1 69 add
     asr rf27, rf27, 1 ; add rf55, rf38, rf28                        # s1 69 shr | s1 72 b2
@@ -318,7 +318,7 @@ loop:
     asr rf39, rf28, 2 ; add rf54, rf34, rf49                        # s1 73 shr | s1 68 add
     asr rf39, rf23, 2 ; sub rf23, rf23, rf39                        # s1 73 shr | s1 73 b7
     add rf39, rf28, rf39 ; add rf28, rf27, rf23                     # s1 73 b1 | s1 76 add
-    sub rf27, rf27, rf23 ; sub rf23, rf49, rf34 ; ldunifrf.rf34     # s1 76 v | s1 69 sub | s2 84 load dst | uniform value:dst
+    sub rf27, rf27, rf23 ; sub rf23, rf49, rf34 ; ldunifrf.rf34     # s1 76 sub | s1 69 sub | s2 84 load dst | uniform value:dst
     asr rf54, rf30, 1 ; sub rf30, rf54, rf30                        # s1 68 shr | s1 68 sub
     sub rf23, rf30, rf54 ; add rf30, rf23, rf52 ; ldunifrf.rf54     # s1 68 a3 | s1 69 add | s2 84 load dst | uniform 0x000000ff
     asr rf52, rf52, 1 ; add rf49, rf5, rf36                         # s1 69 shr | s1 72 b2
@@ -349,7 +349,7 @@ loop:
     asr rf26, rf24, 2 ; sub rf40, rf26, rf40                        # s1 73 shr | s1 71 b6
     asr rf56, rf56, 2 ; sub rf26, rf56, rf26                        # s1 73 shr | s1 73 b7
     add rf56, rf24, rf56 ; add rf24, rf58, rf26                     # s1 73 b1 | s1 76 add
-    sub rf58, rf58, rf26 ; add rf26, rf14, rf42                     # s1 76 v | s1 68 add
+    sub rf58, rf58, rf26 ; add rf26, rf14, rf42                     # s1 76 sub | s1 68 add
     sub rf26, rf42, rf14 ; sub rf14, rf26, rf15                     # s1 69 sub | s1 68 sub
     asr rf15, rf15, 1 ; add rf26, rf26, rf12                        # s1 68 shr | s1 69 add
     asr rf14, rf12, 1 ; sub rf12, rf14, rf15                        # s1 69 shr | s1 68 a3
@@ -372,7 +372,7 @@ loop:
     asr rf28, rf49, 2 ; sub rf53, rf53, rf28                        # s1 73 shr | s1 71 b6
     asr rf28, rf24, 2 ; sub rf24, rf24, rf28                        # s1 73 shr | s1 73 b7
     add rf49, rf49, rf28 ; add rf28, rf56, rf24                     # s1 73 b1 | s1 76 add
-    sub rf56, rf56, rf24 ; add rf24, rf33, rf50                     # s1 76 v | s1 68 add
+    sub rf56, rf56, rf24 ; add rf24, rf33, rf50                     # s1 76 sub | s1 68 add
     sub rf33, rf50, rf33 ; sub rf24, rf24, rf51                     # s1 69 sub | s1 68 sub
     asr rf33, rf51, 1 ; add rf51, rf33, rf41                        # s1 68 shr | s1 69 add
     asr rf33, rf41, 1 ; sub rf24, rf24, rf33                        # s1 69 shr | s1 68 a3

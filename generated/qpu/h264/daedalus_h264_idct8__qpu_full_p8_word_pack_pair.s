@@ -7,7 +7,7 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash f1493650145698ca
+# input hash b7a5d595ec72ce4d
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
@@ -194,7 +194,7 @@ loop:
     sub rf53, rf53, rf63 ; add rf63, rf23, rf61                     # s1 67 a1 | s1 68 add
     asr rf17, rf53, 2 ; add rf53, rf53, rf17                        # s1 73 shr | s1 73 b1
     sub rf11, rf11, rf17 ; sub rf17, rf61, rf23                     # s1 73 b7 | s1 69 sub
-    add rf11, rf45, rf11 ; sub rf45, rf45, rf11                     # s1 76 add | s1 76 v
+    add rf11, rf45, rf11 ; sub rf45, rf45, rf11                     # s1 76 add | s1 76 sub
     sub rf17, rf63, rf38 ; add rf38, rf17, rf51                     # s1 68 sub | s1 69 add
     asr rf17, rf62, 1 ; sub rf15, rf17, rf15                        # s1 67 shr | s1 68 a3
     asr rf54, rf15, 2 ; add rf38, rf38, rf54                        # s1 74 shr | s1 69 a5
@@ -214,7 +214,7 @@ loop:
     add rf12, rf43, rf12 ; add rf43, rf46, rf34                     # s1 70 a7 | s1 71 b0
     asr rf46, rf12, 2 ; sub rf34, rf46, rf34                        # s1 73 shr | s1 71 b6
     sub rf12, rf12, rf53 ; add rf17, rf17, rf46                     # s1 73 b7 | s1 73 b1
-    add rf12, rf43, rf12 ; sub rf43, rf43, rf12                     # s1 76 add | s1 76 v
+    add rf12, rf43, rf12 ; sub rf43, rf43, rf12                     # s1 76 add | s1 76 sub
     add rf24, rf24, rf62 ; sub rf62, rf62, rf24                     # s1 68 add | s1 69 sub
     sub rf24, rf24, rf39 ; add rf39, rf62, rf52                     # s1 68 sub | s1 69 add
     sub rf24, rf24, rf63 ; add rf39, rf39, rf51                     # s1 68 a3 | s1 69 a5
@@ -242,7 +242,7 @@ loop:
     asr rf54, rf30, 2 ; add rf59, rf20, rf25                        # s1 73 shr | s1 71 b0
     sub rf25, rf20, rf25 ; sub rf20, rf30, rf46                     # s1 71 b6 | s1 73 b7
     add rf54, rf15, rf54 ; add rf15, rf59, rf20                     # s1 73 b1 | s1 76 add
-    sub rf59, rf59, rf20 ; add rf20, rf26, rf63                     # s1 76 v | s1 68 add
+    sub rf59, rf59, rf20 ; add rf20, rf26, rf63                     # s1 76 sub | s1 68 add
     asr rf63, rf41, 1 ; sub rf26, rf63, rf26                        # s1 68 shr | s1 69 sub
     asr rf40, rf34, 1 ; sub rf20, rf20, rf40                        # s1 69 shr | s1 68 sub
     sub rf20, rf20, rf51 ; add rf26, rf26, rf35                     # s1 68 a3 | s1 69 add
@@ -263,7 +263,7 @@ loop:
     asr rf58, rf44, 2 ; add rf53, rf51, rf21                        # s1 73 shr | s1 71 b0
     sub rf44, rf51, rf21 ; sub rf21, rf44, rf62                     # s1 71 b6 | s1 73 b7
     add rf58, rf39, rf58 ; add rf39, rf53, rf21                     # s1 73 b1 | s1 76 add
-    sub rf53, rf53, rf21 ; add rf21, rf27, rf48                     # s1 76 v | s1 68 add
+    sub rf53, rf53, rf21 ; add rf21, rf27, rf48                     # s1 76 sub | s1 68 add
     sub rf27, rf48, rf27 ; sub rf21, rf21, rf41                     # s1 69 sub | s1 68 sub
     asr rf63, rf28, 1 ; sub rf21, rf21, rf63                        # s1 70 shr | s1 68 a3
     asr rf34, rf21, 2 ; add rf27, rf27, rf34                        # s1 74 shr | s1 69 add
@@ -294,7 +294,7 @@ loop:
     asr rf46, rf51, 2 ; add rf30, rf22, rf34                        # s1 73 shr | s1 71 b0
     sub rf34, rf22, rf34 ; sub rf22, rf51, rf49                     # s1 71 b6 | s1 73 b7
     add rf46, rf15, rf46 ; add rf15, rf30, rf22                     # s1 73 b1 | s1 76 add
-    sub rf30, rf30, rf22 ; add rf22, rf28, rf47                     # s1 76 v | s1 68 add
+    sub rf30, rf30, rf22 ; add rf22, rf28, rf47                     # s1 76 sub | s1 68 add
     asr rf47, rf48, 1 ; sub rf28, rf47, rf28                        # s1 68 shr | s1 69 sub
     sub rf22, rf22, rf52 ; add rf28, rf28, rf55                     # s1 68 sub | s1 69 add
     asr rf22, rf53, 1 ; sub rf13, rf22, rf13                        # s1 69 shr | s1 68 a3
@@ -315,7 +315,7 @@ loop:
     asr rf62, rf50, 2 ; add rf54, rf55, rf14                        # s1 73 shr | s1 71 b0
     sub rf50, rf55, rf14 ; sub rf14, rf50, rf63                     # s1 71 b6 | s1 73 b7
     add rf62, rf36, rf62 ; add rf36, rf54, rf14                     # s1 73 b1 | s1 76 add
-    sub rf54, rf54, rf14 ; add rf14, rf29, rf35                     # s1 76 v | s1 68 add
+    sub rf54, rf54, rf14 ; add rf14, rf29, rf35                     # s1 76 sub | s1 68 add
     sub rf29, rf35, rf29 ; sub rf14, rf14, rf48                     # s1 69 sub | s1 68 sub
     sub rf14, rf14, rf47 ; add rf29, rf29, rf53                     # s1 68 a3 | s1 69 add
     asr rf29, rf14, 2 ; add rf22, rf29, rf22                        # s1 74 shr | s1 69 a5
@@ -348,7 +348,7 @@ loop:
     asr rf37, rf41, 2 ; sub rf19, rf19, rf37                        # s1 73 shr | s1 71 b6
     sub rf34, rf41, rf44 ; add rf37, rf34, rf37                     # s1 73 b7 | s1 73 b1
     asr rf44, rf49, 1 ; add rf41, rf51, rf34                        # s1 70 shr | s1 76 add
-    sub rf51, rf51, rf34 ; add rf34, rf10, rf27                     # s1 76 v | s1 68 add
+    sub rf51, rf51, rf34 ; add rf34, rf10, rf27                     # s1 76 sub | s1 68 add
     sub rf27, rf27, rf10 ; sub rf10, rf34, rf48                     # s1 69 sub | s1 68 sub
     asr rf42, rf63, 1 ; sub rf10, rf10, rf42                        # s1 68 shr | s1 68 a3
     asr rf27, rf10, 2 ; add rf16, rf27, rf16                        # s1 74 shr | s1 69 add
@@ -369,7 +369,7 @@ loop:
     asr rf62, rf44, 2 ; add rf58, rf48, rf47                        # s1 73 shr | s1 71 b0
     sub rf47, rf48, rf47 ; sub rf44, rf44, rf52                     # s1 71 b6 | s1 73 b7
     add rf62, rf32, rf62 ; add rf32, rf58, rf44                     # s1 73 b1 | s1 76 add
-    sub rf58, rf58, rf44 ; add rf44, rf49, rf28                     # s1 76 v | s1 68 add
+    sub rf58, rf58, rf44 ; add rf44, rf49, rf28                     # s1 76 sub | s1 68 add
     sub rf44, rf28, rf49 ; sub rf28, rf44, rf63 ; ldunifrf.rf49     # s1 69 sub | s1 68 sub | s2 83 w1 | uniform 0x80008000
     sub rf28, rf28, rf42 ; add rf35, rf44, rf35                     # s1 68 a3 | s1 69 add
     asr rf56, rf28, 2 ; add rf35, rf35, rf56                        # s1 74 shr | s1 69 a5

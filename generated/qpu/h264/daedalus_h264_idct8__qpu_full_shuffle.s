@@ -7,7 +7,7 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash 01fdf708098400d0
+# input hash 6b8731c727ad166f
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -134,7 +134,7 @@ loop:
     rot rf27, rf21, 1 ; sub rf20, rf27, rf20                        # s2 83 w0 | s1 76 sub
     rot rf33, rf8, 1 ; sub rf32, rf18, rf12                         # s2 83 w0 | s1 76 sub
     rot rf18, rf32, 1 ; add rf12, rf18, rf12                        # s2 83 w0 | s1 76 add
-    rot rf11, rf12, -1 ; sub rf6, rf6, rf11                         # s2 83 w0 | s1 76 v
+    rot rf11, rf12, -1 ; sub rf6, rf6, rf11                         # s2 83 w0 | s1 76 sub
     rot rf34, rf6, -1 ; mov.ifnb rf26, rf20                         # s2 83 w0
     rot rf35, rf26, 2 ; mov.ifnb rf27, rf25                         # s2 83 w0
     rot rf12, rf27, -2 ; mov.ifnb rf33, rf12                        # s2 83 w0

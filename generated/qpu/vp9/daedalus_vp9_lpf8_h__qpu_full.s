@@ -6,7 +6,7 @@
 # vp9_lpf8_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash 3845a0db65c991b6
+# input hash a91ee8e629ecb044
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -55,14 +55,14 @@
     setnnmode_uu ; sub rf1, rf1, 1                                  # 26 limit
     shl rf1, rf1, 3
     nop ; ldunifrf.rf3                                              # uniform value:records
-    add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf3            # 83 row2 | uniform value:dst_stride
-    umin tmuau, rf1, rf0 ; smul24 rf3, rf2, rf3 ; thrsw             # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
-    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | 83 row2 | uniform value:dst
-    nop ; add rf5, rf1, rf3 ; ldunifrf.rf1                          # 83 row2 | uniform value:threads
+    add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf3            # 83 p3 | uniform value:dst_stride
+    umin tmuau, rf1, rf0 ; smul24 rf3, rf2, rf3 ; thrsw             # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | 83 p3 | uniform value:dst
+    nop ; add rf5, rf1, rf3 ; ldunifrf.rf1                          # 83 p3 | uniform value:threads
     shl rf1, rf1, 4
     nop ; ldtmu.rf3                                                 # the item's record
     nop ; ldtmu.rf4                                                 # the item's record
-    nop ; add rf5, rf5, -4                                          # 83 row2
+    nop ; add rf5, rf5, -4                                          # 83 p3
     nop ; ldunifrf.rf6                                              # 26 limit | uniform 0x00000100
     nop ; ldunifrf.rf7                                              # 25 blimit | uniform 0x000000ff
     nop ; ldunifrf.rf8                                              # 49 clip | uniform 0xffffff80
@@ -70,37 +70,37 @@
     nop ; ldunifrf.rf10                                             # 27 thresh | uniform 0x00010000
     nop ; mov rf11, 0                                               # 49 select
 loop:
-    add rf12, rf2, rf1 ; add rf13, rf5, rf3                         # the item's record | 83 row2
-    umin tmuau, rf12, rf0 ; sub rf14, rf13, -1                      # the item's record | 83 row3 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf13 ; v8dot rf15, rf4, rf10 ; thrsw                 # 83 row2 | 27 thresh | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf16, rf13, -2                                    # 83 row4
-    mov tmuau, rf14 ; sub rf17, rf13, -3                            # 83 row3 | 83 row5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf16 ; smul24 rf18, rf15, rf15 ; thrsw ; ldtmu.rf15  # 83 row4 | 43 gt | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf17 ; mov rf20, rf11 ; ldtmu.rf19                   # 83 row5 | 49 select | the item's record | uniform 0xfffffffd (u8)
-    sub rf21, rf13, -4 ; v8dot rf22, rf4, rf6                       # 83 row6 | 26 limit
-    mov tmuau, rf21 ; smul24 rf23, rf22, rf22 ; thrsw ; ldtmu.rf22  # 83 row6 | 42 le | 83 row2 | uniform 0xfffffffd (u8)
-    and rf25, rf4, rf7 ; ldtmu.rf24                                 # 25 blimit | 83 row3
-    sub rf26, rf13, -5 ; sub rf27, rf22, rf24                       # 83 row7 | 42 le
-    mov tmuau, rf26 ; add rf28, rf24, rf24 ; thrsw ; ldtmu.rf29     # 83 row7 | 94 mul | 83 row4 | uniform 0xfffffffd (u8)
-    sub rf30, rf13, -6 ; sub rf31, rf24, rf29                       # 83 row8 | 42 le
-    mov tmuau, rf30 ; smul24 rf32, rf22, 3                          # 83 row8 | 94 mul | uniform 0xfffffffd (u8)
-    mov rf34, rf24 ; smul24 rf33, rf31, rf31 ; thrsw ; ldtmu.rf31   # 97 select | 42 le | 83 row5
+    add rf12, rf2, rf1 ; add rf13, rf5, rf3                         # the item's record | 83 p3
+    umin tmuau, rf12, rf0 ; sub rf14, rf13, -1                      # the item's record | 83 p2 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf13 ; v8dot rf15, rf4, rf10 ; thrsw                 # 83 p3 | 27 thresh | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf16, rf13, -2                                    # 83 p1
+    mov tmuau, rf14 ; sub rf17, rf13, -3                            # 83 p2 | 83 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; smul24 rf18, rf15, rf15 ; thrsw ; ldtmu.rf15  # 83 p1 | 43 gt | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; mov rf20, rf11 ; ldtmu.rf19                   # 83 p0 | 49 select | the item's record | uniform 0xfffffffd (u8)
+    sub rf21, rf13, -4 ; v8dot rf22, rf4, rf6                       # 83 q0 | 26 limit
+    mov tmuau, rf21 ; smul24 rf23, rf22, rf22 ; thrsw ; ldtmu.rf22  # 83 q0 | 42 le | 83 p3 | uniform 0xfffffffd (u8)
+    and rf25, rf4, rf7 ; ldtmu.rf24                                 # 25 blimit | 83 p2
+    sub rf26, rf13, -5 ; sub rf27, rf22, rf24                       # 83 q1 | 42 le
+    mov tmuau, rf26 ; add rf28, rf24, rf24 ; thrsw ; ldtmu.rf29     # 83 q1 | 94 mul | 83 p1 | uniform 0xfffffffd (u8)
+    sub rf30, rf13, -6 ; sub rf31, rf24, rf29                       # 83 q2 | 42 le
+    mov tmuau, rf30 ; smul24 rf32, rf22, 3                          # 83 q2 | 94 mul | uniform 0xfffffffd (u8)
+    mov rf34, rf24 ; smul24 rf33, rf31, rf31 ; thrsw ; ldtmu.rf31   # 97 select | 42 le | 83 p0
     sub rf35, rf29, rf31 ; sub rf36, rf24, rf31                     # 85 le
-    sub tmuau, rf13, -7 ; smul24 rf13, rf35, rf35                   # 83 row11 | 85 le | uniform 0xfffffffd (u8)
-    sub rf37, rf22, rf31 ; smul24 rf35, rf36, rf36 ; thrsw ; ldtmu.rf36 # 85 le | 83 row6
+    sub tmuau, rf13, -7 ; smul24 rf13, rf35, rf35                   # 83 q3 | 85 le | uniform 0xfffffffd (u8)
+    sub rf37, rf22, rf31 ; smul24 rf35, rf36, rf36 ; thrsw ; ldtmu.rf36 # 85 le | 83 q0
     add rf32, rf32, 4 ; smul24 rf37, rf37, rf37                     # 94 add | 85 le
     add rf27, rf32, rf28 ; smul24 rf28, rf27, rf27                  # 94 add | 42 le
-    sub rf38, rf31, rf36 ; add rf27, rf27, rf29 ; thrsw ; ldtmu.rf32 # 42 absdiff | 94 add | 83 row7
+    sub rf38, rf31, rf36 ; add rf27, rf27, rf29 ; thrsw ; ldtmu.rf32 # 42 absdiff | 94 add | 83 q1
     sub rf39, rf32, rf36 ; sub rf40, rf36, rf31                     # 85 le | 42 absdiff
     add rf27, rf27, rf31 ; smul24 rf39, rf39, rf39                  # 94 add | 85 le
-    max rf41, rf38, rf40 ; sub rf42, rf29, rf32 ; thrsw ; ldtmu.rf38 # 42 absdiff | 83 row8
+    max rf41, rf38, rf40 ; sub rf42, rf29, rf32 ; thrsw ; ldtmu.rf38 # 42 absdiff | 83 q2
     sub rf43, rf38, rf36 ; sub rf44, rf38, rf32                     # 85 le | 42 le
     add rf27, rf27, rf36 ; smul24 rf43, rf43, rf43                  # 94 add | 85 le
     max rf45, rf42, rf8 ; sub.pushc -, rf18, rf13                   # 49 clip | 49 select
     sub.norc -, rf18, rf39 ; smul24 rf18, rf40, 3                   # 49 select | 49 mul
     min.ifna rf20, rf45, rf9 ; sub.pushc -, 1, rf13                 # 49 select | 97 select
     add rf18, rf18, rf20 ; sub.norc -, 1, rf35                      # 49 add | 97 select
-    max rf35, rf18, rf8 ; sub rf20, rf32, rf29 ; ldtmu.rf18         # 49 f | 42 absdiff | 83 row11
+    max rf35, rf18, rf8 ; sub rf20, rf32, rf29 ; ldtmu.rf18         # 49 f | 42 absdiff | 83 q3
     min rf35, rf35, rf9 ; sub.andnc -, 1, rf37                      # 49 f | 97 select
     max rf20, rf42, rf20 ; add rf42, rf35, 4                        # 42 absdiff | 50 add
     min rf37, rf42, rf9 ; sub rf42, rf18, rf36                      # 50 min | 85 le

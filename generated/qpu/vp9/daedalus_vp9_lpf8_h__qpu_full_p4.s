@@ -6,7 +6,7 @@
 # vp9_lpf8_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash 9dda41ab840d556d
+# input hash ea9c4fa073380a8e
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -121,72 +121,72 @@
     eidx rf2 ; add rf0, rf0, rf3 ; ldunifrf.rf3                     # uniform value:records
     shl rf0, rf0, 3
     and rf0, rf2, 1 ; add rf2, rf3, rf0
-    shl rf4, rf0, 2 ; mov rf0, rf2                                  # 83 row2 | first trip
+    shl rf4, rf0, 2 ; mov rf0, rf2                                  # 83 p3 | first trip
     setnnmode_uu ; sub rf1, rf1, 1                                  # 26 limit
     shl rf1, rf1, 3
-    nop ; add rf1, rf3, rf1 ; ldunifrf.rf3                          # 83 row2 | uniform value:dst_stride
-    umin tmuau, rf2, rf1 ; smul24 rf1, rf4, rf3 ; thrsw             # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
+    nop ; add rf1, rf3, rf1 ; ldunifrf.rf3                          # 83 p3 | uniform value:dst_stride
+    umin tmuau, rf2, rf1 ; smul24 rf1, rf4, rf3 ; thrsw             # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
     nop ; ldunifrf.rf2                                              # uniform value:items
-    nop ; ldunifrf.rf3                                              # 83 row2 | uniform value:dst
-    nop ; add rf3, rf3, rf1 ; ldunifrf.rf1                          # 83 row2 | uniform value:threads
+    nop ; ldunifrf.rf3                                              # 83 p3 | uniform value:dst
+    nop ; add rf3, rf3, rf1 ; ldunifrf.rf1                          # 83 p3 | uniform value:threads
     shl rf1, rf1, 6
     sub rf2, rf2, 1 ; add rf1, rf0, rf1                             # the item's record
     shl rf2, rf2, 3
     nop ; ldunifrf.rf4                                              # uniform value:records
     nop ; add rf5, rf4, rf2 ; ldtmu.rf2                             # the item's record
-    nop ; add rf3, rf3, -4                                          # 83 row2
-    nop ; add rf4, rf3, rf2 ; ldtmu.rf3                             # 83 row2 | the item's record
-    nop ; ldunifrf.rf6                                              # 83 row2 | uniform value:dst_stride
+    nop ; add rf3, rf3, -4                                          # 83 p3
+    nop ; add rf4, rf3, rf2 ; ldtmu.rf3                             # 83 p3 | the item's record
+    nop ; ldunifrf.rf6                                              # 83 p3 | uniform value:dst_stride
 loop:
-    tmuwt - ; sub rf7, rf4, -1                                      # 83 row3
-    umin tmuau, rf1, rf5 ; sub rf5, rf4, -2                         # the item's record | 83 row4 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf4 ; add rf8, rf4, rf6 ; thrsw                      # 83 row2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; sub rf9, rf4, -3                               # 83 row3 | 83 row5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf5 ; sub rf10, rf4, -4                              # 83 row4 | 83 row6 | uniform 0xfffffffd (u8)
-    mov tmuau, rf9 ; add rf12, rf7, rf6 ; thrsw ; ldtmu.rf11        # 83 row5 | 83 row3 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf10 ; sub rf13, rf4, -5                             # 83 row6 | 83 row7 | uniform 0xfffffffd (u8)
-    mov tmuau, rf13 ; sub rf14, rf4, -6                             # 83 row7 | 83 row8 | uniform 0xfffffffd (u8)
-    mov tmuau, rf14 ; add rf16, rf5, rf6 ; thrsw ; ldtmu.rf15       # 83 row8 | 83 row4 | the item's record | uniform 0xfffffffd (u8)
-    sub rf4, rf4, -7 ; add rf17, rf9, rf6                           # 83 row11 | 83 row5
-    mov tmuau, rf4 ; add rf19, rf10, rf6 ; ldtmu.rf18               # 83 row11 | 83 row6 | 83 row2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; add rf21, rf13, rf6 ; thrsw ; ldtmu.rf20       # 83 row2 | 83 row7 | 83 row3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf12 ; add rf23, rf14, rf6 ; ldtmu.rf22              # 83 row3 | 83 row8 | 83 row4 | uniform 0xfffffffd (u8)
-    mov tmuau, rf16 ; add rf4, rf4, rf6                             # 83 row4 | 83 row11 | uniform 0xfffffffd (u8)
-    sub rf6, rf20, rf22 ; sub rf24, rf18, rf20 ; thrsw ; ldunifrf.rf25 # 42 le | 83 row2 | uniform value:dst_stride
-    add rf12, rf8, rf25 ; add rf26, rf12, rf25 ; ldtmu.rf8          # 83 row2 | 83 row3 | 83 row5
-    mov tmuau, rf17 ; sub rf27, rf22, rf8                           # 83 row5 | 85 le | uniform 0xfffffffd (u8)
-    add rf28, rf16, rf25 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf16 # 83 row4 | 85 le | 83 row6
-    mov tmuau, rf19 ; add rf17, rf17, rf25                          # 83 row6 | 83 row5 | uniform 0xfffffffd (u8)
-    add rf29, rf19, rf25 ; sub rf19, rf16, rf8 ; ldunifrf.rf30      # 83 row6 | 42 absdiff | 27 thresh | uniform 0x00010000
-    add rf32, rf21, rf25 ; v8dot rf31, rf3, rf30 ; thrsw ; ldtmu.rf30 # 83 row7 | 27 thresh
-    mov tmuau, rf21 ; sub rf21, rf30, rf16                          # 83 row7 | 85 le | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf7, rf4, -1                                      # 83 p2
+    umin tmuau, rf1, rf5 ; sub rf5, rf4, -2                         # the item's record | 83 p1 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf4 ; add rf8, rf4, rf6 ; thrsw                      # 83 p3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf7 ; sub rf9, rf4, -3                               # 83 p2 | 83 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf5 ; sub rf10, rf4, -4                              # 83 p1 | 83 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf9 ; add rf12, rf7, rf6 ; thrsw ; ldtmu.rf11        # 83 p0 | 83 p2 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf10 ; sub rf13, rf4, -5                             # 83 q0 | 83 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf13 ; sub rf14, rf4, -6                             # 83 q1 | 83 q2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; add rf16, rf5, rf6 ; thrsw ; ldtmu.rf15       # 83 q2 | 83 p1 | the item's record | uniform 0xfffffffd (u8)
+    sub rf4, rf4, -7 ; add rf17, rf9, rf6                           # 83 q3 | 83 p0
+    mov tmuau, rf4 ; add rf19, rf10, rf6 ; ldtmu.rf18               # 83 q3 | 83 q0 | 83 p3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; add rf21, rf13, rf6 ; thrsw ; ldtmu.rf20       # 83 p3 | 83 q1 | 83 p2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf12 ; add rf23, rf14, rf6 ; ldtmu.rf22              # 83 p2 | 83 q2 | 83 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; add rf4, rf4, rf6                             # 83 p1 | 83 q3 | uniform 0xfffffffd (u8)
+    sub rf6, rf20, rf22 ; sub rf24, rf18, rf20 ; thrsw ; ldunifrf.rf25 # 42 le | 83 p3 | uniform value:dst_stride
+    add rf12, rf8, rf25 ; add rf26, rf12, rf25 ; ldtmu.rf8          # 83 p3 | 83 p2 | 83 p0
+    mov tmuau, rf17 ; sub rf27, rf22, rf8                           # 83 p0 | 85 le | uniform 0xfffffffd (u8)
+    add rf28, rf16, rf25 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf16 # 83 p1 | 85 le | 83 q0
+    mov tmuau, rf19 ; add rf17, rf17, rf25                          # 83 q0 | 83 p0 | uniform 0xfffffffd (u8)
+    add rf29, rf19, rf25 ; sub rf19, rf16, rf8 ; ldunifrf.rf30      # 83 q0 | 42 absdiff | 27 thresh | uniform 0x00010000
+    add rf32, rf21, rf25 ; v8dot rf31, rf3, rf30 ; thrsw ; ldtmu.rf30 # 83 q1 | 27 thresh
+    mov tmuau, rf21 ; sub rf21, rf30, rf16                          # 83 q1 | 85 le | uniform 0xfffffffd (u8)
     sub rf31, rf22, rf30 ; smul24 rf33, rf31, rf31 ; ldunifrf.rf34  # 42 absdiff | 43 gt | 49 clip | uniform 0xffffff80
     max rf35, rf31, rf34 ; smul24 rf21, rf21, rf21 ; thrsw ; ldunifrf.rf36 # 49 clip | 85 le | uniform 0x0000007f
-    mov rf38, 0 ; add rf37, rf23, rf25                              # 49 select | 83 row8
-    add rf40, rf4, rf25 ; sub rf39, rf20, rf8 ; ldunifrf.rf41       # 83 row11 | 85 le | uniform value:items
-    sub rf42, rf18, rf8 ; smul24 rf39, rf39, rf39 ; thrsw ; ldtmu.rf43 # 85 le | 83 row8
-    mov tmuau, rf23 ; smul24 rf23, rf19, 3                          # 83 row8 | 49 mul | uniform 0xfffffffd (u8)
+    mov rf38, 0 ; add rf37, rf23, rf25                              # 49 select | 83 q2
+    add rf40, rf4, rf25 ; sub rf39, rf20, rf8 ; ldunifrf.rf41       # 83 q3 | 85 le | uniform value:items
+    sub rf42, rf18, rf8 ; smul24 rf39, rf39, rf39 ; thrsw ; ldtmu.rf43 # 85 le | 83 q2
+    mov tmuau, rf23 ; smul24 rf23, rf19, 3                          # 83 q2 | 49 mul | uniform 0xfffffffd (u8)
     sub rf41, rf41, 1 ; smul24 rf6, rf6, rf6                        # 42 le
     add rf42, rf20, rf20 ; smul24 rf44, rf42, rf42 ; thrsw ; ldunifrf.rf45 # 94 mul | 85 le | 26 limit | uniform 0x00000100
     shl rf45, rf41, 3 ; v8dot rf41, rf3, rf45                       # 26 limit
     sub rf41, rf43, rf16 ; smul24 rf46, rf41, rf41 ; ldunifrf.rf47  # 85 le | 42 le | uniform value:records
-    add rf47, rf47, rf45 ; smul24 rf45, rf24, rf24 ; thrsw ; ldtmu.rf24 # 42 le | 83 row11
-    mov tmuau, rf4 ; sub rf4, rf43, rf30 ; ldtmu.rf48               # 83 row11 | 42 le | 83 row2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf12 ; smul24 rf49, rf18, 3                          # 83 row2 | 94 mul | uniform 0xfffffffd (u8)
-    sub rf50, rf8, rf16 ; sub rf51, rf30, rf22 ; thrsw ; ldunifrf.rf52 # 42 absdiff | 83 row2 | uniform value:dst_stride
-    max rf41, rf50, rf19 ; smul24 rf19, rf41, rf41 ; ldtmu.rf50     # 42 absdiff | 85 le | 83 row3
-    max rf31, rf31, rf51 ; mov tmuau, rf26 ; ldtmu.rf51             # 42 absdiff | 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
-    mov tmuau, rf28 ; sub rf53, rf24, rf16 ; thrsw ; ldtmu.rf54     # 83 row4 | 85 le | 83 row5 | uniform 0xfffffffd (u8)
-    asr rf31, rf31, 1 ; mov tmuau, rf17                             # 42 shr | 83 row5 | uniform 0xfffffffd (u8)
+    add rf47, rf47, rf45 ; smul24 rf45, rf24, rf24 ; thrsw ; ldtmu.rf24 # 42 le | 83 q3
+    mov tmuau, rf4 ; sub rf4, rf43, rf30 ; ldtmu.rf48               # 83 q3 | 42 le | 83 p3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf12 ; smul24 rf49, rf18, 3                          # 83 p3 | 94 mul | uniform 0xfffffffd (u8)
+    sub rf50, rf8, rf16 ; sub rf51, rf30, rf22 ; thrsw ; ldunifrf.rf52 # 42 absdiff | 83 p3 | uniform value:dst_stride
+    max rf41, rf50, rf19 ; smul24 rf19, rf41, rf41 ; ldtmu.rf50     # 42 absdiff | 85 le | 83 p2
+    max rf31, rf31, rf51 ; mov tmuau, rf26 ; ldtmu.rf51             # 42 absdiff | 83 p2 | 83 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf28 ; sub rf53, rf24, rf16 ; thrsw ; ldtmu.rf54     # 83 p1 | 85 le | 83 p0 | uniform 0xfffffffd (u8)
+    asr rf31, rf31, 1 ; mov tmuau, rf17                             # 42 shr | 83 p0 | uniform 0xfffffffd (u8)
     add rf4, rf49, 4 ; smul24 rf49, rf4, rf4                        # 94 add | 42 le
     sub.pushc -, rf33, rf27 ; add rf4, rf4, rf42                    # 49 select | 94 add
-    add rf4, rf4, rf22 ; sub rf42, rf24, rf43 ; thrsw ; ldtmu.rf55  # 94 add | 42 le | 83 row6
-    mov tmuau, rf29 ; add rf4, rf4, rf8                             # 83 row6 | 94 add | uniform 0xfffffffd (u8)
+    add rf4, rf4, rf22 ; sub rf42, rf24, rf43 ; thrsw ; ldtmu.rf55  # 94 add | 42 le | 83 q0
+    mov tmuau, rf29 ; add rf4, rf4, rf8                             # 83 q0 | 94 add | uniform 0xfffffffd (u8)
     sub rf56, rf51, rf54 ; smul24 rf53, rf53, rf53 ; ldunifrf.rf57  # 85 le | 25 blimit | uniform 0x000000ff
     sub.norc -, rf33, rf21 ; smul24 rf42, rf42, rf42                # 49 select | 42 le
     min.ifna rf38, rf35, rf36 ; add rf35, rf41, rf41 ; thrsw        # 49 select | 42 mul
-    add rf23, rf23, rf38 ; add rf4, rf4, rf16 ; ldtmu.rf38          # 49 add | 94 add | 83 row7
-    max rf23, rf23, rf34 ; mov tmuau, rf32                          # 49 f | 83 row7 | uniform 0xfffffffd (u8)
+    add rf23, rf23, rf38 ; add rf4, rf4, rf16 ; ldtmu.rf38          # 49 add | 94 add | 83 q1
+    max rf23, rf23, rf34 ; mov tmuau, rf32                          # 49 f | 83 q1 | uniform 0xfffffffd (u8)
     min rf23, rf23, rf36 ; mov rf41, rf20 ; thrsw ; ldunifrf.rf34   # 49 f | 97 select | 49 clip | uniform 0xffffff80
     add rf58, rf23, 4 ; add rf59, rf22, rf30                        # 50 add | 99 add
     min rf23, rf58, rf36 ; add rf58, rf23, 3                        # 50 min | 50 add
@@ -198,8 +198,8 @@ loop:
     asr rf58, rf59, 1 ; smul24 rf59, rf58, rf58                     # 87 rshr | 85 le
     sub.norc -, 1, rf39 ; sub rf39, rf51, rf38                      # 97 select | 42 absdiff
     max rf44, rf39, rf34 ; sub.andnc -, 1, rf44                     # 49 clip | 97 select
-    sub rf61, rf61, rf20 ; add rf62, rf8, rf43 ; thrsw ; ldtmu.rf63 # 99 sub | 99 add | 83 row8
-    mov tmuau, rf37 ; mov.ifnb rf58, 0                              # 83 row8 | 87 g | uniform 0xfffffffd (u8)
+    sub rf61, rf61, rf20 ; add rf62, rf8, rf43 ; thrsw ; ldtmu.rf63 # 99 sub | 99 add | 83 q2
+    mov tmuau, rf37 ; mov.ifnb rf58, 0                              # 83 q2 | 87 g | uniform 0xfffffffd (u8)
     add rf61, rf8, rf36 ; add rf36, rf4, rf61                       # 89 add | 99 add
     max rf61, rf61, 0 ; sub rf62, rf62, rf18                        # 89 narrow2 | 99 sub
     min rf61, rf61, rf57 ; sub.andnc -, 1, rf21                     # 89 narrow2 | 97 select
@@ -220,34 +220,34 @@ loop:
     sub.andnc -, rf46, rf49 ; add rf49, rf30, rf24                  # 97 store dst | 99 add
     sub.andnc -, rf46, rf42 ; add rf4, rf23, rf4                    # 97 store dst | 99 add
     asr.ifb rf58, rf4, 3 ; sub rf20, rf49, rf20                     # 97 select | 99 sub
-    sub rf49, rf50, rf54 ; sub rf42, rf50, rf51 ; thrsw ; ldtmu.rf23 # 85 le | 42 le | 83 row11
-    mov tmuau, rf40 ; sub rf16, rf20, rf16 ; ldtmu.rf20             # 83 row11 | 99 sub | 83 row2 | uniform 0xfffffffd (u8)
-    add tmuau, rf12, rf52 ; add rf12, rf43, rf24 ; ldtmu.rf24       # 83 row2 | 99 add | 83 row3 | uniform 0xfffffffd (u8)
-    add tmuau, rf26, rf52 ; sub.andnc -, rf35, rf31                 # 83 row3 | 97 store dst | uniform 0xfffffffd (u8)
-    sub rf26, rf48, rf54 ; smul24 rf49, rf49, rf49 ; thrsw ; ldtmu.rf31 # 85 le | 83 row4
-    add tmuau, rf28, rf52 ; smul24 rf28, rf48, 3                    # 83 row4 | 94 mul | uniform 0xfffffffd (u8)
-    sub rf8, rf48, rf50 ; smul24 rf42, rf42, rf42 ; ldtmu.rf21      # 42 le | 83 row5
-    add tmuau, rf17, rf52 ; add rf4, rf4, rf16 ; thrsw ; ldtmu.rf16 # 83 row5 | 99 add | 83 row6 | uniform 0xfffffffd (u8)
-    asr.ifb rf11, rf4, 3 ; add tmuau, rf29, rf52                    # 97 select | 83 row6 | uniform 0xfffffffd (u8)
+    sub rf49, rf50, rf54 ; sub rf42, rf50, rf51 ; thrsw ; ldtmu.rf23 # 85 le | 42 le | 83 q3
+    mov tmuau, rf40 ; sub rf16, rf20, rf16 ; ldtmu.rf20             # 83 q3 | 99 sub | 83 p3 | uniform 0xfffffffd (u8)
+    add tmuau, rf12, rf52 ; add rf12, rf43, rf24 ; ldtmu.rf24       # 83 p3 | 99 add | 83 p2 | uniform 0xfffffffd (u8)
+    add tmuau, rf26, rf52 ; sub.andnc -, rf35, rf31                 # 83 p2 | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf26, rf48, rf54 ; smul24 rf49, rf49, rf49 ; thrsw ; ldtmu.rf31 # 85 le | 83 p1
+    add tmuau, rf28, rf52 ; smul24 rf28, rf48, 3                    # 83 p1 | 94 mul | uniform 0xfffffffd (u8)
+    sub rf8, rf48, rf50 ; smul24 rf42, rf42, rf42 ; ldtmu.rf21      # 42 le | 83 p0
+    add tmuau, rf17, rf52 ; add rf4, rf4, rf16 ; thrsw ; ldtmu.rf16 # 83 p0 | 99 add | 83 q0 | uniform 0xfffffffd (u8)
+    asr.ifb rf11, rf4, 3 ; add tmuau, rf29, rf52                    # 97 select | 83 q0 | uniform 0xfffffffd (u8)
     sub rf12, rf12, rf22 ; add rf22, rf28, 4                        # 99 sub | 94 add
-    add rf26, rf50, rf50 ; smul24 rf28, rf26, rf26 ; thrsw ; ldtmu.rf29 # 94 mul | 85 le | 83 row7
-    add tmuau, rf32, rf52 ; smul24 rf8, rf8, rf8                    # 83 row7 | 42 le | uniform 0xfffffffd (u8)
+    add rf26, rf50, rf50 ; smul24 rf28, rf26, rf26 ; thrsw ; ldtmu.rf29 # 94 mul | 85 le | 83 q1
+    add tmuau, rf32, rf52 ; smul24 rf8, rf8, rf8                    # 83 q1 | 42 le | uniform 0xfffffffd (u8)
     sub rf12, rf12, rf30 ; add rf22, rf22, rf26 ; ldunifrf.rf26     # 99 sub | 94 add | 49 clip | uniform 0xffffff80
-    sub rf30, rf63, rf55 ; sub rf32, rf63, rf38 ; thrsw ; ldunifrf.rf17 # 85 le | 42 le | 83 row2 | uniform value:dst_stride
+    sub rf30, rf63, rf55 ; sub rf32, rf63, rf38 ; thrsw ; ldunifrf.rf17 # 85 le | 42 le | 83 p3 | uniform value:dst_stride
     sub rf18, rf54, rf55 ; sub rf45, rf38, rf51 ; ldunifrf.rf53     # 42 absdiff | 25 blimit | uniform 0x000000ff
     max rf12, rf18, rf36 ; add rf4, rf4, rf12 ; ldunifrf.rf18       # 42 absdiff | 99 wide | 49 clip | uniform 0x0000007f
-    max rf39, rf39, rf45 ; add rf22, rf22, rf51 ; thrsw ; ldtmu.rf45 # 42 absdiff | 94 add | 83 row8
-    asr.ifb rf43, rf4, 3 ; add tmuau, rf37, rf52                    # 97 select | 83 row8 | uniform 0xfffffffd (u8)
+    max rf39, rf39, rf45 ; add rf22, rf22, rf51 ; thrsw ; ldtmu.rf45 # 42 absdiff | 94 add | 83 q2
+    asr.ifb rf43, rf4, 3 ; add tmuau, rf37, rf52                    # 97 select | 83 q2 | uniform 0xfffffffd (u8)
     asr rf39, rf39, 1 ; smul24 rf30, rf30, rf30                     # 42 shr | 85 le
     sub.pushc -, rf33, rf56 ; sub rf4, rf23, rf55                   # 49 select | 85 le
     sub.norc -, rf33, rf59 ; sub rf37, rf31, rf21                   # 49 select | 85 le
     min.ifna rf27, rf44, rf60 ; smul24 rf32, rf32, rf32 ; thrsw     # 49 select | 42 le
-    add rf27, rf6, rf27 ; sub rf6, rf23, rf63 ; ldtmu.rf44          # 49 add | 42 le | 83 row11
-    max rf27, rf27, rf34 ; add tmuau, rf40, rf52 ; ldtmu.rf34       # 49 f | 83 row11 | 83 row2 | uniform 0xfffffffd (u8)
-    tmuwt - ; add rf22, rf22, rf54 ; thrsw ; ldtmu.rf40             # the last trip's stores | 94 add | 83 row3
+    add rf27, rf6, rf27 ; sub rf6, rf23, rf63 ; ldtmu.rf44          # 49 add | 42 le | 83 q3
+    max rf27, rf27, rf34 ; add tmuau, rf40, rf52 ; ldtmu.rf34       # 49 f | 83 q3 | 83 p3 | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf22, rf22, rf54 ; thrsw ; ldtmu.rf40             # the last trip's stores | 94 add | 83 p2
     min rf27, rf27, rf60 ; smul24 rf4, rf4, rf4 ; ldunifrf.rf36     # 49 f | 85 le | 49 clip | uniform 0xffffff80
     add rf57, rf27, 4 ; add rf62, rf51, rf38                        # 50 add | 99 add
-    min rf41, rf57, rf60 ; mov tmud, rf41 ; ldtmu.rf57              # 50 min | 97 store dst | 83 row4
+    min rf41, rf57, rf60 ; mov tmud, rf41 ; ldtmu.rf57              # 50 min | 97 store dst | 83 p1
     asr rf41, rf41, 3 ; mov.ifb tmuau, rf7                          # 50 f1 | 97 store dst | uniform 0xfffffffd (u8)
     mov tmud, rf19 ; add rf19, rf41, 1                              # 97 store dst | 87 rshr
     asr rf19, rf19, 1 ; mov.ifb tmuau, rf5                          # 87 rshr | 97 store dst | uniform 0xfffffffd (u8)
@@ -255,7 +255,7 @@ loop:
     min rf27, rf27, rf60 ; mov.ifb tmuau, rf9 ; thrsw               # 50 min | 97 store dst | uniform 0xfffffffd (u8)
     asr rf27, rf27, 3 ; smul24 rf37, rf37, rf37                     # 50 f2 | 85 le
     mov.ifna rf19, 0 ; sub rf60, rf29, rf16                         # 87 g | 85 le
-    mov tmud, rf58 ; smul24 rf6, rf6, rf6 ; ldtmu.rf58              # 97 store dst | 42 le | 83 row5
+    mov tmud, rf58 ; smul24 rf6, rf6, rf6 ; ldtmu.rf58              # 97 store dst | 42 le | 83 p0
     mov.ifb tmuau, rf10 ; add rf12, rf12, rf12 ; thrsw              # 97 store dst | 42 mul | uniform 0xfffffffd (u8)
     add rf22, rf22, rf55 ; mov rf61, rf50                           # 94 add | 97 select
     sub rf60, rf62, rf48 ; smul24 rf62, rf60, rf60                  # 99 sub | 85 le
@@ -266,7 +266,7 @@ loop:
     mov.ifb tmuau, rf13 ; add rf7, rf7, rf17 ; thrsw                # 97 store dst | uniform 0xfffffffd (u8)
     max rf17, rf39, rf26 ; add rf27, rf54, rf27                     # 49 clip | 89 add
     max rf60, rf27, 0 ; add rf27, rf22, rf60                        # 89 narrow2 | 99 add
-    min rf43, rf60, rf53 ; mov tmud, rf43 ; ldtmu.rf60              # 89 narrow2 | 97 store dst | 83 row6
+    min rf43, rf60, rf53 ; mov tmud, rf43 ; ldtmu.rf60              # 89 narrow2 | 97 store dst | 83 q0
     mov.ifb tmuau, rf14 ; sub.pushc -, 1, rf56                      # 97 store dst | 97 select | uniform 0xfffffffd (u8)
     sub.norc -, 1, rf49 ; add rf49, rf54, rf63                      # 97 select | 99 add
     sub.andnc -, 1, rf28 ; sub rf28, rf16, rf21                     # 97 select | 42 absdiff
@@ -284,32 +284,32 @@ loop:
     asr.ifb rf43, rf6, 3 ; sub rf4, rf4, rf48                       # 97 select | 99 sub
     sub.andnc -, rf35, rf11 ; mov tmud, rf61                        # 97 store dst
     mov.ifa tmuau, rf7 ; sub rf4, rf4, rf54 ; thrsw                 # 97 store dst | 99 sub | uniform 0xfffffffd (u8)
-    add rf54, rf38, rf23 ; add rf9, rf9, rf25 ; ldtmu.rf11          # 99 add | 97 store dst | 83 row7
-    sub rf6, rf38, rf19 ; add rf4, rf6, rf4 ; ldunifrf.rf19         # 90 sub | 99 add | 83 row2 | uniform value:dst_stride
+    add rf54, rf38, rf23 ; add rf9, rf9, rf25 ; ldtmu.rf11          # 99 add | 97 store dst | 83 q1
+    sub rf6, rf38, rf19 ; add rf4, rf6, rf4 ; ldunifrf.rf19         # 90 sub | 99 add | 83 p3 | uniform value:dst_stride
     max rf6, rf6, 0 ; mov tmud, rf12                                # 90 narrow4 | 97 store dst
     asr.ifb rf8, rf4, 3 ; mov.ifa tmuau, rf5                        # 97 select | 97 store dst | uniform 0xfffffffd (u8)
     min rf50, rf6, rf53 ; sub rf6, rf54, rf50 ; thrsw ; ldunifrf.rf53 # 90 narrow4 | 99 sub | 25 blimit | uniform 0x000000ff
     sub rf54, rf24, rf21 ; sub rf12, rf24, rf31 ; ldunifrf.rf61     # 85 le | 42 le | 49 clip | uniform 0x0000007f
-    sub rf6, rf6, rf55 ; add rf23, rf63, rf23 ; ldtmu.rf55          # 99 sub | 99 add | 83 row8
+    sub rf6, rf6, rf55 ; add rf23, rf63, rf23 ; ldtmu.rf55          # 99 sub | 99 add | 83 q2
     mov tmud, rf43 ; smul24 rf43, rf20, 3                           # 97 store dst | 94 mul
-    sub rf48, rf20, rf21 ; smul24 rf54, rf54, rf54 ; ldtmu.rf27     # 85 le | 83 row11
+    sub rf48, rf20, rf21 ; smul24 rf54, rf54, rf54 ; ldtmu.rf27     # 85 le | 83 q3
     mov.ifa tmuau, rf9 ; add rf10, rf10, rf25                       # 97 store dst | uniform 0xfffffffd (u8)
     sub rf30, rf20, rf24 ; smul24 rf12, rf12, rf12 ; ldunifrf.rf32  # 42 le | 25 blimit | uniform 0x000000ff
-    add rf4, rf4, rf6 ; sub rf6, rf23, rf51 ; ldunifrf.rf23         # 99 add | 99 sub | 83 row2 | uniform value:dst_stride
+    add rf4, rf4, rf6 ; sub rf6, rf23, rf51 ; ldunifrf.rf23         # 99 add | 99 sub | 83 p3 | uniform value:dst_stride
     asr.ifb rf50, rf4, 3 ; add rf51, rf24, rf24                     # 97 select | 94 mul
     add rf43, rf43, 4 ; smul24 rf48, rf48, rf48                     # 94 add | 85 le
-    mov tmud, rf8 ; smul24 rf8, rf30, rf30 ; ldunifrf.rf30          # 97 store dst | 42 le | 83 row2 | uniform value:dst_stride
-    sub rf6, rf6, rf38 ; add rf38, rf43, rf51 ; ldunifrf.rf43       # 99 sub | 94 add | 83 row2 | uniform value:dst_stride
+    mov tmud, rf8 ; smul24 rf8, rf30, rf30 ; ldunifrf.rf30          # 97 store dst | 42 le | 83 p3 | uniform value:dst_stride
+    sub rf6, rf6, rf38 ; add rf38, rf43, rf51 ; ldunifrf.rf43       # 99 sub | 94 add | 83 p3 | uniform value:dst_stride
     sub rf51, rf45, rf16 ; mov.ifa tmuau, rf10                      # 85 le | 97 store dst | uniform 0xfffffffd (u8)
     add rf13, rf13, rf25 ; sub rf59, rf45, rf29 ; ldunifrf.rf41     # 97 store dst | 42 le | uniform value:items
     sub rf22, rf21, rf16 ; sub rf49, rf29, rf31                     # 42 absdiff
-    max rf22, rf22, rf28 ; add rf4, rf4, rf6 ; ldunifrf.rf28        # 42 absdiff | 99 wide | 83 row2 | uniform value:dst
+    max rf22, rf22, rf28 ; add rf4, rf4, rf6 ; ldunifrf.rf28        # 42 absdiff | 99 wide | 83 p3 | uniform value:dst
     max rf39, rf39, rf49 ; add rf38, rf38, rf31 ; ldunifrf.rf49     # 42 absdiff | 94 add | uniform value:threads
     asr.ifb rf63, rf4, 3 ; sub.pushc -, rf33, rf37                  # 97 select | 49 select
     asr rf39, rf39, 1 ; sub.norc -, rf33, rf62                      # 42 shr | 49 select
     min.ifna rf56, rf17, rf18 ; smul24 rf17, rf51, rf51             # 49 select | 85 le
     add rf56, rf42, rf56 ; sub rf42, rf44, rf16 ; ldunifrf.rf51     # 49 add | 85 le | uniform value:records
-    max rf26, rf56, rf26 ; sub rf56, rf57, rf58 ; ldunifrf.rf6      # 49 f | 85 le | 83 row2 | uniform value:dst_stride
+    max rf26, rf56, rf26 ; sub rf56, rf57, rf58 ; ldunifrf.rf6      # 49 f | 85 le | 83 p3 | uniform value:dst_stride
     min rf26, rf26, rf18 ; mov tmud, rf50                           # 49 f | 97 store dst
     add rf50, rf26, 4 ; smul24 rf59, rf59, rf59                     # 50 add | 42 le
     min rf4, rf50, rf18 ; sub rf50, rf44, rf45                      # 50 min | 42 le
@@ -401,7 +401,7 @@ loop:
     max rf37, rf37, 0 ; sub.norc -, rf46, rf56                      # 90 narrow3 | 97 store dst
     asr.ifb rf24, rf19, 3 ; sub rf29, rf29, rf34                    # 97 select | 99 sub
     min rf21, rf37, rf32 ; sub.andnc -, rf46, rf21                  # 90 narrow3 | 97 store dst
-    shl rf17, rf61, 2 ; sub.andnc -, rf46, rf17                     # 83 row2 | 97 store dst
+    shl rf17, rf61, 2 ; sub.andnc -, rf46, rf17                     # 83 p3 | 97 store dst
     shl rf39, rf49, 6 ; sub.andnc -, rf46, rf39                     # 97 store dst
     sub.andnc -, rf46, rf8 ; sub rf8, rf29, rf58                    # 97 store dst | 99 sub
     sub.andnc -, rf46, rf31 ; add rf31, rf11, rf27                  # 97 store dst | 99 add
@@ -418,13 +418,13 @@ loop:
     sub rf10, rf21, rf11 ; add.ifa tmuau, rf10, rf30                # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
     add rf5, rf8, rf10 ; mov tmud, rf5                              # 99 wide | 97 store dst
     asr.ifb rf55, rf5, 3 ; add.ifa tmuau, rf13, rf30                # 97 select | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmud, rf55 ; smul24 rf17, rf17, rf43                        # 97 store dst | 83 row2
-    sub rf28, rf41, 1 ; add rf17, rf28, rf17                        # 83 row2
+    mov tmud, rf55 ; smul24 rf17, rf17, rf43                        # 97 store dst | 83 p3
+    sub rf28, rf41, 1 ; add rf17, rf28, rf17                        # 83 p3
     shl rf28, rf28, 3 ; mov rf0, rf1                                # next trip
-    add rf15, rf17, -4 ; mov rf3, rf15                              # 83 row2 | next trip
+    add rf15, rf17, -4 ; mov rf3, rf15                              # 83 p3 | next trip
     add.ifa tmuau, rf14, rf30 ; sub.pushc -, rf47, rf1              # 97 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    add rf5, rf51, rf28 ; add rf4, rf15, rf2                        # 83 row2
+    add rf5, rf51, rf28 ; add rf4, rf15, rf2                        # 83 p3
     nop ; add rf1, rf0, rf39                                        # the item's record
     nop
     thrsw

@@ -6,7 +6,7 @@
 # vp9_lpf8_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash 83e3a2046a1c5ebe
+# input hash 061db30ca5b652d5
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -37,20 +37,20 @@
     and rf2, rf3, 1
     shr rf3, rf3, 1
     shl rf0, rf0, 3
-    shl rf2, rf2, 2 ; add rf0, rf0, rf3                             # 83 row2
+    shl rf2, rf2, 2 ; add rf0, rf0, rf3                             # 83 p3
     shl rf0, rf0, 3
-    setnnmode_uu ; ldunifrf.rf3                                     # 83 row2 | uniform value:dst_stride
-    sub rf1, rf1, 1 ; smul24 rf2, rf2, rf3                          # 83 row2
+    setnnmode_uu ; ldunifrf.rf3                                     # 83 p3 | uniform value:dst_stride
+    sub rf1, rf1, 1 ; smul24 rf2, rf2, rf3                          # 83 p3
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf4                                              # 83 row2 | uniform value:dst
-    nop ; add rf4, rf4, rf2 ; ldunifrf.rf2                          # 83 row2 | uniform value:records
+    nop ; ldunifrf.rf4                                              # 83 p3 | uniform value:dst
+    nop ; add rf4, rf4, rf2 ; ldunifrf.rf2                          # 83 p3 | uniform value:records
     add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
     shl rf1, rf1, 6
-    nop ; add rf4, rf4, -4                                          # 83 row2
-    nop ; ldunifrf.rf5                                              # 83 row2 | uniform 0x000000ff
-    nop ; ldunifrf.rf6                                              # 83 row3 | uniform 0x00000100
-    nop ; ldunifrf.rf7                                              # 83 row4 | uniform 0x00010000
-    nop ; ldunifrf.rf8                                              # 83 row5 | uniform 0x01000000
+    nop ; add rf4, rf4, -4                                          # 83 p3
+    nop ; ldunifrf.rf5                                              # 83 p3 | uniform 0x000000ff
+    nop ; ldunifrf.rf6                                              # 83 p2 | uniform 0x00000100
+    nop ; ldunifrf.rf7                                              # 83 p1 | uniform 0x00010000
+    nop ; ldunifrf.rf8                                              # 83 p0 | uniform 0x01000000
     nop ; ldunifrf.rf9                                              # 49 clip | uniform 0xffffff80
     nop ; ldunifrf.rf10                                             # 49 clip | uniform 0x0000007f
     nop ; mov rf11, 0                                               # 49 select
@@ -60,21 +60,21 @@ loop:
     mov rf14, rf11 ; mov rf15, rf11                                 # 49 select
     nop ; add rf16, rf2, rf1                                        # the item's record
     nop ; ldtmu.rf17                                                # the item's record
-    nop ; add rf18, rf4, rf17 ; ldtmu.rf17                          # 83 row2 | the item's record
-    mov tmua, rf18 ; v8dot rf19, rf17, rf6 ; thrsw                  # 83 row2 | 26 limit
-    sub rf19, rf18, -4 ; smul24 rf20, rf19, rf19                    # 83 row6 | 42 le
-    and rf21, rf17, rf5 ; mov tmua, rf19                            # 25 blimit | 83 row6
-    add rf23, rf18, rf3 ; v8dot rf22, rf17, rf7 ; thrsw ; ldtmu.rf17 # 83 row2 | 27 thresh
-    shr rf25, rf17, -8 ; v8dot rf24, rf17, rf7                      # 83 row5 | 83 row4
-    sub rf27, rf24, rf25 ; v8dot rf26, rf17, rf6                    # 85 le | 83 row3
-    and rf17, rf17, rf5 ; smul24 rf28, rf27, rf27 ; ldtmu.rf27      # 83 row2 | 85 le | 83 row6
-    and rf29, rf27, rf5 ; sub rf30, rf26, rf25                      # 83 row6 | 85 le
+    nop ; add rf18, rf4, rf17 ; ldtmu.rf17                          # 83 p3 | the item's record
+    mov tmua, rf18 ; v8dot rf19, rf17, rf6 ; thrsw                  # 83 p3 | 26 limit
+    sub rf19, rf18, -4 ; smul24 rf20, rf19, rf19                    # 83 q0 | 42 le
+    and rf21, rf17, rf5 ; mov tmua, rf19                            # 25 blimit | 83 q0
+    add rf23, rf18, rf3 ; v8dot rf22, rf17, rf7 ; thrsw ; ldtmu.rf17 # 83 p3 | 27 thresh
+    shr rf25, rf17, -8 ; v8dot rf24, rf17, rf7                      # 83 p0 | 83 p1
+    sub rf27, rf24, rf25 ; v8dot rf26, rf17, rf6                    # 85 le | 83 p2
+    and rf17, rf17, rf5 ; smul24 rf28, rf27, rf27 ; ldtmu.rf27      # 83 p3 | 85 le | 83 q0
+    and rf29, rf27, rf5 ; sub rf30, rf26, rf25                      # 83 q0 | 85 le
     sub.pushc -, 1, rf28 ; smul24 rf30, rf30, rf30                  # 97 select | 85 le
-    sub rf31, rf17, rf25 ; v8dot rf32, rf27, rf6                    # 85 le | 83 row7
+    sub rf31, rf17, rf25 ; v8dot rf32, rf27, rf6                    # 85 le | 83 q1
     sub.norc -, 1, rf30 ; smul24 rf30, rf31, rf31                   # 97 select | 85 le
-    sub rf31, rf32, rf29 ; v8dot rf33, rf27, rf7                    # 85 le | 83 row8
+    sub rf31, rf32, rf29 ; v8dot rf33, rf27, rf7                    # 85 le | 83 q2
     sub.andnc -, 1, rf30 ; smul24 rf30, rf31, rf31                  # 97 select | 85 le
-    shr rf31, rf27, -8 ; sub rf27, rf33, rf29                       # 83 row11 | 85 le
+    shr rf31, rf27, -8 ; sub rf27, rf33, rf29                       # 83 q3 | 85 le
     sub.andnc -, 1, rf30 ; smul24 rf27, rf27, rf27                  # 97 select | 85 le
     sub rf27, rf31, rf29 ; sub.andnc -, 1, rf27                     # 85 le | 97 select
     sub rf34, rf26, rf24 ; smul24 rf27, rf27, rf27                  # 42 le | 85 le
@@ -106,37 +106,37 @@ loop:
     min rf12, rf37, rf10 ; add rf37, rf12, 3                        # 50 min | 50 add
     asr rf12, rf12, 3 ; add rf36, rf29, rf31                        # 50 f1 | 99 add
     min rf34, rf37, rf10 ; add rf37, rf12, 1                        # 50 min | 87 rshr
-    asr rf37, rf37, 1 ; mov tmua, rf23                              # 87 rshr | 83 row2
+    asr rf37, rf37, 1 ; mov tmua, rf23                              # 87 rshr | 83 p3
     asr rf30, rf34, 3 ; add rf27, rf27, rf30                        # 50 f2 | 99 add
     sub rf28, rf28, rf24 ; mov.ifna rf37, 0                         # 99 sub | 87 g
     mov rf34, rf26 ; sub rf36, rf36, rf17                           # 97 select | 99 sub
     mov.ifb rf34, rf35 ; add rf35, rf32, rf31 ; thrsw               # 97 select | 99 add
     add rf28, rf27, rf28 ; sub rf36, rf36, rf25                     # 99 add | 99 sub
     sub rf26, rf35, rf26 ; add rf35, rf33, rf31                     # 99 sub | 99 add
-    add rf41, rf19, rf3 ; add rf30, rf25, rf30 ; ldtmu.rf40         # 83 row6 | 89 add | 83 row2
+    add rf41, rf19, rf3 ; add rf30, rf25, rf30 ; ldtmu.rf40         # 83 q0 | 89 add | 83 p3
     max rf42, rf30, 0 ; add rf30, rf24, rf37                        # 89 narrow2 | 89 add
     max rf12, rf30, 0 ; sub rf30, rf29, rf12                        # 89 narrow1 | 90 sub
     max rf30, rf30, 0 ; sub rf37, rf32, rf37                        # 90 narrow3 | 90 sub
     max rf37, rf37, 0 ; add rf36, rf28, rf36                        # 90 narrow4 | 99 add
     min rf12, rf12, rf5 ; sub rf26, rf26, rf29                      # 89 narrow1 | 99 sub
     min rf35, rf42, rf5 ; sub rf42, rf35, rf24                      # 89 narrow2 | 99 sub
-    min rf30, rf30, rf5 ; mov tmua, rf41 ; thrsw                    # 90 narrow3 | 83 row6
-    min rf37, rf37, rf5 ; v8dot rf43, rf40, rf7                     # 90 narrow4 | 83 row4
-    shr rf44, rf40, -8 ; add rf26, rf36, rf26                       # 83 row5 | 99 add
+    min rf30, rf30, rf5 ; mov tmua, rf41 ; thrsw                    # 90 narrow3 | 83 q0
+    min rf37, rf37, rf5 ; v8dot rf43, rf40, rf7                     # 90 narrow4 | 83 p1
+    shr rf44, rf40, -8 ; add rf26, rf36, rf26                       # 83 p0 | 99 add
     sub rf39, rf42, rf32 ; mov.pushz -, rf39                        # 99 sub | 97 select
-    asr.ifna rf12, rf27, 3 ; v8dot rf27, rf40, rf6                  # 97 select | 83 row3
+    asr.ifna rf12, rf27, 3 ; v8dot rf27, rf40, rf6                  # 97 select | 83 p2
     asr.ifna rf35, rf28, 3 ; sub rf28, rf43, rf44                   # 97 select | 85 le
     asr.ifna rf30, rf36, 3 ; add rf36, rf26, rf39                   # 97 select | 99 wide
     asr.ifna rf37, rf26, 3 ; mov rf26, rf33                         # 97 select
     asr.ifna rf26, rf36, 3 ; mov.pushz -, rf38                      # 97 select
-    and rf28, rf40, rf5 ; smul24 rf36, rf28, rf28 ; ldtmu.rf40      # 83 row2 | 85 le | 83 row6
-    and rf38, rf40, rf5 ; sub rf39, rf27, rf44                      # 83 row6 | 85 le
+    and rf28, rf40, rf5 ; smul24 rf36, rf28, rf28 ; ldtmu.rf40      # 83 p3 | 85 le | 83 q0
+    and rf38, rf40, rf5 ; sub rf39, rf27, rf44                      # 83 q0 | 85 le
     sub.pushc -, 1, rf36 ; smul24 rf39, rf39, rf39                  # 97 select | 85 le
-    sub rf42, rf28, rf44 ; v8dot rf45, rf40, rf6                    # 85 le | 83 row7
+    sub rf42, rf28, rf44 ; v8dot rf45, rf40, rf6                    # 85 le | 83 q1
     sub.norc -, 1, rf39 ; smul24 rf39, rf42, rf42                   # 97 select | 85 le
-    sub rf42, rf45, rf38 ; v8dot rf46, rf40, rf7                    # 85 le | 83 row8
+    sub rf42, rf45, rf38 ; v8dot rf46, rf40, rf7                    # 85 le | 83 q2
     sub.andnc -, 1, rf39 ; smul24 rf39, rf42, rf42                  # 97 select | 85 le
-    shr rf42, rf40, -8 ; sub rf40, rf46, rf38                       # 83 row11 | 85 le
+    shr rf42, rf40, -8 ; sub rf40, rf46, rf38                       # 83 q3 | 85 le
     sub.andnc -, 1, rf39 ; smul24 rf40, rf40, rf40                  # 97 select | 85 le
     sub rf40, rf42, rf38 ; sub.andnc -, 1, rf40                     # 85 le | 97 select
     mov rf40, rf24 ; smul24 rf24, rf40, rf40                        # 97 select | 85 le
@@ -165,13 +165,13 @@ loop:
     sub.andnc -, rf21, rf30 ; smul24 rf30, rf35, 3                  # 97 select | 49 mul
     sub.pushc -, rf22, rf36 ; sub rf36, rf48, rf28                  # 49 select | 99 sub
     sub.norc -, rf22, rf39 ; add rf39, rf44, rf46                   # 49 select | 99 add
-    min.ifna rf13, rf32, rf10 ; add rf23, rf23, rf3                 # 49 select | 83 row2
+    min.ifna rf13, rf32, rf10 ; add rf23, rf23, rf3                 # 49 select | 83 p3
     vflb rf13 ; add rf30, rf30, rf13                                # 97 select | 49 add
     max rf30, rf30, rf9 ; sub rf36, rf36, rf27                      # 49 f | 99 sub
     min rf30, rf30, rf10 ; sub rf39, rf39, rf28                     # 49 f | 99 sub
     add rf32, rf30, 4 ; add rf48, rf38, rf42                        # 50 add | 99 add
     min rf30, rf32, rf10 ; add rf32, rf30, 3                        # 50 min | 50 add
-    asr rf30, rf30, 3 ; mov tmua, rf23                              # 50 f1 | 83 row2
+    asr rf30, rf30, 3 ; mov tmua, rf23                              # 50 f1 | 83 p3
     min rf35, rf32, rf10 ; add rf32, rf30, 1                        # 50 min | 87 rshr
     asr rf12, rf32, 1 ; add rf32, rf12, rf36                        # 87 rshr | 99 add
     asr rf35, rf35, 3 ; sub rf39, rf39, rf43                        # 50 f2 | 99 sub
@@ -179,30 +179,30 @@ loop:
     mov rf26, rf27 ; add rf36, rf45, rf42                           # 97 select | 99 add
     mov.ifb rf26, rf37 ; add rf37, rf32, rf39 ; thrsw               # 97 select | 99 add
     sub rf27, rf48, rf44 ; sub rf36, rf36, rf27                     # 99 sub
-    add rf41, rf46, rf42 ; add rf48, rf41, rf3                      # 99 add | 83 row6
-    add rf39, rf44, rf35 ; add rf35, rf43, rf12 ; ldtmu.rf49        # 89 add | 83 row2
+    add rf41, rf46, rf42 ; add rf48, rf41, rf3                      # 99 add | 83 q0
+    add rf39, rf44, rf35 ; add rf35, rf43, rf12 ; ldtmu.rf49        # 89 add | 83 p3
     max rf30, rf39, 0 ; sub rf39, rf38, rf30                        # 89 narrow2 | 90 sub
     max rf12, rf35, 0 ; sub rf35, rf45, rf12                        # 89 narrow1 | 90 sub
     max rf27, rf39, 0 ; add rf39, rf37, rf27                        # 90 narrow3 | 99 add
     max rf35, rf35, 0 ; sub rf36, rf36, rf38                        # 90 narrow4 | 99 sub
     min rf12, rf12, rf5 ; sub rf41, rf41, rf43                      # 89 narrow1 | 99 sub
-    min rf30, rf30, rf5 ; mov tmua, rf48 ; thrsw                    # 89 narrow2 | 83 row6
-    min rf27, rf27, rf5 ; v8dot rf50, rf49, rf7                     # 90 narrow3 | 83 row4
-    min rf35, rf35, rf5 ; v8dot rf51, rf49, rf8                     # 90 narrow4 | 83 row5
-    add rf36, rf39, rf36 ; sub rf41, rf41, rf45 ; ldtmu.rf52        # 99 add | 99 sub | 83 row6
-    mov.pushz -, rf47 ; v8dot rf47, rf49, rf6                       # 97 select | 83 row3
+    min rf30, rf30, rf5 ; mov tmua, rf48 ; thrsw                    # 89 narrow2 | 83 q0
+    min rf27, rf27, rf5 ; v8dot rf50, rf49, rf7                     # 90 narrow3 | 83 p1
+    min rf35, rf35, rf5 ; v8dot rf51, rf49, rf8                     # 90 narrow4 | 83 p0
+    add rf36, rf39, rf36 ; sub rf41, rf41, rf45 ; ldtmu.rf52        # 99 add | 99 sub | 83 q0
+    mov.pushz -, rf47 ; v8dot rf47, rf49, rf6                       # 97 select | 83 p2
     asr.ifna rf12, rf32, 3 ; sub rf32, rf50, rf51                   # 97 select | 85 le
     asr.ifna rf30, rf37, 3 ; add rf37, rf36, rf41                   # 97 select | 99 wide
     asr.ifna rf27, rf39, 3 ; mov rf39, rf46                         # 97 select
     asr.ifna rf35, rf36, 3 ; mov.pushz -, rf13                      # 97 select
     asr.ifnb rf39, rf37, 3 ; smul24 rf32, rf32, rf32                # 97 select | 85 le
-    and rf49, rf49, rf5 ; sub rf37, rf47, rf51                      # 83 row2 | 85 le
-    and rf13, rf52, rf5 ; sub.pushc -, 1, rf32                      # 83 row6 | 97 select
+    and rf49, rf49, rf5 ; sub rf37, rf47, rf51                      # 83 p3 | 85 le
+    and rf13, rf52, rf5 ; sub.pushc -, 1, rf32                      # 83 q0 | 97 select
     sub rf36, rf49, rf51 ; smul24 rf37, rf37, rf37                  # 85 le
-    sub.norc -, 1, rf37 ; v8dot rf37, rf52, rf6                     # 97 select | 83 row7
+    sub.norc -, 1, rf37 ; v8dot rf37, rf52, rf6                     # 97 select | 83 q1
     sub rf41, rf37, rf13 ; smul24 rf36, rf36, rf36                  # 85 le
-    sub.andnc -, 1, rf36 ; v8dot rf36, rf52, rf7                    # 97 select | 83 row8
-    shr rf52, rf52, -8 ; smul24 rf41, rf41, rf41                    # 83 row11 | 85 le
+    sub.andnc -, 1, rf36 ; v8dot rf36, rf52, rf7                    # 97 select | 83 q2
+    shr rf52, rf52, -8 ; smul24 rf41, rf41, rf41                    # 83 q3 | 85 le
     sub rf53, rf36, rf13 ; sub.andnc -, 1, rf41                     # 85 le | 97 select
     sub rf54, rf52, rf13 ; smul24 rf53, rf53, rf53                  # 85 le
     sub.andnc -, 1, rf53 ; smul24 rf53, rf54, rf54                  # 97 select | 85 le
@@ -239,36 +239,36 @@ loop:
     asr rf12, rf12, 3 ; sub rf35, rf35, rf49                        # 50 f1 | 99 sub
     min rf53, rf32, rf10 ; add rf32, rf12, 1                        # 50 min | 87 rshr
     asr rf32, rf32, 1 ; add rf54, rf13, rf52                        # 87 rshr | 99 add
-    asr rf23, rf53, 3 ; add tmua, rf23, rf3                         # 50 f2 | 83 row2
+    asr rf23, rf53, 3 ; add tmua, rf23, rf3                         # 50 f2 | 83 p3
     add rf14, rf30, rf14 ; mov.ifna rf32, 0                         # 99 add | 87 g
     mov rf30, rf47 ; sub rf35, rf35, rf50                           # 97 select | 99 sub
     mov.ifb rf30, rf39 ; sub rf39, rf54, rf49 ; thrsw               # 97 select | 99 sub
     add rf54, rf37, rf52 ; add rf35, rf14, rf35                     # 99 add
     sub rf39, rf39, rf51 ; sub rf47, rf54, rf47                     # 99 sub
-    add rf54, rf36, rf52 ; add rf23, rf51, rf23 ; ldtmu.rf53        # 99 add | 89 add | 83 row2
+    add rf54, rf36, rf52 ; add rf23, rf51, rf23 ; ldtmu.rf53        # 99 add | 89 add | 83 p3
     max rf55, rf23, 0 ; add rf23, rf50, rf32                        # 89 narrow2 | 89 add
     max rf12, rf23, 0 ; sub rf23, rf13, rf12                        # 89 narrow1 | 90 sub
     max rf23, rf23, 0 ; sub rf32, rf37, rf32                        # 90 narrow3 | 90 sub
     max rf39, rf32, 0 ; add rf32, rf35, rf39                        # 90 narrow4 | 99 add
     min rf12, rf12, rf5 ; sub rf47, rf47, rf13                      # 89 narrow1 | 99 sub
     min rf54, rf55, rf5 ; sub rf55, rf54, rf50                      # 89 narrow2 | 99 sub
-    min rf23, rf23, rf5 ; add tmua, rf48, rf3 ; thrsw               # 90 narrow3 | 83 row6
-    min rf39, rf39, rf5 ; v8dot rf48, rf53, rf7                     # 90 narrow4 | 83 row4
-    shr rf56, rf53, -8 ; add rf47, rf32, rf47                       # 83 row5 | 99 add
+    min rf23, rf23, rf5 ; add tmua, rf48, rf3 ; thrsw               # 90 narrow3 | 83 q0
+    min rf39, rf39, rf5 ; v8dot rf48, rf53, rf7                     # 90 narrow4 | 83 p1
+    shr rf56, rf53, -8 ; add rf47, rf32, rf47                       # 83 p0 | 99 add
     sub rf27, rf55, rf37 ; mov.pushz -, rf27                        # 99 sub | 97 select
-    asr.ifna rf12, rf14, 3 ; v8dot rf14, rf53, rf6                  # 97 select | 83 row3
+    asr.ifna rf12, rf14, 3 ; v8dot rf14, rf53, rf6                  # 97 select | 83 p2
     asr.ifna rf54, rf35, 3 ; sub rf35, rf48, rf56                   # 97 select | 85 le
     asr.ifna rf23, rf32, 3 ; add rf27, rf47, rf27                   # 97 select | 99 wide
     asr.ifna rf39, rf47, 3 ; mov rf47, rf36                         # 97 select
     asr.ifna rf47, rf27, 3 ; mov.pushz -, rf41                      # 97 select
-    and rf35, rf53, rf5 ; smul24 rf27, rf35, rf35 ; ldtmu.rf53      # 83 row2 | 85 le | 83 row6
-    and rf41, rf53, rf5 ; sub rf32, rf14, rf56                      # 83 row6 | 85 le
+    and rf35, rf53, rf5 ; smul24 rf27, rf35, rf35 ; ldtmu.rf53      # 83 p3 | 85 le | 83 q0
+    and rf41, rf53, rf5 ; sub rf32, rf14, rf56                      # 83 q0 | 85 le
     sub.pushc -, 1, rf27 ; smul24 rf32, rf32, rf32                  # 97 select | 85 le
-    sub rf55, rf35, rf56 ; v8dot rf57, rf53, rf6                    # 85 le | 83 row7
+    sub rf55, rf35, rf56 ; v8dot rf57, rf53, rf6                    # 85 le | 83 q1
     sub.norc -, 1, rf32 ; smul24 rf32, rf55, rf55                   # 97 select | 85 le
-    sub rf55, rf57, rf41 ; v8dot rf58, rf53, rf7                    # 85 le | 83 row8
+    sub rf55, rf57, rf41 ; v8dot rf58, rf53, rf7                    # 85 le | 83 q2
     sub.andnc -, 1, rf32 ; smul24 rf32, rf55, rf55                  # 97 select | 85 le
-    shr rf55, rf53, -8 ; sub rf53, rf58, rf41                       # 83 row11 | 85 le
+    shr rf55, rf53, -8 ; sub rf53, rf58, rf41                       # 83 q3 | 85 le
     sub.andnc -, 1, rf32 ; smul24 rf53, rf53, rf53                  # 97 select | 85 le
     sub rf53, rf55, rf41 ; sub.andnc -, 1, rf53                     # 85 le | 97 select
     mov rf53, rf50 ; smul24 rf50, rf53, rf53                        # 97 select | 85 le

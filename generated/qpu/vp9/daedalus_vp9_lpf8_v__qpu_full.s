@@ -6,7 +6,7 @@
 # vp9_lpf8_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash d35ac271baa6ee08
+# input hash a40848d83b66ff5e
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -55,46 +55,46 @@
     setnnmode_uu ; sub rf1, rf1, 1                                  # 26 limit
     shl rf1, rf1, 3
     nop ; ldunifrf.rf3                                              # uniform value:records
-    add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf3            # 83 row2 | uniform value:dst
-    umin tmuau, rf1, rf0 ; add rf4, rf3, rf2 ; thrsw                # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
-    nop ; mov rf2, rf1 ; ldunifrf.rf5                               # first trip | 83 row2 | uniform value:dst_stride
+    add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf3            # 83 p3 | uniform value:dst
+    umin tmuau, rf1, rf0 ; add rf4, rf3, rf2 ; thrsw                # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf5                               # first trip | 83 p3 | uniform value:dst_stride
     nop ; ldunifrf.rf1                                              # uniform value:threads
     shl rf1, rf1, 4
     nop ; ldtmu.rf3                                                 # the item's record
-    nop ; smul24 rf6, rf5, -4                                       # 83 row2
-    nop ; add rf6, rf4, rf6 ; ldtmu.rf4                             # 83 row2 | the item's record
+    nop ; smul24 rf6, rf5, -4                                       # 83 p3
+    nop ; add rf6, rf4, rf6 ; ldtmu.rf4                             # 83 p3 | the item's record
     nop ; ldunifrf.rf7                                              # 25 blimit | uniform 0x000000ff
     nop ; ldunifrf.rf8                                              # 49 clip | uniform 0x0000007f
     nop ; mov rf9, 0                                                # 49 select
 loop:
-    add rf10, rf2, rf1 ; add rf11, rf6, rf3 ; ldunifrf.rf12         # the item's record | 83 row2 | 27 thresh | uniform 0x00010000
-    umin tmuau, rf10, rf0 ; add rf13, rf11, rf5                     # the item's record | 83 row3 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf11 ; add rf14, rf13, rf5 ; thrsw                   # 83 row2 | 83 row4 | uniform 0xfffffffd (u8)
-    tmuwt - ; add rf15, rf14, rf5 ; ldunifrf.rf16                   # 83 row5 | 49 clip | uniform 0xffffff80
-    mov tmuau, rf13 ; add rf13, rf15, rf5                           # 83 row3 | 83 row6 | uniform 0xfffffffd (u8)
-    mov tmuau, rf14 ; add rf17, rf13, rf5 ; thrsw ; ldtmu.rf14      # 83 row4 | 83 row7 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf15 ; v8dot rf15, rf4, rf12 ; ldtmu.rf12            # 83 row5 | 27 thresh | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf13 ; smul24 rf15, rf15, rf15 ; ldtmu.rf13          # 83 row6 | 43 gt | 83 row2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf17 ; mov rf19, rf9 ; thrsw ; ldtmu.rf18            # 83 row7 | 49 select | 83 row3 | uniform 0xfffffffd (u8)
-    add rf17, rf17, rf5 ; sub rf20, rf13, rf18 ; ldunifrf.rf21      # 83 row8 | 42 le | 26 limit | uniform 0x00000100
-    mov tmuau, rf17 ; v8dot rf21, rf4, rf21                         # 83 row8 | 26 limit | uniform 0xfffffffd (u8)
-    add tmuau, rf17, rf5 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf17 # 83 row11 | 42 le | 83 row4 | uniform 0xfffffffd (u8)
+    add rf10, rf2, rf1 ; add rf11, rf6, rf3 ; ldunifrf.rf12         # the item's record | 83 p3 | 27 thresh | uniform 0x00010000
+    umin tmuau, rf10, rf0 ; add rf13, rf11, rf5                     # the item's record | 83 p2 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf11 ; add rf14, rf13, rf5 ; thrsw                   # 83 p3 | 83 p1 | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf15, rf14, rf5 ; ldunifrf.rf16                   # 83 p0 | 49 clip | uniform 0xffffff80
+    mov tmuau, rf13 ; add rf13, rf15, rf5                           # 83 p2 | 83 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; add rf17, rf13, rf5 ; thrsw ; ldtmu.rf14      # 83 p1 | 83 q1 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf15 ; v8dot rf15, rf4, rf12 ; ldtmu.rf12            # 83 p0 | 27 thresh | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf13 ; smul24 rf15, rf15, rf15 ; ldtmu.rf13          # 83 q0 | 43 gt | 83 p3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; mov rf19, rf9 ; thrsw ; ldtmu.rf18            # 83 q1 | 49 select | 83 p2 | uniform 0xfffffffd (u8)
+    add rf17, rf17, rf5 ; sub rf20, rf13, rf18 ; ldunifrf.rf21      # 83 q2 | 42 le | 26 limit | uniform 0x00000100
+    mov tmuau, rf17 ; v8dot rf21, rf4, rf21                         # 83 q2 | 26 limit | uniform 0xfffffffd (u8)
+    add tmuau, rf17, rf5 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf17 # 83 q3 | 42 le | 83 p1 | uniform 0xfffffffd (u8)
     sub rf23, rf18, rf17 ; smul24 rf22, rf13, 3                     # 42 le | 94 mul
     add rf22, rf22, 4 ; smul24 rf23, rf23, rf23                     # 94 add | 42 le
-    add rf20, rf18, rf18 ; smul24 rf25, rf20, rf20 ; thrsw ; ldtmu.rf24 # 94 mul | 42 le | 83 row5
+    add rf20, rf18, rf18 ; smul24 rf25, rf20, rf20 ; thrsw ; ldtmu.rf24 # 94 mul | 42 le | 83 p0
     sub rf26, rf17, rf24 ; sub rf27, rf18, rf24                     # 85 le
     sub rf28, rf13, rf24 ; smul24 rf26, rf26, rf26                  # 85 le
-    add rf20, rf22, rf20 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf22 # 94 add | 85 le | 83 row6
+    add rf20, rf22, rf20 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf22 # 94 add | 85 le | 83 q0
     sub rf29, rf22, rf24 ; smul24 rf28, rf28, rf28                  # 42 absdiff | 85 le
     sub rf30, rf24, rf22 ; smul24 rf31, rf29, 3                     # 42 absdiff | 49 mul
-    max rf30, rf30, rf29 ; add rf20, rf20, rf17 ; thrsw ; ldtmu.rf29 # 42 absdiff | 94 add | 83 row7
+    max rf30, rf30, rf29 ; add rf20, rf20, rf17 ; thrsw ; ldtmu.rf29 # 42 absdiff | 94 add | 83 q1
     sub rf32, rf29, rf22 ; sub rf33, rf17, rf29                     # 85 le | 42 absdiff
     max rf34, rf33, rf16 ; smul24 rf32, rf32, rf32                  # 49 clip | 85 le
     sub.pushc -, rf15, rf26 ; sub rf35, rf29, rf17                  # 49 select | 42 absdiff
     max rf15, rf33, rf35 ; sub.norc -, rf15, rf32                   # 42 absdiff | 49 select
     min.ifna rf19, rf34, rf8 ; add rf20, rf20, rf24                 # 49 select | 94 add
     asr rf15, rf15, 1 ; add rf19, rf31, rf19                        # 42 shr | 49 add
-    max rf30, rf19, rf16 ; add rf19, rf30, rf30 ; ldtmu.rf16        # 49 f | 42 mul | 83 row8
+    max rf30, rf19, rf16 ; add rf19, rf30, rf30 ; ldtmu.rf16        # 49 f | 42 mul | 83 q2
     min rf31, rf30, rf8 ; sub rf30, rf16, rf22                      # 49 f | 85 le
     add rf33, rf31, 4 ; sub rf34, rf16, rf29                        # 50 add | 42 le
     min rf33, rf33, rf8 ; smul24 rf30, rf30, rf30                   # 50 min | 85 le
@@ -109,7 +109,7 @@ loop:
     asr rf38, rf38, 3 ; sub rf37, rf37, rf18                        # 50 f2 | 99 sub
     min rf31, rf31, rf7 ; sub.pushc -, 1, rf26                      # 89 narrow1 | 97 select
     sub.norc -, 1, rf27 ; add rf27, rf24, rf16                      # 97 select | 99 add
-    add rf38, rf20, rf37 ; add rf39, rf24, rf38 ; ldtmu.rf37        # 99 add | 89 add | 83 row11
+    add rf38, rf20, rf37 ; add rf39, rf24, rf38 ; ldtmu.rf37        # 99 add | 89 add | 83 q3
     max rf40, rf39, 0 ; sub rf39, rf37, rf22                        # 89 narrow2 | 85 le
     min rf28, rf40, rf7 ; sub.andnc -, 1, rf28                      # 89 narrow2 | 97 select
     sub.andnc -, 1, rf32 ; sub rf40, rf37, rf16                     # 97 select | 42 le

@@ -6,7 +6,7 @@
 # vp9_lpf8_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash 039048bef6647dc8
+# input hash fb43c88fce6883b4
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -100,82 +100,82 @@
     shl rf0, rf0, 3
     and rf0, rf3, 1 ; add rf2, rf0, rf2
     shl rf2, rf2, 3
-    shl rf3, rf0, 2                                                 # 83 row2
+    shl rf3, rf0, 2                                                 # 83 p3
     setnnmode_uu ; sub rf1, rf1, 1                                  # 26 limit
     shl rf1, rf1, 3
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 83 row2 | uniform value:dst
-    umin tmuau, rf2, rf0 ; add rf1, rf1, rf3 ; thrsw                # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf5                                              # 83 row2 | uniform value:dst_stride
-    nop ; smul24 rf3, rf5, -4                                       # 83 row2
-    nop ; add rf6, rf1, rf3 ; ldtmu.rf1                             # 83 row2 | the item's record
-    nop ; add rf7, rf6, rf1 ; ldunifrf.rf1                          # 83 row2 | uniform value:threads
-    shl rf1, rf1, 6 ; mov tmuau, rf7                                # 83 row2 | uniform 0xfffffffd (u8)
-    add rf8, rf7, rf5 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf4       # 83 row3 | the item's record
-    mov tmuau, rf8 ; add rf8, rf8, rf5                              # 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; add rf8, rf8, rf5                              # 83 row4 | 83 row5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; add rf9, rf8, rf5 ; thrsw ; ldtmu.rf8          # 83 row5 | 83 row6 | 83 row2 | uniform 0xfffffffd (u8)
-    mov rf15, 0 ; mov tmuau, rf9                                    # 49 select | 83 row6 | uniform 0xfffffffd (u8)
-    add rf20, rf9, rf5 ; mov rf16, rf15 ; ldunifrf.rf10             # 83 row7 | 49 select | 26 limit | uniform 0x00000100
-    add rf9, rf20, rf5 ; mov rf17, rf15 ; ldunifrf.rf11             # 83 row8 | 49 select | 25 blimit | uniform 0x000000ff
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 83 p3 | uniform value:dst
+    umin tmuau, rf2, rf0 ; add rf1, rf1, rf3 ; thrsw                # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf5                                              # 83 p3 | uniform value:dst_stride
+    nop ; smul24 rf3, rf5, -4                                       # 83 p3
+    nop ; add rf6, rf1, rf3 ; ldtmu.rf1                             # 83 p3 | the item's record
+    nop ; add rf7, rf6, rf1 ; ldunifrf.rf1                          # 83 p3 | uniform value:threads
+    shl rf1, rf1, 6 ; mov tmuau, rf7                                # 83 p3 | uniform 0xfffffffd (u8)
+    add rf8, rf7, rf5 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf4       # 83 p2 | the item's record
+    mov tmuau, rf8 ; add rf8, rf8, rf5                              # 83 p2 | 83 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; add rf8, rf8, rf5                              # 83 p1 | 83 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; add rf9, rf8, rf5 ; thrsw ; ldtmu.rf8          # 83 p0 | 83 q0 | 83 p3 | uniform 0xfffffffd (u8)
+    mov rf15, 0 ; mov tmuau, rf9                                    # 49 select | 83 q0 | uniform 0xfffffffd (u8)
+    add rf20, rf9, rf5 ; mov rf16, rf15 ; ldunifrf.rf10             # 83 q1 | 49 select | 26 limit | uniform 0x00000100
+    add rf9, rf20, rf5 ; mov rf17, rf15 ; ldunifrf.rf11             # 83 q2 | 49 select | 25 blimit | uniform 0x000000ff
     mov rf18, rf15 ; mov rf19, rf15 ; ldunifrf.rf12                 # 49 select | 49 clip | uniform 0xffffff80
     nop ; ldunifrf.rf13                                             # 49 clip | uniform 0x0000007f
     nop ; ldunifrf.rf14                                             # 27 thresh | uniform 0x00010000
-    nop ; mov tmuau, rf20                                           # 83 row7 | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf20                                           # 83 q1 | uniform 0xfffffffd (u8)
 loop:
-    tmuwt - ; v8dot rf21, rf4, rf14 ; thrsw ; ldtmu.rf20            # 27 thresh | 83 row3
-    mov tmuau, rf9 ; sub rf22, rf7, -1                              # 83 row8 | 83 row2 | uniform 0xfffffffd (u8)
-    add tmuau, rf9, rf5 ; add rf9, rf22, rf5                        # 83 row11 | 83 row3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf22 ; add rf24, rf9, rf5 ; thrsw ; ldtmu.rf23       # 83 row2 | 83 row4 | uniform 0xfffffffd (u8)
-    mov tmuau, rf9 ; add rf9, rf24, rf5                             # 83 row3 | 83 row5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf24 ; add rf24, rf9, rf5                            # 83 row4 | 83 row6 | uniform 0xfffffffd (u8)
-    add rf26, rf24, rf5 ; smul24 rf25, rf21, rf21 ; thrsw ; ldtmu.rf21 # 83 row7 | 43 gt | 83 row5
-    mov tmuau, rf9 ; add rf9, rf26, rf5                             # 83 row5 | 83 row8 | uniform 0xfffffffd (u8)
-    sub rf28, rf7, -2 ; sub rf27, rf23, rf21                        # 83 row2 | 85 le
-    add rf30, rf28, rf5 ; smul24 rf29, rf27, rf27 ; thrsw ; ldtmu.rf27 # 83 row3 | 85 le | 83 row6
-    mov tmuau, rf24 ; add rf24, rf30, rf5                           # 83 row6 | 83 row4 | uniform 0xfffffffd (u8)
-    add rf32, rf24, rf5 ; sub rf31, rf27, rf21                      # 83 row5 | 42 absdiff
-    add rf35, rf32, rf5 ; v8dot rf34, rf4, rf10 ; thrsw ; ldtmu.rf33 # 83 row6 | 26 limit | 83 row7
-    mov tmuau, rf26 ; sub rf26, rf33, rf27                          # 83 row7 | 85 le | uniform 0xfffffffd (u8)
+    tmuwt - ; v8dot rf21, rf4, rf14 ; thrsw ; ldtmu.rf20            # 27 thresh | 83 p2
+    mov tmuau, rf9 ; sub rf22, rf7, -1                              # 83 q2 | 83 p3 | uniform 0xfffffffd (u8)
+    add tmuau, rf9, rf5 ; add rf9, rf22, rf5                        # 83 q3 | 83 p2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf22 ; add rf24, rf9, rf5 ; thrsw ; ldtmu.rf23       # 83 p3 | 83 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf9 ; add rf9, rf24, rf5                             # 83 p2 | 83 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf24 ; add rf24, rf9, rf5                            # 83 p1 | 83 q0 | uniform 0xfffffffd (u8)
+    add rf26, rf24, rf5 ; smul24 rf25, rf21, rf21 ; thrsw ; ldtmu.rf21 # 83 q1 | 43 gt | 83 p0
+    mov tmuau, rf9 ; add rf9, rf26, rf5                             # 83 p0 | 83 q2 | uniform 0xfffffffd (u8)
+    sub rf28, rf7, -2 ; sub rf27, rf23, rf21                        # 83 p3 | 85 le
+    add rf30, rf28, rf5 ; smul24 rf29, rf27, rf27 ; thrsw ; ldtmu.rf27 # 83 p2 | 85 le | 83 q0
+    mov tmuau, rf24 ; add rf24, rf30, rf5                           # 83 q0 | 83 p1 | uniform 0xfffffffd (u8)
+    add rf32, rf24, rf5 ; sub rf31, rf27, rf21                      # 83 p0 | 42 absdiff
+    add rf35, rf32, rf5 ; v8dot rf34, rf4, rf10 ; thrsw ; ldtmu.rf33 # 83 q0 | 26 limit | 83 q1
+    mov tmuau, rf26 ; sub rf26, rf33, rf27                          # 83 q1 | 85 le | uniform 0xfffffffd (u8)
     sub rf36, rf23, rf33 ; smul24 rf26, rf26, rf26                  # 42 absdiff | 85 le
-    max rf38, rf36, rf12 ; add rf39, rf35, rf5 ; thrsw ; ldtmu.rf37 # 49 clip | 83 row7 | 83 row8
-    mov tmuau, rf9 ; smul24 rf40, rf31, 3                           # 83 row8 | 49 mul | uniform 0xfffffffd (u8)
-    add rf41, rf39, rf5 ; sub rf42, rf7, -3                         # 83 row8 | 83 row2
-    sub rf43, rf20, rf21 ; add rf45, rf42, rf5 ; thrsw ; ldtmu.rf44 # 85 le | 83 row3 | 83 row11
-    add tmuau, rf9, rf5 ; smul24 rf9, rf34, rf34                    # 83 row11 | 42 le | uniform 0xfffffffd (u8)
+    max rf38, rf36, rf12 ; add rf39, rf35, rf5 ; thrsw ; ldtmu.rf37 # 49 clip | 83 q1 | 83 q2
+    mov tmuau, rf9 ; smul24 rf40, rf31, 3                           # 83 q2 | 49 mul | uniform 0xfffffffd (u8)
+    add rf41, rf39, rf5 ; sub rf42, rf7, -3                         # 83 q2 | 83 p3
+    sub rf43, rf20, rf21 ; add rf45, rf42, rf5 ; thrsw ; ldtmu.rf44 # 85 le | 83 p2 | 83 q3
+    add tmuau, rf9, rf5 ; smul24 rf9, rf34, rf34                    # 83 q3 | 42 le | uniform 0xfffffffd (u8)
     sub rf46, rf20, rf23 ; smul24 rf34, rf8, 3                      # 42 le | 94 mul
-    sub rf47, rf8, rf21 ; smul24 rf43, rf43, rf43 ; thrsw ; ldtmu.rf48 # 85 le | 83 row2
-    mov tmuau, rf28 ; add rf49, rf45, rf5                           # 83 row2 | 83 row4 | uniform 0xfffffffd (u8)
+    sub rf47, rf8, rf21 ; smul24 rf43, rf43, rf43 ; thrsw ; ldtmu.rf48 # 85 le | 83 p3
+    mov tmuau, rf28 ; add rf49, rf45, rf5                           # 83 p3 | 83 p1 | uniform 0xfffffffd (u8)
     sub rf50, rf8, rf20 ; smul24 rf46, rf46, rf46                   # 42 le
-    add rf47, rf20, rf20 ; smul24 rf51, rf47, rf47 ; thrsw ; ldtmu.rf52 # 94 mul | 85 le | 83 row3
-    mov tmuau, rf30 ; add rf30, rf34, 4                             # 83 row3 | 94 add | uniform 0xfffffffd (u8)
-    add rf34, rf49, rf5 ; smul24 rf50, rf50, rf50                   # 83 row5 | 42 le
-    add rf30, rf30, rf47 ; sub rf47, rf37, rf27 ; thrsw ; ldtmu.rf53 # 94 add | 85 le | 83 row4
-    mov tmuau, rf24 ; add rf24, rf34, rf5                           # 83 row4 | 83 row6 | uniform 0xfffffffd (u8)
+    add rf47, rf20, rf20 ; smul24 rf51, rf47, rf47 ; thrsw ; ldtmu.rf52 # 94 mul | 85 le | 83 p2
+    mov tmuau, rf30 ; add rf30, rf34, 4                             # 83 p2 | 94 add | uniform 0xfffffffd (u8)
+    add rf34, rf49, rf5 ; smul24 rf50, rf50, rf50                   # 83 p0 | 42 le
+    add rf30, rf30, rf47 ; sub rf47, rf37, rf27 ; thrsw ; ldtmu.rf53 # 94 add | 85 le | 83 p1
+    mov tmuau, rf24 ; add rf24, rf34, rf5                           # 83 p1 | 83 q0 | uniform 0xfffffffd (u8)
     sub rf54, rf37, rf33 ; sub rf55, rf21, rf27                     # 42 le | 42 absdiff
-    max rf31, rf55, rf31 ; sub rf55, rf33, rf23 ; thrsw ; ldtmu.rf56 # 42 absdiff | 83 row5
-    max rf32, rf36, rf55 ; mov tmuau, rf32                          # 42 absdiff | 83 row5 | uniform 0xfffffffd (u8)
+    max rf31, rf55, rf31 ; sub rf55, rf33, rf23 ; thrsw ; ldtmu.rf56 # 42 absdiff | 83 p0
+    max rf32, rf36, rf55 ; mov tmuau, rf32                          # 42 absdiff | 83 p0 | uniform 0xfffffffd (u8)
     asr rf32, rf32, 1 ; add rf30, rf30, rf23                        # 42 shr | 94 add
     sub.pushc -, rf25, rf29 ; smul24 rf47, rf47, rf47               # 49 select | 85 le
-    sub rf36, rf44, rf27 ; add rf57, rf24, rf5 ; thrsw ; ldtmu.rf55 # 85 le | 83 row7 | 83 row6
-    mov tmuau, rf35 ; smul24 rf35, rf54, rf54                       # 83 row6 | 42 le | uniform 0xfffffffd (u8)
+    sub rf36, rf44, rf27 ; add rf57, rf24, rf5 ; thrsw ; ldtmu.rf55 # 85 le | 83 q1 | 83 q0
+    mov tmuau, rf35 ; smul24 rf35, rf54, rf54                       # 83 q0 | 42 le | uniform 0xfffffffd (u8)
     sub rf54, rf44, rf37 ; add rf30, rf30, rf21                     # 42 le | 94 add
     sub.norc -, rf25, rf26 ; smul24 rf36, rf36, rf36                # 49 select | 85 le
     min.ifna rf16, rf38, rf13 ; sub rf38, rf53, rf56 ; thrsw        # 49 select | 85 le
-    add rf16, rf40, rf16 ; add rf58, rf57, rf5 ; ldtmu.rf40         # 49 add | 83 row8 | 83 row7
-    max rf16, rf16, rf12 ; mov tmuau, rf39                          # 49 f | 83 row7 | uniform 0xfffffffd (u8)
-    min rf54, rf16, rf13 ; smul24 rf16, rf54, rf54 ; thrsw ; ldtmu.rf39 # 49 f | 42 le | 83 row8
-    mov tmuau, rf41 ; add rf59, rf54, 4                             # 83 row8 | 50 add | uniform 0xfffffffd (u8)
+    add rf16, rf40, rf16 ; add rf58, rf57, rf5 ; ldtmu.rf40         # 49 add | 83 q2 | 83 q1
+    max rf16, rf16, rf12 ; mov tmuau, rf39                          # 49 f | 83 q1 | uniform 0xfffffffd (u8)
+    min rf54, rf16, rf13 ; smul24 rf16, rf54, rf54 ; thrsw ; ldtmu.rf39 # 49 f | 42 le | 83 q2
+    mov tmuau, rf41 ; add rf59, rf54, 4                             # 83 q2 | 50 add | uniform 0xfffffffd (u8)
     min rf59, rf59, rf13 ; add rf31, rf31, rf31                     # 50 min | 42 mul
     asr rf59, rf59, 3 ; add rf30, rf30, rf27                        # 50 f1 | 94 add
     sub.pushc -, 1, rf29 ; mov rf60, rf20                           # 97 select
-    add rf38, rf23, rf33 ; smul24 rf61, rf38, rf38 ; thrsw ; ldtmu.rf62 # 99 add | 85 le | 83 row11
-    add tmuau, rf41, rf5 ; add rf41, rf59, 1                        # 83 row11 | 87 rshr | uniform 0xfffffffd (u8)
+    add rf38, rf23, rf33 ; smul24 rf61, rf38, rf38 ; thrsw ; ldtmu.rf62 # 99 add | 85 le | 83 q3
+    add tmuau, rf41, rf5 ; add rf41, rf59, 1                        # 83 q3 | 87 rshr | uniform 0xfffffffd (u8)
     asr rf41, rf41, 1 ; sub rf63, rf40, rf55                        # 87 rshr | 85 le
     sub.norc -, 1, rf43 ; add rf31, rf31, rf32                      # 97 select | 42 add
     and rf4, rf4, rf11 ; sub.andnc -, 1, rf51                       # 25 blimit | 97 select
-    sub rf38, rf38, rf8 ; smul24 rf63, rf63, rf63 ; thrsw ; ldtmu.rf51 # 99 sub | 85 le | 83 row2
-    mov tmuau, rf42 ; mov.ifnb rf41, 0                              # 83 row2 | 87 g | uniform 0xfffffffd (u8)
+    sub rf38, rf38, rf8 ; smul24 rf63, rf63, rf63 ; thrsw ; ldtmu.rf51 # 99 sub | 85 le | 83 p3
+    mov tmuau, rf42 ; mov.ifnb rf41, 0                              # 83 p3 | 87 g | uniform 0xfffffffd (u8)
     add rf32, rf54, 3 ; add rf54, rf23, rf41                        # 50 add | 89 add
     min rf32, rf32, rf13 ; sub.andnc -, 1, rf26                     # 50 min | 97 select
     max rf54, rf54, 0 ; sub rf43, rf53, rf40                        # 89 narrow1 | 42 absdiff
@@ -193,32 +193,32 @@ loop:
     sub.andnc -, rf9, rf26 ; sub rf26, rf30, rf8                    # 97 store dst | 99 sub
     sub.andnc -, rf9, rf35 ; smul24 rf35, rf50, 3                   # 97 store dst | 49 mul
     sub.andnc -, rf9, rf16 ; sub rf16, rf26, rf23                   # 97 store dst | 99 sub
-    add rf30, rf27, rf44 ; add rf26, rf7, rf5 ; thrsw ; ldtmu.rf46  # 99 add | 97 store dst | 83 row3
-    mov tmuau, rf45 ; add rf16, rf32, rf16 ; ldtmu.rf32             # 83 row3 | 99 add | 83 row4 | uniform 0xfffffffd (u8)
-    asr.ifb rf36, rf16, 3 ; mov tmuau, rf49                         # 97 select | 83 row4 | uniform 0xfffffffd (u8)
+    add rf30, rf27, rf44 ; add rf26, rf7, rf5 ; thrsw ; ldtmu.rf46  # 99 add | 97 store dst | 83 p2
+    mov tmuau, rf45 ; add rf16, rf32, rf16 ; ldtmu.rf32             # 83 p2 | 99 add | 83 p1 | uniform 0xfffffffd (u8)
+    asr.ifb rf36, rf16, 3 ; mov tmuau, rf49                         # 97 select | 83 p1 | uniform 0xfffffffd (u8)
     sub.andnc -, rf4, rf31 ; sub rf8, rf30, rf8                     # 97 store dst | 99 sub
-    sub rf8, rf8, rf21 ; add rf21, rf33, rf44 ; thrsw ; ldtmu.rf30  # 99 sub | 99 add | 83 row5
-    mov tmuau, rf34 ; add rf34, rf26, rf5                           # 83 row5 | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf8, rf8, rf21 ; add rf21, rf33, rf44 ; thrsw ; ldtmu.rf30  # 99 sub | 99 add | 83 p0
+    mov tmuau, rf34 ; add rf34, rf26, rf5                           # 83 p0 | 97 store dst | uniform 0xfffffffd (u8)
     add rf8, rf16, rf8 ; sub rf16, rf33, rf41                       # 99 add | 90 sub
     asr.ifb rf29, rf8, 3 ; sub rf20, rf21, rf20                     # 97 select | 99 sub
     max rf16, rf16, 0 ; sub rf21, rf52, rf56                        # 90 narrow4 | 85 le
-    min rf16, rf16, rf11 ; sub rf41, rf52, rf53 ; thrsw ; ldtmu.rf31 # 90 narrow4 | 42 le | 83 row6
-    mov tmuau, rf24 ; sub rf20, rf20, rf27                          # 83 row6 | 99 sub | uniform 0xfffffffd (u8)
+    min rf16, rf16, rf11 ; sub rf41, rf52, rf53 ; thrsw ; ldtmu.rf31 # 90 narrow4 | 42 le | 83 q0
+    mov tmuau, rf24 ; sub rf20, rf20, rf27                          # 83 q0 | 99 sub | uniform 0xfffffffd (u8)
     add rf44, rf37, rf44 ; smul24 rf24, rf48, 3                     # 99 add | 94 mul
-    sub rf27, rf48, rf56 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf49 # 85 le | 83 row7
-    mov tmuau, rf57 ; add rf57, rf34, rf5                           # 83 row7 | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf27, rf48, rf56 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf49 # 85 le | 83 q1
+    mov tmuau, rf57 ; add rf57, rf34, rf5                           # 83 q1 | 97 store dst | uniform 0xfffffffd (u8)
     sub rf45, rf48, rf52 ; smul24 rf41, rf41, rf41                  # 42 le
-    add rf8, rf8, rf20 ; sub rf20, rf44, rf23 ; thrsw ; ldtmu.rf23  # 99 add | 99 sub | 83 row8
-    asr.ifb rf16, rf8, 3 ; mov tmuau, rf58                          # 97 select | 83 row8 | uniform 0xfffffffd (u8)
+    add rf8, rf8, rf20 ; sub rf20, rf44, rf23 ; thrsw ; ldtmu.rf23  # 99 add | 99 sub | 83 q2
+    asr.ifb rf16, rf8, 3 ; mov tmuau, rf58                          # 97 select | 83 q2 | uniform 0xfffffffd (u8)
     add rf24, rf24, 4 ; add rf44, rf52, rf52                        # 94 add | 94 mul
-    sub rf20, rf20, rf33 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf33 # 99 sub | 85 le | 83 row11
-    add tmuau, rf58, rf5 ; smul24 rf45, rf45, rf45                  # 83 row11 | 42 le | uniform 0xfffffffd (u8)
+    sub rf20, rf20, rf33 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf33 # 99 sub | 85 le | 83 q3
+    add tmuau, rf58, rf5 ; smul24 rf45, rf45, rf45                  # 83 q3 | 42 le | uniform 0xfffffffd (u8)
     tmuwt - ; add rf24, rf24, rf44                                  # the last trip's stores | 94 add
-    mov tmud, rf60 ; sub rf60, rf39, rf55 ; ldtmu.rf44              # 97 store dst | 85 le | 83 row2
+    mov tmud, rf60 ; sub rf60, rf39, rf55 ; ldtmu.rf44              # 97 store dst | 85 le | 83 p3
     mov.ifa tmuau, rf7 ; add rf7, rf57, rf5 ; thrsw                 # 97 store dst | uniform 0xfffffffd (u8)
     sub rf58, rf39, rf40 ; sub rf59, rf56, rf55                     # 42 le | 42 absdiff
     max rf50, rf59, rf50 ; sub rf59, rf40, rf53                     # 42 absdiff
-    max rf43, rf43, rf59 ; mov tmud, rf47 ; ldtmu.rf47              # 42 absdiff | 97 store dst | 83 row3
+    max rf43, rf43, rf59 ; mov tmud, rf47 ; ldtmu.rf47              # 42 absdiff | 97 store dst | 83 p2
     asr rf26, rf43, 1 ; mov.ifa tmuau, rf26                         # 42 shr | 97 store dst | uniform 0xfffffffd (u8)
     mov tmud, rf36 ; add rf8, rf8, rf20                             # 97 store dst | 99 wide
     asr.ifb rf37, rf8, 3 ; sub.pushc -, rf25, rf61                  # 97 select | 49 select
@@ -226,13 +226,13 @@ loop:
     min.ifna rf17, rf54, rf13 ; mov.ifb tmuau, rf34 ; thrsw         # 49 select | 97 store dst | uniform 0xfffffffd (u8)
     add rf24, rf35, rf17 ; add rf17, rf24, rf53                     # 49 add | 94 add
     max rf60, rf24, rf12 ; smul24 rf24, rf60, rf60                  # 49 f | 85 le
-    min rf29, rf60, rf13 ; mov tmud, rf29 ; ldtmu.rf60              # 49 f | 97 store dst | 83 row4
+    min rf29, rf60, rf13 ; mov tmud, rf29 ; ldtmu.rf60              # 49 f | 97 store dst | 83 p1
     add rf57, rf29, 4 ; mov.ifb tmuau, rf57                         # 50 add | 97 store dst | uniform 0xfffffffd (u8)
     min rf35, rf57, rf13 ; sub rf57, rf62, rf55 ; thrsw             # 50 min | 85 le
     asr rf35, rf35, 3 ; sub rf34, rf32, rf30                        # 50 f1 | 85 le
     add rf54, rf35, 1 ; smul24 rf58, rf58, rf58                     # 87 rshr | 42 le
     asr rf16, rf54, 1 ; mov tmud, rf16                              # 87 rshr | 97 store dst
-    sub rf54, rf62, rf39 ; add rf17, rf17, rf56 ; ldtmu.rf8         # 42 le | 94 add | 83 row5
+    sub rf54, rf62, rf39 ; add rf17, rf17, rf56 ; ldtmu.rf8         # 42 le | 94 add | 83 p0
     mov.ifna rf16, 0 ; smul24 rf57, rf57, rf57                      # 87 g | 85 le
     add rf29, rf53, rf40 ; add rf20, rf29, 3                        # 99 add | 50 add
     min rf20, rf20, rf13 ; smul24 rf34, rf34, rf34                  # 50 min | 85 le
@@ -241,7 +241,7 @@ loop:
     add rf50, rf50, rf50 ; add rf17, rf17, rf55                     # 42 mul | 94 add
     mov rf59, rf52 ; add rf43, rf53, rf16                           # 97 select | 89 add
     max rf29, rf43, 0 ; sub rf43, rf29, rf48                        # 89 narrow1 | 99 sub
-    min rf29, rf29, rf11 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf38 # 89 narrow1 | 85 le | 83 row6
+    min rf29, rf29, rf11 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf38 # 89 narrow1 | 85 le | 83 q0
     add rf26, rf50, rf26 ; sub rf50, rf32, rf49                     # 42 add | 42 absdiff
     sub rf43, rf43, rf52 ; add rf22, rf22, rf5                      # 99 sub | 97 store dst
     max rf37, rf50, rf12 ; mov tmud, rf37                           # 49 clip | 97 store dst
@@ -263,13 +263,13 @@ loop:
     min rf35, rf35, rf11 ; sub.andnc -, rf9, rf54                   # 90 narrow3 | 97 store dst
     sub.andnc -, rf4, rf26 ; mov tmud, rf59                         # 97 store dst
     mov.ifa tmuau, rf22 ; sub rf22, rf41, rf48 ; thrsw              # 97 store dst | 99 sub | uniform 0xfffffffd (u8)
-    sub rf22, rf22, rf56 ; add rf56, rf40, rf62 ; ldtmu.rf41        # 99 sub | 99 add | 83 row7
+    sub rf22, rf22, rf56 ; add rf56, rf40, rf62 ; ldtmu.rf41        # 99 sub | 99 add | 83 q1
     add rf21, rf45, rf5 ; add rf22, rf21, rf22                      # 97 store dst | 99 add
     asr.ifb rf35, rf22, 3 ; mov tmud, rf29                          # 97 select | 97 store dst
     mov.ifa tmuau, rf45 ; sub rf16, rf40, rf16 ; thrsw              # 97 store dst | 90 sub | uniform 0xfffffffd (u8)
     max rf16, rf16, 0 ; sub rf52, rf56, rf52                        # 90 narrow4 | 99 sub
-    min rf16, rf16, rf11 ; sub rf56, rf46, rf30 ; ldtmu.rf45        # 90 narrow4 | 85 le | 83 row8
-    mov tmud, rf20 ; sub rf20, rf46, rf32 ; ldtmu.rf29              # 97 store dst | 42 le | 83 row11
+    min rf16, rf16, rf11 ; sub rf56, rf46, rf30 ; ldtmu.rf45        # 90 narrow4 | 85 le | 83 q2
+    mov tmud, rf20 ; sub rf20, rf46, rf32 ; ldtmu.rf29              # 97 store dst | 42 le | 83 q3
     sub rf52, rf52, rf55 ; add rf55, rf39, rf62                     # 99 sub | 99 add
     sub rf48, rf51, rf30 ; smul24 rf62, rf51, 3                     # 85 le | 94 mul
     mov.ifa tmuau, rf21 ; smul24 rf56, rf56, rf56                   # 97 store dst | 85 le | uniform 0xfffffffd (u8)
@@ -396,15 +396,15 @@ loop:
     asr.ifb rf47, rf25, 3 ; sub rf29, rf29, rf41                    # 97 select | 99 sub
     mov rf16, rf15 ; mov rf17, rf15                                 # 49 select
     mov tmud, rf32 ; mov rf18, rf15 ; ldtmu.rf32                    # 97 store dst | 49 select | the item's record
-    add rf7, rf6, rf32 ; mov.ifa tmuau, rf38                        # 83 row2 | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; add rf32, rf7, rf5 ; thrsw ; ldtmu.rf4         # 83 row2 | 83 row3 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 row4 | 83 row5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf32, rf32, rf5 ; thrsw ; ldtmu.rf8       # 83 row5 | 83 row6 | 83 row2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 row6 | 83 row7 | uniform 0xfffffffd (u8)
+    add rf7, rf6, rf32 ; mov.ifa tmuau, rf38                        # 83 p3 | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf7 ; add rf32, rf7, rf5 ; thrsw ; ldtmu.rf4         # 83 p3 | 83 p2 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 p2 | 83 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 p1 | 83 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf32 ; add rf32, rf32, rf5 ; thrsw ; ldtmu.rf8       # 83 p0 | 83 q0 | 83 p3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 q0 | 83 q1 | uniform 0xfffffffd (u8)
     mov rf19, rf15 ; add rf38, rf38, rf5                            # 49 select | 97 store dst
-    tmuwt - ; add rf9, rf32, rf5                                    # 83 row8
-    mov tmuau, rf32 ; add rf25, rf25, rf29                          # 83 row7 | 99 wide | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf9, rf32, rf5                                    # 83 q2
+    mov tmuau, rf32 ; add rf25, rf25, rf29                          # 83 q1 | 99 wide | uniform 0xfffffffd (u8)
     asr.ifb rf45, rf25, 3 ; mov tmud, rf47                          # 97 select | 97 store dst
     mov.ifa tmuau, rf38 ; sub.pushc -, rf0, rf3                     # 97 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
     add rf3, rf2, rf1 ; mov tmud, rf45                              # the item's record | 97 store dst

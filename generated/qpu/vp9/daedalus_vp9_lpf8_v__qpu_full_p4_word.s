@@ -6,7 +6,7 @@
 # vp9_lpf8_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash d55715ee60c84c26
+# input hash a4bc16efab134031
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -37,56 +37,56 @@
     and rf2, rf3, 1
     shr rf3, rf3, 1
     shl rf0, rf0, 3
-    shl rf2, rf2, 2 ; add rf0, rf0, rf3                             # 83 row2
+    shl rf2, rf2, 2 ; add rf0, rf0, rf3                             # 83 p3
     shl rf0, rf0, 3
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 83 row2
+    setnnmode_uu ; sub rf1, rf1, 1                                  # 83 p3
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf3                                              # 83 row2 | uniform value:dst
-    nop ; add rf4, rf3, rf2 ; ldunifrf.rf3                          # 83 row2 | uniform value:dst_stride
+    nop ; ldunifrf.rf3                                              # 83 p3 | uniform value:dst
+    nop ; add rf4, rf3, rf2 ; ldunifrf.rf3                          # 83 p3 | uniform value:dst_stride
     nop ; ldunifrf.rf2                                              # uniform value:records
     add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
     shl rf1, rf1, 6
-    nop ; smul24 rf5, rf3, -4                                       # 83 row2
-    nop ; add rf4, rf4, rf5 ; ldunifrf.rf5                          # 83 row2 | uniform 0x000000ff
+    nop ; smul24 rf5, rf3, -4                                       # 83 p3
+    nop ; add rf4, rf4, rf5 ; ldunifrf.rf5                          # 83 p3 | uniform 0x000000ff
     nop ; ldunifrf.rf6                                              # 26 limit | uniform 0x00000100
     nop ; ldunifrf.rf7                                              # 49 clip | uniform 0xffffff80
     nop ; ldunifrf.rf8                                              # 49 clip | uniform 0x0000007f
     nop ; ldunifrf.rf9                                              # 27 thresh | uniform 0x00010000
     nop ; mov rf10, 0                                               # 49 select
-    nop ; ldunifrf.rf11                                             # 83 row2 | uniform 0x01000000
+    nop ; ldunifrf.rf11                                             # 83 p3 | uniform 0x01000000
 loop:
     umin tmuau, rf2, rf0 ; mov rf12, rf10 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
     mov rf13, rf10 ; mov rf14, rf10                                 # 49 select
     mov rf16, rf10 ; add rf15, rf2, rf1                             # 49 select | the item's record
     nop ; ldtmu.rf17                                                # the item's record
-    nop ; add rf18, rf4, rf17 ; ldtmu.rf17                          # 83 row2 | the item's record
-    mov tmua, rf18 ; add rf19, rf18, rf3 ; thrsw                    # 83 row2 | 83 row3
-    mov tmua, rf19 ; add rf19, rf19, rf3                            # 83 row3 | 83 row4
-    tmuwt - ; add rf20, rf19, rf3                                   # 83 row5
-    mov tmua, rf19 ; add rf21, rf20, rf3 ; thrsw ; ldtmu.rf19       # 83 row4 | 83 row6 | 83 row2
-    mov tmua, rf20 ; add rf20, rf21, rf3                            # 83 row5 | 83 row7
-    mov tmua, rf21 ; add rf21, rf20, rf3                            # 83 row6 | 83 row8
-    and rf20, rf19, rf5 ; mov tmua, rf20 ; thrsw ; ldtmu.rf22       # 83 row2 | 83 row7 | 83 row3
-    and rf23, rf22, rf5 ; mov tmua, rf21                            # 83 row3 | 83 row8
-    add tmua, rf21, rf3 ; v8dot rf21, rf17, rf6                     # 83 row11 | 26 limit
-    sub rf25, rf20, rf23 ; smul24 rf24, rf21, rf21 ; thrsw ; ldtmu.rf21 # 42 le | 83 row4
-    and rf27, rf21, rf5 ; smul24 rf26, rf20, 3                      # 83 row4 | 94 mul
+    nop ; add rf18, rf4, rf17 ; ldtmu.rf17                          # 83 p3 | the item's record
+    mov tmua, rf18 ; add rf19, rf18, rf3 ; thrsw                    # 83 p3 | 83 p2
+    mov tmua, rf19 ; add rf19, rf19, rf3                            # 83 p2 | 83 p1
+    tmuwt - ; add rf20, rf19, rf3                                   # 83 p0
+    mov tmua, rf19 ; add rf21, rf20, rf3 ; thrsw ; ldtmu.rf19       # 83 p1 | 83 q0 | 83 p3
+    mov tmua, rf20 ; add rf20, rf21, rf3                            # 83 p0 | 83 q1
+    mov tmua, rf21 ; add rf21, rf20, rf3                            # 83 q0 | 83 q2
+    and rf20, rf19, rf5 ; mov tmua, rf20 ; thrsw ; ldtmu.rf22       # 83 p3 | 83 q1 | 83 p2
+    and rf23, rf22, rf5 ; mov tmua, rf21                            # 83 p2 | 83 q2
+    add tmua, rf21, rf3 ; v8dot rf21, rf17, rf6                     # 83 q3 | 26 limit
+    sub rf25, rf20, rf23 ; smul24 rf24, rf21, rf21 ; thrsw ; ldtmu.rf21 # 42 le | 83 p1
+    and rf27, rf21, rf5 ; smul24 rf26, rf20, 3                      # 83 p1 | 94 mul
     sub rf25, rf23, rf27 ; smul24 rf28, rf25, rf25                  # 42 le
-    add rf25, rf23, rf23 ; smul24 rf30, rf25, rf25 ; thrsw ; ldtmu.rf29 # 94 mul | 42 le | 83 row5
-    and rf31, rf29, rf5 ; add rf26, rf26, 4                         # 83 row5 | 94 add
+    add rf25, rf23, rf23 ; smul24 rf30, rf25, rf25 ; thrsw ; ldtmu.rf29 # 94 mul | 42 le | 83 p0
+    and rf31, rf29, rf5 ; add rf26, rf26, 4                         # 83 p0 | 94 add
     sub rf32, rf27, rf31 ; sub rf33, rf23, rf31                     # 85 le
-    sub rf35, rf20, rf31 ; smul24 rf34, rf32, rf32 ; thrsw ; ldtmu.rf32 # 85 le | 83 row6
-    and rf33, rf32, rf5 ; smul24 rf36, rf33, rf33                   # 83 row6 | 85 le
+    sub rf35, rf20, rf31 ; smul24 rf34, rf32, rf32 ; thrsw ; ldtmu.rf32 # 85 le | 83 q0
+    and rf33, rf32, rf5 ; smul24 rf36, rf33, rf33                   # 83 q0 | 85 le
     sub rf37, rf31, rf33 ; smul24 rf35, rf35, rf35                  # 42 absdiff | 85 le
-    sub rf38, rf33, rf31 ; add rf25, rf26, rf25 ; thrsw ; ldtmu.rf26 # 42 absdiff | 94 add | 83 row7
-    and rf39, rf26, rf5 ; add rf25, rf25, rf27                      # 83 row7 | 94 add
+    sub rf38, rf33, rf31 ; add rf25, rf26, rf25 ; thrsw ; ldtmu.rf26 # 42 absdiff | 94 add | 83 q1
+    and rf39, rf26, rf5 ; add rf25, rf25, rf27                      # 83 q1 | 94 add
     max rf40, rf37, rf38 ; sub rf37, rf39, rf33                     # 42 absdiff | 85 le
-    sub rf42, rf27, rf39 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf41 # 42 absdiff | 85 le | 83 row8
-    and rf43, rf41, rf5 ; sub rf44, rf39, rf27                      # 83 row8 | 42 absdiff
+    sub rf42, rf27, rf39 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf41 # 42 absdiff | 85 le | 83 q2
+    and rf43, rf41, rf5 ; sub rf44, rf39, rf27                      # 83 q2 | 42 absdiff
     max rf45, rf42, rf44 ; sub rf44, rf43, rf33                     # 42 absdiff | 85 le
     sub.pushc -, 1, rf34 ; smul24 rf44, rf44, rf44                  # 97 select | 85 le
-    sub rf46, rf43, rf39 ; add rf47, rf40, rf40 ; ldtmu.rf40        # 42 le | 42 mul | 83 row11
-    and rf36, rf40, rf5 ; sub.norc -, 1, rf36                       # 83 row11 | 97 select
+    sub rf46, rf43, rf39 ; add rf47, rf40, rf40 ; ldtmu.rf40        # 42 le | 42 mul | 83 q3
+    and rf36, rf40, rf5 ; sub.norc -, 1, rf36                       # 83 q3 | 97 select
     sub.andnc -, 1, rf35 ; sub rf35, rf36, rf33                     # 97 select | 85 le
     sub.andnc -, 1, rf37 ; smul24 rf35, rf35, rf35                  # 97 select | 85 le
     sub.andnc -, 1, rf44 ; smul24 rf44, rf46, rf46                  # 97 select | 42 le
@@ -123,24 +123,24 @@ loop:
     min rf20, rf20, rf5 ; sub rf37, rf39, rf37                      # 89 narrow1 | 90 sub
     max rf36, rf37, 0 ; sub rf37, rf36, rf33                        # 90 narrow4 | 99 sub
     min rf23, rf23, rf5 ; sub rf45, rf45, rf27                      # 89 narrow2 | 99 sub
-    min rf25, rf25, rf5 ; v8dot rf35, rf21, rf6                     # 90 narrow3 | 83 row4
-    min rf36, rf36, rf5 ; v8dot rf46, rf29, rf6                     # 90 narrow4 | 83 row5
+    min rf25, rf25, rf5 ; v8dot rf35, rf21, rf6                     # 90 narrow3 | 83 p1
+    min rf36, rf36, rf5 ; v8dot rf46, rf29, rf6                     # 90 narrow4 | 83 p0
     mov.ifb rf44, rf28 ; add rf28, rf42, rf37                       # 97 select | 99 add
     sub rf30, rf45, rf39 ; mov.pushz -, rf30                        # 99 sub | 97 select
-    asr.ifna rf20, rf34, 3 ; v8dot rf34, rf22, rf6                  # 97 select | 83 row3
+    asr.ifna rf20, rf34, 3 ; v8dot rf34, rf22, rf6                  # 97 select | 83 p2
     asr.ifna rf23, rf38, 3 ; sub rf38, rf35, rf46                   # 97 select | 85 le
     asr.ifna rf25, rf42, 3 ; add rf30, rf28, rf30                   # 97 select | 99 wide
     asr.ifna rf36, rf28, 3 ; mov rf28, rf43                         # 97 select
     asr.ifna rf28, rf30, 3 ; mov.pushz -, rf12                      # 97 select
-    sub rf30, rf34, rf46 ; v8dot rf12, rf19, rf6                    # 85 le | 83 row2
+    sub rf30, rf34, rf46 ; v8dot rf12, rf19, rf6                    # 85 le | 83 p3
     sub rf42, rf12, rf46 ; smul24 rf38, rf38, rf38                  # 85 le
-    sub.pushc -, 1, rf38 ; v8dot rf45, rf32, rf6                    # 97 select | 83 row6
+    sub.pushc -, 1, rf38 ; v8dot rf45, rf32, rf6                    # 97 select | 83 q0
     mov rf30, rf27 ; smul24 rf27, rf30, rf30                        # 97 select | 85 le
-    sub.norc -, 1, rf27 ; v8dot rf27, rf26, rf6                     # 97 select | 83 row7
+    sub.norc -, 1, rf27 ; v8dot rf27, rf26, rf6                     # 97 select | 83 q1
     sub rf37, rf27, rf45 ; smul24 rf42, rf42, rf42                  # 85 le
-    sub.andnc -, 1, rf42 ; v8dot rf42, rf41, rf6                    # 97 select | 83 row8
+    sub.andnc -, 1, rf42 ; v8dot rf42, rf41, rf6                    # 97 select | 83 q2
     sub rf48, rf42, rf45 ; smul24 rf37, rf37, rf37                  # 85 le
-    sub.andnc -, 1, rf37 ; v8dot rf49, rf40, rf6                    # 97 select | 83 row11
+    sub.andnc -, 1, rf37 ; v8dot rf49, rf40, rf6                    # 97 select | 83 q3
     sub rf50, rf49, rf45 ; smul24 rf48, rf48, rf48                  # 85 le
     sub.andnc -, 1, rf48 ; smul24 rf48, rf50, rf50                  # 97 select | 85 le
     mov rf31, rf31 ; mov rf33, rf33                                 # 97 select
@@ -187,24 +187,24 @@ loop:
     max rf12, rf51, 0 ; sub rf51, rf27, rf12                        # 90 narrow3 | 90 sub
     max rf50, rf51, 0 ; sub rf51, rf50, rf45                        # 90 narrow4 | 99 sub
     min rf20, rf20, rf5 ; sub rf34, rf34, rf35                      # 89 narrow1 | 99 sub
-    min rf25, rf25, rf5 ; v8dot rf36, rf21, rf9                     # 89 narrow2 | 83 row4
-    min rf12, rf12, rf5 ; v8dot rf52, rf29, rf9                     # 90 narrow3 | 83 row5
+    min rf25, rf25, rf5 ; v8dot rf36, rf21, rf9                     # 89 narrow2 | 83 p1
+    min rf12, rf12, rf5 ; v8dot rf52, rf29, rf9                     # 90 narrow3 | 83 p0
     min rf28, rf50, rf5 ; mov.ifb rf49, rf28                        # 90 narrow4 | 97 select
     add rf34, rf48, rf51 ; sub rf51, rf34, rf27                     # 99 add | 99 sub
-    mov.pushz -, rf23 ; v8dot rf23, rf22, rf9                       # 97 select | 83 row3
+    mov.pushz -, rf23 ; v8dot rf23, rf22, rf9                       # 97 select | 83 p2
     asr.ifna rf20, rf38, 3 ; sub rf38, rf36, rf52                   # 97 select | 85 le
     asr.ifna rf25, rf37, 3 ; add rf37, rf34, rf51                   # 97 select | 99 wide
     asr.ifna rf12, rf48, 3 ; mov rf48, rf42                         # 97 select
     asr.ifna rf28, rf34, 3 ; mov.pushz -, rf13                      # 97 select
-    asr.ifnb rf48, rf37, 3 ; v8dot rf37, rf19, rf9                  # 97 select | 83 row2
+    asr.ifnb rf48, rf37, 3 ; v8dot rf37, rf19, rf9                  # 97 select | 83 p3
     sub rf13, rf23, rf52 ; smul24 rf38, rf38, rf38                  # 85 le
-    sub rf51, rf37, rf52 ; v8dot rf34, rf32, rf9                    # 85 le | 83 row6
+    sub rf51, rf37, rf52 ; v8dot rf34, rf32, rf9                    # 85 le | 83 q0
     sub.pushc -, 1, rf38 ; smul24 rf13, rf13, rf13                  # 97 select | 85 le
-    sub.norc -, 1, rf13 ; v8dot rf13, rf26, rf9                     # 97 select | 83 row7
+    sub.norc -, 1, rf13 ; v8dot rf13, rf26, rf9                     # 97 select | 83 q1
     sub rf50, rf13, rf34 ; smul24 rf51, rf51, rf51                  # 85 le
-    sub.andnc -, 1, rf51 ; v8dot rf51, rf41, rf9                    # 97 select | 83 row8
+    sub.andnc -, 1, rf51 ; v8dot rf51, rf41, rf9                    # 97 select | 83 q2
     sub rf53, rf51, rf34 ; smul24 rf50, rf50, rf50                  # 85 le
-    sub.andnc -, 1, rf50 ; v8dot rf54, rf40, rf9                    # 97 select | 83 row11
+    sub.andnc -, 1, rf50 ; v8dot rf54, rf40, rf9                    # 97 select | 83 q3
     sub rf55, rf54, rf34 ; smul24 rf53, rf53, rf53                  # 85 le
     sub.andnc -, 1, rf53 ; smul24 rf53, rf55, rf55                  # 97 select | 85 le
     mov rf35, rf35 ; mov rf46, rf46                                 # 97 select
@@ -252,23 +252,23 @@ loop:
     min rf20, rf20, rf5 ; sub rf38, rf13, rf38                      # 89 narrow1 | 90 sub
     max rf38, rf38, 0 ; sub rf54, rf54, rf34                        # 90 narrow4 | 99 sub
     min rf14, rf14, rf5 ; sub rf56, rf56, rf36                      # 89 narrow2 | 99 sub
-    min rf21, rf23, rf5 ; v8dot rf23, rf21, rf11                    # 90 narrow3 | 83 row4
-    min rf29, rf38, rf5 ; v8dot rf38, rf29, rf11                    # 90 narrow4 | 83 row5
+    min rf21, rf23, rf5 ; v8dot rf23, rf21, rf11                    # 90 narrow3 | 83 p1
+    min rf29, rf38, rf5 ; v8dot rf38, rf29, rf11                    # 90 narrow4 | 83 p0
     mov.ifb rf25, rf48 ; add rf48, rf37, rf54                       # 97 select | 99 add
     sub rf53, rf56, rf13 ; mov.pushz -, rf53                        # 99 sub | 97 select
-    asr.ifna rf20, rf12, 3 ; v8dot rf12, rf22, rf11                 # 97 select | 83 row3
+    asr.ifna rf20, rf12, 3 ; v8dot rf12, rf22, rf11                 # 97 select | 83 p2
     asr.ifna rf14, rf28, 3 ; sub rf28, rf23, rf38                   # 97 select | 85 le
     asr.ifna rf21, rf37, 3 ; add rf37, rf48, rf53                   # 97 select | 99 wide
     asr.ifna rf29, rf48, 3 ; mov rf48, rf51                         # 97 select
     asr.ifna rf48, rf37, 3 ; mov.pushz -, rf50                      # 97 select
-    shr rf19, rf19, -8 ; smul24 rf28, rf28, rf28                    # 83 row2 | 85 le
-    shr rf32, rf32, -8 ; sub rf37, rf12, rf38                       # 83 row6 | 85 le
+    shr rf19, rf19, -8 ; smul24 rf28, rf28, rf28                    # 83 p3 | 85 le
+    shr rf32, rf32, -8 ; sub rf37, rf12, rf38                       # 83 q0 | 85 le
     sub rf50, rf19, rf38 ; smul24 rf37, rf37, rf37                  # 85 le
-    shr rf50, rf26, -8 ; smul24 rf26, rf50, rf50                    # 83 row7 | 85 le
+    shr rf50, rf26, -8 ; smul24 rf26, rf50, rf50                    # 83 q1 | 85 le
     sub.pushc -, 1, rf28 ; sub rf53, rf50, rf32                     # 97 select | 85 le
-    shr rf53, rf41, -8 ; smul24 rf41, rf53, rf53                    # 83 row8 | 85 le
+    shr rf53, rf41, -8 ; smul24 rf41, rf53, rf53                    # 83 q2 | 85 le
     sub.norc -, 1, rf37 ; sub rf37, rf53, rf32                      # 97 select | 85 le
-    shr rf40, rf40, -8 ; smul24 rf37, rf37, rf37                    # 83 row11 | 85 le
+    shr rf40, rf40, -8 ; smul24 rf37, rf37, rf37                    # 83 q3 | 85 le
     sub.andnc -, 1, rf26 ; sub rf26, rf40, rf32                     # 97 select | 85 le
     sub.andnc -, 1, rf41 ; smul24 rf26, rf26, rf26                  # 97 select | 85 le
     sub.andnc -, 1, rf37 ; mov rf36, rf36                           # 97 select

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash dacb9255fa401a93
+ * input hash 07510b8f5abf74c1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -97,9 +97,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3 = edges >> 2;
-    const int horizontal = (edges >> 1) > (t3 * 2);
+    const int right = (edges >> 1) > (t3 * 2);
     const int top = t3 > ((edges >> 3) * 2);
-    if (top & horizontal) {
+    if (top & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t10 = src[(y - 2) * src_stride + x + 8];
@@ -111,9 +111,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3 = edges >> 2;
-    const int horizontal = (edges >> 1) > (t3 * 2);
+    const int right = (edges >> 1) > (t3 * 2);
     const int top = t3 > ((edges >> 3) * 2);
-    if (!(top & horizontal)) {
+    if (!(top & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           tile[y][x + 10] = (int16_t)16384;
@@ -143,8 +143,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
-    if (horizontal) {
+    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    if (right) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t6 = src[y * src_stride + x + 8];
@@ -164,8 +164,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left = edges > ((edges >> 1) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (vertical & left) {
+    const int bottom = (edges >> 3) > 0;
+    if (bottom & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t9 = src[(y + 8) * src_stride + x - 2];
@@ -177,8 +177,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left = edges > ((edges >> 1) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (!(vertical & left)) {
+    const int bottom = (edges >> 3) > 0;
+    if (!(bottom & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           tile[y + 10][x] = (int16_t)16384;
@@ -188,8 +188,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 14 of 18: y = 0..1, x = 0..7; writes tile */
   {
-    const int vertical = (edges >> 3) > 0;
-    if (vertical) {
+    const int bottom = (edges >> 3) > 0;
+    if (bottom) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 8; x++) {
           const int32_t t4 = src[(y + 8) * src_stride + x];
@@ -208,9 +208,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (vertical & horizontal) {
+    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom = (edges >> 3) > 0;
+    if (bottom & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t10 = src[(y + 8) * src_stride + x + 8];
@@ -221,9 +221,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (!(vertical & horizontal)) {
+    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom = (edges >> 3) > 0;
+    if (!(bottom & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           tile[y + 10][x + 10] = (int16_t)16384;
@@ -236,13 +236,13 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
     for (int x = 0; x < 8; x++) {
       const int32_t dir_2 = daedalus_clip(dir, 0, 7);
       const int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
-      const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+      const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
       const int even = pri <= ((pri >> 1) * 2);
       const int32_t px = tile[y + 2][x + 2];
       const int32_t t18 = even ? 4 : 3;
       const int32_t t19 = even ? 2 : 3;
-      const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-      const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+      const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+      const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
       const int32_t t25 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
       const int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
       const int32_t t28 = tile[y + t25 + 2][x + t27 + 2];
@@ -268,52 +268,52 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_4 = daedalus_min(size_4, limit_4);
       const int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
-      const int32_t t87 = dy_table[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t88 = dx_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t87 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+      const int32_t t88 = dx_table[daedalus_clip(beside0, 0, 7)][0];
       const int32_t t89 = tile[y + t87 + 2][x + t88 + 2];
       const int32_t size_5 = daedalus_absdiff(t89, px);
-      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_5 = daedalus_min(size_5, limit_5);
       const int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
       const int32_t t104 = tile[y + (t87 * t41) + 2][x + (t88 * t41) + 2];
       const int32_t size_6 = daedalus_absdiff(t104, px);
-      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_6 = daedalus_min(size_6, limit_6);
       const int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t117 = dy_table[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t118 = dx_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t117 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+      const int32_t t118 = dx_table[daedalus_clip(beside0, 0, 7)][1];
       const int32_t t119 = tile[y + t117 + 2][x + t118 + 2];
       const int32_t size_7 = daedalus_absdiff(t119, px);
-      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_7 = daedalus_min(size_7, limit_7);
       const int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
       const int32_t t133 = tile[y + (t117 * t41) + 2][x + (t118 * t41) + 2];
       const int32_t size_8 = daedalus_absdiff(t133, px);
-      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_8 = daedalus_min(size_8, limit_8);
       const int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
-      const int32_t t145 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t146 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t145 = dy_table[daedalus_clip(way, 0, 7)][0];
+      const int32_t t146 = dx_table[daedalus_clip(way, 0, 7)][0];
       const int32_t t147 = tile[y + t145 + 2][x + t146 + 2];
       const int32_t size_9 = daedalus_absdiff(t147, px);
-      const int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_9 = daedalus_min(size_9, limit_9);
       const int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
       const int32_t t162 = tile[y + (t145 * t41) + 2][x + (t146 * t41) + 2];
       const int32_t size_10 = daedalus_absdiff(t162, px);
-      const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_10 = daedalus_min(size_10, limit_10);
       const int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
-      const int32_t t175 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t176 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t175 = dy_table[daedalus_clip(way, 0, 7)][1];
+      const int32_t t176 = dx_table[daedalus_clip(way, 0, 7)][1];
       const int32_t t177 = tile[y + t175 + 2][x + t176 + 2];
       const int32_t size_11 = daedalus_absdiff(t177, px);
-      const int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_11 = daedalus_min(size_11, limit_11);
       const int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
       const int32_t p = tile[y + (t175 * t41) + 2][x + (t176 * t41) + 2];
       const int32_t size_12 = daedalus_absdiff(p, px);
-      const int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_12 = daedalus_min(size_12, limit_12);
       const int32_t part = (px > p) ? (0 - amount_12) : amount_12;
       const int32_t low =

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 0dd423d6d1f476cc
+ * input hash d2ca589f4ec722bb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

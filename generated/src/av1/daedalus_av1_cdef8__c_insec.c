@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 4e31004244d37989
+ * input hash 2e6276b2208f5d0f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -45,57 +45,57 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
       const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-      const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+      const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
       const int32_t px = src[y * src_stride + x];
-      const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-      const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+      const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+      const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
       const int32_t t15 = (-1);
-      const int32_t t16 = dy_table[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t17 = dx_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t16 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+      const int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
       const int32_t t18 = src[(y + t16) * src_stride + x + t17];
       const int32_t size = daedalus_absdiff(t18, px);
-      const int32_t limit = daedalus_max(sec - (size >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit = daedalus_max(sec - (size >> daedalus_shift_amount(shift)), 0);
       const int32_t amount = daedalus_min(size, limit);
       const int32_t parts4 = ((px > t18) ? (0 - amount) : amount) * 2;
       const int32_t t30 = src[(y + (t16 * t15)) * src_stride + x + (t17 * t15)];
       const int32_t size_2 = daedalus_absdiff(t30, px);
-      const int32_t limit_2 = daedalus_max(sec - (size_2 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_2 = daedalus_max(sec - (size_2 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_2 = daedalus_min(size_2, limit_2);
       const int32_t parts5 = ((px > t30) ? (0 - amount_2) : amount_2) * 2;
-      const int32_t t40 = dy_table[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t41 = dx_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+      const int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
       const int32_t t42 = src[(y + t40) * src_stride + x + t41];
       const int32_t size_3 = daedalus_absdiff(t42, px);
-      const int32_t limit_3 = daedalus_max(sec - (size_3 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_3 = daedalus_max(sec - (size_3 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_3 = daedalus_min(size_3, limit_3);
       const int32_t parts6 = (px > t42) ? (0 - amount_3) : amount_3;
       const int32_t t53 = src[(y + (t40 * t15)) * src_stride + x + (t41 * t15)];
       const int32_t size_4 = daedalus_absdiff(t53, px);
-      const int32_t limit_4 = daedalus_max(sec - (size_4 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_4 = daedalus_max(sec - (size_4 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_4 = daedalus_min(size_4, limit_4);
       const int32_t parts7 = (px > t53) ? (0 - amount_4) : amount_4;
-      const int32_t t62 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t63 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
+      const int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
       const int32_t t64 = src[(y + t62) * src_stride + x + t63];
       const int32_t size_5 = daedalus_absdiff(t64, px);
-      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_5 = daedalus_min(size_5, limit_5);
       const int32_t parts8 = ((px > t64) ? (0 - amount_5) : amount_5) * 2;
       const int32_t t76 = src[(y + (t62 * t15)) * src_stride + x + (t63 * t15)];
       const int32_t size_6 = daedalus_absdiff(t76, px);
-      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_6 = daedalus_min(size_6, limit_6);
       const int32_t parts9 = ((px > t76) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t86 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t87 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
+      const int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
       const int32_t t88 = src[(y + t86) * src_stride + x + t87];
       const int32_t size_7 = daedalus_absdiff(t88, px);
-      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_7 = daedalus_min(size_7, limit_7);
       const int32_t parts10 = (px > t88) ? (0 - amount_7) : amount_7;
       const int32_t p = src[(y + (t86 * t15)) * src_stride + x + (t87 * t15)];
       const int32_t size_8 = daedalus_absdiff(p, px);
-      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_8 = daedalus_min(size_8, limit_8);
       const int32_t part = (px > p) ? (0 - amount_8) : amount_8;
       const int32_t total = ((((((parts4 + parts5) + parts6) + parts7) + parts8) + parts9) +

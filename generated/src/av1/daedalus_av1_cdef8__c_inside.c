@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash ca1b6ff6aa73f2e1
+ * input hash 396f32fd801911f4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -46,13 +46,13 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
     for (int x = 0; x < 8; x++) {
       const int32_t dir_2 = daedalus_clip(dir, 0, 7);
       const int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
-      const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+      const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
       const int even = pri <= ((pri >> 1) * 2);
       const int32_t px = src[y * src_stride + x];
       const int32_t t18 = even ? 4 : 3;
       const int32_t t19 = even ? 2 : 3;
-      const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-      const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+      const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+      const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
       const int32_t t25 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
       const int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
       const int32_t t28 = src[(y + t25) * src_stride + x + t27];
@@ -78,52 +78,52 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_4 = daedalus_min(size_4, limit_4);
       const int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
-      const int32_t t87 = dy_table[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t88 = dx_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t87 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+      const int32_t t88 = dx_table[daedalus_clip(beside0, 0, 7)][0];
       const int32_t t89 = src[(y + t87) * src_stride + x + t88];
       const int32_t size_5 = daedalus_absdiff(t89, px);
-      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_5 = daedalus_min(size_5, limit_5);
       const int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
       const int32_t t104 = src[(y + (t87 * t41)) * src_stride + x + (t88 * t41)];
       const int32_t size_6 = daedalus_absdiff(t104, px);
-      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_6 = daedalus_min(size_6, limit_6);
       const int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t117 = dy_table[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t118 = dx_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t117 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+      const int32_t t118 = dx_table[daedalus_clip(beside0, 0, 7)][1];
       const int32_t t119 = src[(y + t117) * src_stride + x + t118];
       const int32_t size_7 = daedalus_absdiff(t119, px);
-      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_7 = daedalus_min(size_7, limit_7);
       const int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
       const int32_t t133 = src[(y + (t117 * t41)) * src_stride + x + (t118 * t41)];
       const int32_t size_8 = daedalus_absdiff(t133, px);
-      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_8 = daedalus_min(size_8, limit_8);
       const int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
-      const int32_t t145 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t146 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t145 = dy_table[daedalus_clip(way, 0, 7)][0];
+      const int32_t t146 = dx_table[daedalus_clip(way, 0, 7)][0];
       const int32_t t147 = src[(y + t145) * src_stride + x + t146];
       const int32_t size_9 = daedalus_absdiff(t147, px);
-      const int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_9 = daedalus_min(size_9, limit_9);
       const int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
       const int32_t t162 = src[(y + (t145 * t41)) * src_stride + x + (t146 * t41)];
       const int32_t size_10 = daedalus_absdiff(t162, px);
-      const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_10 = daedalus_min(size_10, limit_10);
       const int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
-      const int32_t t175 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t176 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t175 = dy_table[daedalus_clip(way, 0, 7)][1];
+      const int32_t t176 = dx_table[daedalus_clip(way, 0, 7)][1];
       const int32_t t177 = src[(y + t175) * src_stride + x + t176];
       const int32_t size_11 = daedalus_absdiff(t177, px);
-      const int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_11 = daedalus_min(size_11, limit_11);
       const int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
       const int32_t p = src[(y + (t175 * t41)) * src_stride + x + (t176 * t41)];
       const int32_t size_12 = daedalus_absdiff(p, px);
-      const int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_12 = daedalus_min(size_12, limit_12);
       const int32_t part = (px > p) ? (0 - amount_12) : amount_12;
       const int32_t low =

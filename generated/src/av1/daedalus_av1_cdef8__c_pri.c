@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class pri (0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash b219828e2572571a
+ * input hash ed9d0d10d2ead5f7
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -95,9 +95,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3 = edges >> 2;
-    const int horizontal = (edges >> 1) > (t3 * 2);
+    const int right = (edges >> 1) > (t3 * 2);
     const int top = t3 > ((edges >> 3) * 2);
-    if (top & horizontal) {
+    if (top & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t10 = src[(y - 2) * src_stride + x + 8];
@@ -109,9 +109,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3 = edges >> 2;
-    const int horizontal = (edges >> 1) > (t3 * 2);
+    const int right = (edges >> 1) > (t3 * 2);
     const int top = t3 > ((edges >> 3) * 2);
-    if (!(top & horizontal)) {
+    if (!(top & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           tile[y][x + 10] = (int16_t)16384;
@@ -141,8 +141,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
-    if (horizontal) {
+    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    if (right) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t6 = src[y * src_stride + x + 8];
@@ -162,8 +162,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left = edges > ((edges >> 1) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (vertical & left) {
+    const int bottom = (edges >> 3) > 0;
+    if (bottom & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t9 = src[(y + 8) * src_stride + x - 2];
@@ -175,8 +175,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left = edges > ((edges >> 1) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (!(vertical & left)) {
+    const int bottom = (edges >> 3) > 0;
+    if (!(bottom & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           tile[y + 10][x] = (int16_t)16384;
@@ -186,8 +186,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 14 of 18: y = 0..1, x = 0..7; writes tile */
   {
-    const int vertical = (edges >> 3) > 0;
-    if (vertical) {
+    const int bottom = (edges >> 3) > 0;
+    if (bottom) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 8; x++) {
           const int32_t t4 = src[(y + 8) * src_stride + x];
@@ -206,9 +206,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (vertical & horizontal) {
+    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom = (edges >> 3) > 0;
+    if (bottom & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t10 = src[(y + 8) * src_stride + x + 8];
@@ -219,9 +219,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (!(vertical & horizontal)) {
+    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom = (edges >> 3) > 0;
+    if (!(bottom & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           tile[y + 10][x + 10] = (int16_t)16384;

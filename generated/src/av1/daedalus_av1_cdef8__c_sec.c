@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 3dbb315a31c4120c
+ * input hash 29a31ec96938baf4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -97,9 +97,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3 = edges >> 2;
-    const int horizontal = (edges >> 1) > (t3 * 2);
+    const int right = (edges >> 1) > (t3 * 2);
     const int top = t3 > ((edges >> 3) * 2);
-    if (top & horizontal) {
+    if (top & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t10 = src[(y - 2) * src_stride + x + 8];
@@ -111,9 +111,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3 = edges >> 2;
-    const int horizontal = (edges >> 1) > (t3 * 2);
+    const int right = (edges >> 1) > (t3 * 2);
     const int top = t3 > ((edges >> 3) * 2);
-    if (!(top & horizontal)) {
+    if (!(top & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           tile[y][x + 10] = (int16_t)16384;
@@ -143,8 +143,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
-    if (horizontal) {
+    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    if (right) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t6 = src[y * src_stride + x + 8];
@@ -164,8 +164,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left = edges > ((edges >> 1) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (vertical & left) {
+    const int bottom = (edges >> 3) > 0;
+    if (bottom & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t9 = src[(y + 8) * src_stride + x - 2];
@@ -177,8 +177,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left = edges > ((edges >> 1) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (!(vertical & left)) {
+    const int bottom = (edges >> 3) > 0;
+    if (!(bottom & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           tile[y + 10][x] = (int16_t)16384;
@@ -188,8 +188,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 14 of 18: y = 0..1, x = 0..7; writes tile */
   {
-    const int vertical = (edges >> 3) > 0;
-    if (vertical) {
+    const int bottom = (edges >> 3) > 0;
+    if (bottom) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 8; x++) {
           const int32_t t4 = src[(y + 8) * src_stride + x];
@@ -208,9 +208,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (vertical & horizontal) {
+    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom = (edges >> 3) > 0;
+    if (bottom & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           const int32_t t10 = src[(y + 8) * src_stride + x + 8];
@@ -221,9 +221,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (!(vertical & horizontal)) {
+    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom = (edges >> 3) > 0;
+    if (!(bottom & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
           tile[y + 10][x + 10] = (int16_t)16384;
@@ -235,57 +235,57 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
       const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-      const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+      const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
       const int32_t px = tile[y + 2][x + 2];
-      const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-      const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+      const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+      const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
       const int32_t t15 = (-1);
-      const int32_t t16 = dy_table[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t17 = dx_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t16 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+      const int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
       const int32_t t18 = tile[y + t16 + 2][x + t17 + 2];
       const int32_t size = daedalus_absdiff(t18, px);
-      const int32_t limit = daedalus_max(sec - (size >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit = daedalus_max(sec - (size >> daedalus_shift_amount(shift)), 0);
       const int32_t amount = daedalus_min(size, limit);
       const int32_t parts4 = ((px > t18) ? (0 - amount) : amount) * 2;
       const int32_t t30 = tile[y + (t16 * t15) + 2][x + (t17 * t15) + 2];
       const int32_t size_2 = daedalus_absdiff(t30, px);
-      const int32_t limit_2 = daedalus_max(sec - (size_2 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_2 = daedalus_max(sec - (size_2 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_2 = daedalus_min(size_2, limit_2);
       const int32_t parts5 = ((px > t30) ? (0 - amount_2) : amount_2) * 2;
-      const int32_t t40 = dy_table[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t41 = dx_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+      const int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
       const int32_t t42 = tile[y + t40 + 2][x + t41 + 2];
       const int32_t size_3 = daedalus_absdiff(t42, px);
-      const int32_t limit_3 = daedalus_max(sec - (size_3 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_3 = daedalus_max(sec - (size_3 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_3 = daedalus_min(size_3, limit_3);
       const int32_t parts6 = (px > t42) ? (0 - amount_3) : amount_3;
       const int32_t t53 = tile[y + (t40 * t15) + 2][x + (t41 * t15) + 2];
       const int32_t size_4 = daedalus_absdiff(t53, px);
-      const int32_t limit_4 = daedalus_max(sec - (size_4 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_4 = daedalus_max(sec - (size_4 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_4 = daedalus_min(size_4, limit_4);
       const int32_t parts7 = (px > t53) ? (0 - amount_4) : amount_4;
-      const int32_t t62 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t63 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
+      const int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
       const int32_t t64 = tile[y + t62 + 2][x + t63 + 2];
       const int32_t size_5 = daedalus_absdiff(t64, px);
-      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_5 = daedalus_min(size_5, limit_5);
       const int32_t parts8 = ((px > t64) ? (0 - amount_5) : amount_5) * 2;
       const int32_t t76 = tile[y + (t62 * t15) + 2][x + (t63 * t15) + 2];
       const int32_t size_6 = daedalus_absdiff(t76, px);
-      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_6 = daedalus_min(size_6, limit_6);
       const int32_t parts9 = ((px > t76) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t86 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t87 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
+      const int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
       const int32_t t88 = tile[y + t86 + 2][x + t87 + 2];
       const int32_t size_7 = daedalus_absdiff(t88, px);
-      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_7 = daedalus_min(size_7, limit_7);
       const int32_t parts10 = (px > t88) ? (0 - amount_7) : amount_7;
       const int32_t p = tile[y + (t86 * t15) + 2][x + (t87 * t15) + 2];
       const int32_t size_8 = daedalus_absdiff(p, px);
-      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(sec_shift)), 0);
+      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
       const int32_t amount_8 = daedalus_min(size_8, limit_8);
       const int32_t part = (px > p) ? (0 - amount_8) : amount_8;
       const int32_t total = ((((((parts4 + parts5) + parts6) + parts7) + parts8) + parts9) +

@@ -4,7 +4,7 @@
  *   templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL 37407f1b7cad7ebc
+ * GLSL b8c8df7133566904
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

@@ -4,7 +4,7 @@
  *   templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL 63169db9ec6b87a4
+ * GLSL f3117c97775ce294
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

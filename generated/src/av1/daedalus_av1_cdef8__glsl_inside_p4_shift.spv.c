@@ -4,7 +4,7 @@
  *   templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL 0d265afddb4564de
+ * GLSL 74938e5ff342e6a0
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

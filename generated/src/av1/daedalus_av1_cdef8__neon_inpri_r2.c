@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 2cd522b6eb19d6f6
+ * input hash 0b9ac45e9089d79d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash becd222f12cfd580
+ * input hash de49a023087879a4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -58,24 +58,24 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: y_in = 0..1, x = 0..7; writes dst */
   const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-  const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
-  const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-  const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+  const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+  const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+  const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
   const int32_t t15 = (-1);
-  const int32_t t16 = dy_table[daedalus_clip(beside, 0, 7)][0];
-  const int32_t t17 = dx_table[daedalus_clip(beside, 0, 7)][0];
+  const int32_t t16 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+  const int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
   const int32_t t28 = t16 * t15;
   const int32_t t29 = t17 * t15;
-  const int32_t t40 = dy_table[daedalus_clip(beside, 0, 7)][1];
-  const int32_t t41 = dx_table[daedalus_clip(beside, 0, 7)][1];
+  const int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+  const int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
   const int32_t t51 = t40 * t15;
   const int32_t t52 = t41 * t15;
-  const int32_t t62 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-  const int32_t t63 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+  const int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
+  const int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
   const int32_t t74 = t62 * t15;
   const int32_t t75 = t63 * t15;
-  const int32_t t86 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-  const int32_t t87 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+  const int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
+  const int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
   const int32_t t97 = t86 * t15;
   const int32_t t98 = t87 * t15;
   const uint8x16_t px = vcombine_u8(vld1_u8(&src[0]), vld1_u8(&src_row1[0]));
@@ -83,8 +83,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t18 = vcombine_u8(vld1_u8(&(&src[0])[src_offset]),
       vld1_u8(&(&src_row1[0])[src_offset]));
   const uint8x16_t size = vabdq_u8(t18, px);
-  const int8x16_t sec_shift_neg = vdupq_n_s8((int8_t)(-(int64_t)sec_shift));
-  const uint8x16_t t20 = vshlq_u8(size, sec_shift_neg);
+  const int8x16_t shift_neg = vdupq_n_s8((int8_t)(-(int64_t)shift));
+  const uint8x16_t t20 = vshlq_u8(size, shift_neg);
   const uint8x16_t sec_2 = vdupq_n_u8((uint8_t)(sec));
   const uint8x16_t t21_sat = vqsubq_u8(sec_2, t20);
   const uint8x16_t amount = vminq_u8(size, t21_sat);
@@ -96,7 +96,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t30 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_2]),
       vld1_u8(&(&src_row1[0])[src_offset_2]));
   const uint8x16_t size_2 = vabdq_u8(t30, px);
-  const uint8x16_t t32 = vshlq_u8(size_2, sec_shift_neg);
+  const uint8x16_t t32 = vshlq_u8(size_2, shift_neg);
   const uint8x16_t t33_sat = vqsubq_u8(sec_2, t32);
   const uint8x16_t amount_2 = vminq_u8(size_2, t33_sat);
   const uint8x16_t t36 = vcgtq_u8(px, t30);
@@ -108,7 +108,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t42 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_3]),
       vld1_u8(&(&src_row1[0])[src_offset_3]));
   const uint8x16_t size_3 = vabdq_u8(t42, px);
-  const uint8x16_t t44 = vshlq_u8(size_3, sec_shift_neg);
+  const uint8x16_t t44 = vshlq_u8(size_3, shift_neg);
   const uint8x16_t t45_sat = vqsubq_u8(sec_2, t44);
   const uint8x16_t amount_3 = vminq_u8(size_3, t45_sat);
   const uint8x16_t t48 = vcgtq_u8(px, t42);
@@ -119,7 +119,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t53 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_4]),
       vld1_u8(&(&src_row1[0])[src_offset_4]));
   const uint8x16_t size_4 = vabdq_u8(t53, px);
-  const uint8x16_t t55 = vshlq_u8(size_4, sec_shift_neg);
+  const uint8x16_t t55 = vshlq_u8(size_4, shift_neg);
   const uint8x16_t t56_sat = vqsubq_u8(sec_2, t55);
   const uint8x16_t amount_4 = vminq_u8(size_4, t56_sat);
   const uint8x16_t t59 = vcgtq_u8(px, t53);
@@ -130,7 +130,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t64 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_5]),
       vld1_u8(&(&src_row1[0])[src_offset_5]));
   const uint8x16_t size_5 = vabdq_u8(t64, px);
-  const uint8x16_t t66 = vshlq_u8(size_5, sec_shift_neg);
+  const uint8x16_t t66 = vshlq_u8(size_5, shift_neg);
   const uint8x16_t t67_sat = vqsubq_u8(sec_2, t66);
   const uint8x16_t amount_5 = vminq_u8(size_5, t67_sat);
   const uint8x16_t t70 = vcgtq_u8(px, t64);
@@ -142,7 +142,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t76 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_6]),
       vld1_u8(&(&src_row1[0])[src_offset_6]));
   const uint8x16_t size_6 = vabdq_u8(t76, px);
-  const uint8x16_t t78 = vshlq_u8(size_6, sec_shift_neg);
+  const uint8x16_t t78 = vshlq_u8(size_6, shift_neg);
   const uint8x16_t t79_sat = vqsubq_u8(sec_2, t78);
   const uint8x16_t amount_6 = vminq_u8(size_6, t79_sat);
   const uint8x16_t t82 = vcgtq_u8(px, t76);
@@ -154,7 +154,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t88 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_7]),
       vld1_u8(&(&src_row1[0])[src_offset_7]));
   const uint8x16_t size_7 = vabdq_u8(t88, px);
-  const uint8x16_t t90 = vshlq_u8(size_7, sec_shift_neg);
+  const uint8x16_t t90 = vshlq_u8(size_7, shift_neg);
   const uint8x16_t t91_sat = vqsubq_u8(sec_2, t90);
   const uint8x16_t amount_7 = vminq_u8(size_7, t91_sat);
   const uint8x16_t t94 = vcgtq_u8(px, t88);
@@ -165,7 +165,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t p = vcombine_u8(vld1_u8(&(&src[0])[src_offset_8]),
       vld1_u8(&(&src_row1[0])[src_offset_8]));
   const uint8x16_t size_8 = vabdq_u8(p, px);
-  const uint8x16_t t101 = vshlq_u8(size_8, sec_shift_neg);
+  const uint8x16_t t101 = vshlq_u8(size_8, shift_neg);
   const uint8x16_t t102_sat = vqsubq_u8(sec_2, t101);
   const uint8x16_t amount_8 = vminq_u8(size_8, t102_sat);
   const uint8x16_t t105 = vcgtq_u8(px, p);
@@ -188,7 +188,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t127 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset]),
       vld1_u8(&(&src_row3[0])[src_offset]));
   const uint8x16_t size_9 = vabdq_u8(t127, px_2);
-  const uint8x16_t t129 = vshlq_u8(size_9, sec_shift_neg);
+  const uint8x16_t t129 = vshlq_u8(size_9, shift_neg);
   const uint8x16_t t130_sat = vqsubq_u8(sec_2, t129);
   const uint8x16_t amount_9 = vminq_u8(size_9, t130_sat);
   const uint8x16_t t133 = vcgtq_u8(px_2, t127);
@@ -198,7 +198,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t137 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_2]),
       vld1_u8(&(&src_row3[0])[src_offset_2]));
   const uint8x16_t size_10 = vabdq_u8(t137, px_2);
-  const uint8x16_t t139 = vshlq_u8(size_10, sec_shift_neg);
+  const uint8x16_t t139 = vshlq_u8(size_10, shift_neg);
   const uint8x16_t t140_sat = vqsubq_u8(sec_2, t139);
   const uint8x16_t amount_10 = vminq_u8(size_10, t140_sat);
   const uint8x16_t t143 = vcgtq_u8(px_2, t137);
@@ -209,7 +209,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t147 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_3]),
       vld1_u8(&(&src_row3[0])[src_offset_3]));
   const uint8x16_t size_11 = vabdq_u8(t147, px_2);
-  const uint8x16_t t149 = vshlq_u8(size_11, sec_shift_neg);
+  const uint8x16_t t149 = vshlq_u8(size_11, shift_neg);
   const uint8x16_t t150_sat = vqsubq_u8(sec_2, t149);
   const uint8x16_t amount_11 = vminq_u8(size_11, t150_sat);
   const uint8x16_t t153 = vcgtq_u8(px_2, t147);
@@ -219,7 +219,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t156 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_4]),
       vld1_u8(&(&src_row3[0])[src_offset_4]));
   const uint8x16_t size_12 = vabdq_u8(t156, px_2);
-  const uint8x16_t t158 = vshlq_u8(size_12, sec_shift_neg);
+  const uint8x16_t t158 = vshlq_u8(size_12, shift_neg);
   const uint8x16_t t159_sat = vqsubq_u8(sec_2, t158);
   const uint8x16_t amount_12 = vminq_u8(size_12, t159_sat);
   const uint8x16_t t162 = vcgtq_u8(px_2, t156);
@@ -229,7 +229,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t165 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_5]),
       vld1_u8(&(&src_row3[0])[src_offset_5]));
   const uint8x16_t size_13 = vabdq_u8(t165, px_2);
-  const uint8x16_t t167 = vshlq_u8(size_13, sec_shift_neg);
+  const uint8x16_t t167 = vshlq_u8(size_13, shift_neg);
   const uint8x16_t t168_sat = vqsubq_u8(sec_2, t167);
   const uint8x16_t amount_13 = vminq_u8(size_13, t168_sat);
   const uint8x16_t t171 = vcgtq_u8(px_2, t165);
@@ -240,7 +240,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t175 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_6]),
       vld1_u8(&(&src_row3[0])[src_offset_6]));
   const uint8x16_t size_14 = vabdq_u8(t175, px_2);
-  const uint8x16_t t177 = vshlq_u8(size_14, sec_shift_neg);
+  const uint8x16_t t177 = vshlq_u8(size_14, shift_neg);
   const uint8x16_t t178_sat = vqsubq_u8(sec_2, t177);
   const uint8x16_t amount_14 = vminq_u8(size_14, t178_sat);
   const uint8x16_t t181 = vcgtq_u8(px_2, t175);
@@ -251,7 +251,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t185 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_7]),
       vld1_u8(&(&src_row3[0])[src_offset_7]));
   const uint8x16_t size_15 = vabdq_u8(t185, px_2);
-  const uint8x16_t t187 = vshlq_u8(size_15, sec_shift_neg);
+  const uint8x16_t t187 = vshlq_u8(size_15, shift_neg);
   const uint8x16_t t188_sat = vqsubq_u8(sec_2, t187);
   const uint8x16_t amount_15 = vminq_u8(size_15, t188_sat);
   const uint8x16_t t191 = vcgtq_u8(px_2, t185);
@@ -261,7 +261,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t p_2 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_8]),
       vld1_u8(&(&src_row3[0])[src_offset_8]));
   const uint8x16_t size_16 = vabdq_u8(p_2, px_2);
-  const uint8x16_t t196 = vshlq_u8(size_16, sec_shift_neg);
+  const uint8x16_t t196 = vshlq_u8(size_16, shift_neg);
   const uint8x16_t t197_sat = vqsubq_u8(sec_2, t196);
   const uint8x16_t amount_16 = vminq_u8(size_16, t197_sat);
   const uint8x16_t t200 = vcgtq_u8(px_2, p_2);
@@ -281,7 +281,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t220 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset]),
       vld1_u8(&(&src_row5[0])[src_offset]));
   const uint8x16_t size_17 = vabdq_u8(t220, px_3);
-  const uint8x16_t t222 = vshlq_u8(size_17, sec_shift_neg);
+  const uint8x16_t t222 = vshlq_u8(size_17, shift_neg);
   const uint8x16_t t223_sat = vqsubq_u8(sec_2, t222);
   const uint8x16_t amount_17 = vminq_u8(size_17, t223_sat);
   const uint8x16_t t226 = vcgtq_u8(px_3, t220);
@@ -291,7 +291,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t230 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_2]),
       vld1_u8(&(&src_row5[0])[src_offset_2]));
   const uint8x16_t size_18 = vabdq_u8(t230, px_3);
-  const uint8x16_t t232 = vshlq_u8(size_18, sec_shift_neg);
+  const uint8x16_t t232 = vshlq_u8(size_18, shift_neg);
   const uint8x16_t t233_sat = vqsubq_u8(sec_2, t232);
   const uint8x16_t amount_18 = vminq_u8(size_18, t233_sat);
   const uint8x16_t t236 = vcgtq_u8(px_3, t230);
@@ -302,7 +302,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t240 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_3]),
       vld1_u8(&(&src_row5[0])[src_offset_3]));
   const uint8x16_t size_19 = vabdq_u8(t240, px_3);
-  const uint8x16_t t242 = vshlq_u8(size_19, sec_shift_neg);
+  const uint8x16_t t242 = vshlq_u8(size_19, shift_neg);
   const uint8x16_t t243_sat = vqsubq_u8(sec_2, t242);
   const uint8x16_t amount_19 = vminq_u8(size_19, t243_sat);
   const uint8x16_t t246 = vcgtq_u8(px_3, t240);
@@ -312,7 +312,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t249 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_4]),
       vld1_u8(&(&src_row5[0])[src_offset_4]));
   const uint8x16_t size_20 = vabdq_u8(t249, px_3);
-  const uint8x16_t t251 = vshlq_u8(size_20, sec_shift_neg);
+  const uint8x16_t t251 = vshlq_u8(size_20, shift_neg);
   const uint8x16_t t252_sat = vqsubq_u8(sec_2, t251);
   const uint8x16_t amount_20 = vminq_u8(size_20, t252_sat);
   const uint8x16_t t255 = vcgtq_u8(px_3, t249);
@@ -322,7 +322,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t258 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_5]),
       vld1_u8(&(&src_row5[0])[src_offset_5]));
   const uint8x16_t size_21 = vabdq_u8(t258, px_3);
-  const uint8x16_t t260 = vshlq_u8(size_21, sec_shift_neg);
+  const uint8x16_t t260 = vshlq_u8(size_21, shift_neg);
   const uint8x16_t t261_sat = vqsubq_u8(sec_2, t260);
   const uint8x16_t amount_21 = vminq_u8(size_21, t261_sat);
   const uint8x16_t t264 = vcgtq_u8(px_3, t258);
@@ -333,7 +333,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t268 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_6]),
       vld1_u8(&(&src_row5[0])[src_offset_6]));
   const uint8x16_t size_22 = vabdq_u8(t268, px_3);
-  const uint8x16_t t270 = vshlq_u8(size_22, sec_shift_neg);
+  const uint8x16_t t270 = vshlq_u8(size_22, shift_neg);
   const uint8x16_t t271_sat = vqsubq_u8(sec_2, t270);
   const uint8x16_t amount_22 = vminq_u8(size_22, t271_sat);
   const uint8x16_t t274 = vcgtq_u8(px_3, t268);
@@ -344,7 +344,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t278 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_7]),
       vld1_u8(&(&src_row5[0])[src_offset_7]));
   const uint8x16_t size_23 = vabdq_u8(t278, px_3);
-  const uint8x16_t t280 = vshlq_u8(size_23, sec_shift_neg);
+  const uint8x16_t t280 = vshlq_u8(size_23, shift_neg);
   const uint8x16_t t281_sat = vqsubq_u8(sec_2, t280);
   const uint8x16_t amount_23 = vminq_u8(size_23, t281_sat);
   const uint8x16_t t284 = vcgtq_u8(px_3, t278);
@@ -354,7 +354,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t p_3 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_8]),
       vld1_u8(&(&src_row5[0])[src_offset_8]));
   const uint8x16_t size_24 = vabdq_u8(p_3, px_3);
-  const uint8x16_t t289 = vshlq_u8(size_24, sec_shift_neg);
+  const uint8x16_t t289 = vshlq_u8(size_24, shift_neg);
   const uint8x16_t t290_sat = vqsubq_u8(sec_2, t289);
   const uint8x16_t amount_24 = vminq_u8(size_24, t290_sat);
   const uint8x16_t t293 = vcgtq_u8(px_3, p_3);
@@ -374,7 +374,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t313 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset]),
       vld1_u8(&(&src_row7[0])[src_offset]));
   const uint8x16_t size_25 = vabdq_u8(t313, px_4);
-  const uint8x16_t t315 = vshlq_u8(size_25, sec_shift_neg);
+  const uint8x16_t t315 = vshlq_u8(size_25, shift_neg);
   const uint8x16_t t316_sat = vqsubq_u8(sec_2, t315);
   const uint8x16_t amount_25 = vminq_u8(size_25, t316_sat);
   const uint8x16_t t319 = vcgtq_u8(px_4, t313);
@@ -384,7 +384,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t323 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_2]),
       vld1_u8(&(&src_row7[0])[src_offset_2]));
   const uint8x16_t size_26 = vabdq_u8(t323, px_4);
-  const uint8x16_t t325 = vshlq_u8(size_26, sec_shift_neg);
+  const uint8x16_t t325 = vshlq_u8(size_26, shift_neg);
   const uint8x16_t t326_sat = vqsubq_u8(sec_2, t325);
   const uint8x16_t amount_26 = vminq_u8(size_26, t326_sat);
   const uint8x16_t t329 = vcgtq_u8(px_4, t323);
@@ -395,7 +395,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t333 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_3]),
       vld1_u8(&(&src_row7[0])[src_offset_3]));
   const uint8x16_t size_27 = vabdq_u8(t333, px_4);
-  const uint8x16_t t335 = vshlq_u8(size_27, sec_shift_neg);
+  const uint8x16_t t335 = vshlq_u8(size_27, shift_neg);
   const uint8x16_t t336_sat = vqsubq_u8(sec_2, t335);
   const uint8x16_t amount_27 = vminq_u8(size_27, t336_sat);
   const uint8x16_t t339 = vcgtq_u8(px_4, t333);
@@ -405,7 +405,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t342 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_4]),
       vld1_u8(&(&src_row7[0])[src_offset_4]));
   const uint8x16_t size_28 = vabdq_u8(t342, px_4);
-  const uint8x16_t t344 = vshlq_u8(size_28, sec_shift_neg);
+  const uint8x16_t t344 = vshlq_u8(size_28, shift_neg);
   const uint8x16_t t345_sat = vqsubq_u8(sec_2, t344);
   const uint8x16_t amount_28 = vminq_u8(size_28, t345_sat);
   const uint8x16_t t348 = vcgtq_u8(px_4, t342);
@@ -415,7 +415,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t351 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_5]),
       vld1_u8(&(&src_row7[0])[src_offset_5]));
   const uint8x16_t size_29 = vabdq_u8(t351, px_4);
-  const uint8x16_t t353 = vshlq_u8(size_29, sec_shift_neg);
+  const uint8x16_t t353 = vshlq_u8(size_29, shift_neg);
   const uint8x16_t t354_sat = vqsubq_u8(sec_2, t353);
   const uint8x16_t amount_29 = vminq_u8(size_29, t354_sat);
   const uint8x16_t t357 = vcgtq_u8(px_4, t351);
@@ -426,7 +426,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t361 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_6]),
       vld1_u8(&(&src_row7[0])[src_offset_6]));
   const uint8x16_t size_30 = vabdq_u8(t361, px_4);
-  const uint8x16_t t363 = vshlq_u8(size_30, sec_shift_neg);
+  const uint8x16_t t363 = vshlq_u8(size_30, shift_neg);
   const uint8x16_t t364_sat = vqsubq_u8(sec_2, t363);
   const uint8x16_t amount_30 = vminq_u8(size_30, t364_sat);
   const uint8x16_t t367 = vcgtq_u8(px_4, t361);
@@ -437,7 +437,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t371 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_7]),
       vld1_u8(&(&src_row7[0])[src_offset_7]));
   const uint8x16_t size_31 = vabdq_u8(t371, px_4);
-  const uint8x16_t t373 = vshlq_u8(size_31, sec_shift_neg);
+  const uint8x16_t t373 = vshlq_u8(size_31, shift_neg);
   const uint8x16_t t374_sat = vqsubq_u8(sec_2, t373);
   const uint8x16_t amount_31 = vminq_u8(size_31, t374_sat);
   const uint8x16_t t377 = vcgtq_u8(px_4, t371);
@@ -447,7 +447,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t p_4 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_8]),
       vld1_u8(&(&src_row7[0])[src_offset_8]));
   const uint8x16_t size_32 = vabdq_u8(p_4, px_4);
-  const uint8x16_t t382 = vshlq_u8(size_32, sec_shift_neg);
+  const uint8x16_t t382 = vshlq_u8(size_32, shift_neg);
   const uint8x16_t t383_sat = vqsubq_u8(sec_2, t382);
   const uint8x16_t amount_32 = vminq_u8(size_32, t383_sat);
   const uint8x16_t t386 = vcgtq_u8(px_4, p_4);

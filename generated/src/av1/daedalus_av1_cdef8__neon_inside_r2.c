@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 6a9b16952d1a9422
+ * input hash c1674aecca9581ef
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -59,10 +59,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 1 of 1: y_in = 0..1, x = 0..7; writes dst */
   const int32_t dir_2 = daedalus_clip(dir, 0, 7);
   const int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
-  const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+  const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
   const int even = pri <= ((pri >> 1) * 2);
-  const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-  const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+  const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+  const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
   const int32_t t25 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
   const int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
   const int32_t t41 = (-1);
@@ -72,20 +72,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
   const int32_t t72 = t57 * t41;
   const int32_t t73 = t58 * t41;
-  const int32_t t87 = dy_table[daedalus_clip(beside, 0, 7)][0];
-  const int32_t t88 = dx_table[daedalus_clip(beside, 0, 7)][0];
+  const int32_t t87 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+  const int32_t t88 = dx_table[daedalus_clip(beside0, 0, 7)][0];
   const int32_t t102 = t87 * t41;
   const int32_t t103 = t88 * t41;
-  const int32_t t117 = dy_table[daedalus_clip(beside, 0, 7)][1];
-  const int32_t t118 = dx_table[daedalus_clip(beside, 0, 7)][1];
+  const int32_t t117 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+  const int32_t t118 = dx_table[daedalus_clip(beside0, 0, 7)][1];
   const int32_t t131 = t117 * t41;
   const int32_t t132 = t118 * t41;
-  const int32_t t145 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-  const int32_t t146 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+  const int32_t t145 = dy_table[daedalus_clip(way, 0, 7)][0];
+  const int32_t t146 = dx_table[daedalus_clip(way, 0, 7)][0];
   const int32_t t160 = t145 * t41;
   const int32_t t161 = t146 * t41;
-  const int32_t t175 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-  const int32_t t176 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+  const int32_t t175 = dy_table[daedalus_clip(way, 0, 7)][1];
+  const int32_t t176 = dx_table[daedalus_clip(way, 0, 7)][1];
   const int32_t t189 = t175 * t41;
   const int32_t t190 = t176 * t41;
   const ptrdiff_t src_offset = ((ptrdiff_t)t25) * src_stride + (ptrdiff_t)t27;
@@ -147,8 +147,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t89 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_5]),
       vld1_u8(&(&src_row1[0])[src_offset_5]));
   const uint8x16_t size_5 = vabdq_u8(t89, px);
-  const int8x16_t sec_shift_neg = vdupq_n_s8((int8_t)(-(int64_t)sec_shift));
-  const uint8x16_t t91 = vshlq_u8(size_5, sec_shift_neg);
+  const int8x16_t shift_neg = vdupq_n_s8((int8_t)(-(int64_t)shift));
+  const uint8x16_t t91 = vshlq_u8(size_5, shift_neg);
   const uint8x16_t sec_2 = vdupq_n_u8((uint8_t)(sec));
   const uint8x16_t t92_sat = vqsubq_u8(sec_2, t91);
   const uint8x16_t amount_5 = vminq_u8(size_5, t92_sat);
@@ -161,7 +161,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t104 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_6]),
       vld1_u8(&(&src_row1[0])[src_offset_6]));
   const uint8x16_t size_6 = vabdq_u8(t104, px);
-  const uint8x16_t t106 = vshlq_u8(size_6, sec_shift_neg);
+  const uint8x16_t t106 = vshlq_u8(size_6, shift_neg);
   const uint8x16_t t107_sat = vqsubq_u8(sec_2, t106);
   const uint8x16_t amount_6 = vminq_u8(size_6, t107_sat);
   const uint8x16_t t110 = vcgtq_u8(px, t104);
@@ -173,7 +173,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t119 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_7]),
       vld1_u8(&(&src_row1[0])[src_offset_7]));
   const uint8x16_t size_7 = vabdq_u8(t119, px);
-  const uint8x16_t t121 = vshlq_u8(size_7, sec_shift_neg);
+  const uint8x16_t t121 = vshlq_u8(size_7, shift_neg);
   const uint8x16_t t122_sat = vqsubq_u8(sec_2, t121);
   const uint8x16_t amount_7 = vminq_u8(size_7, t122_sat);
   const uint8x16_t t125 = vcgtq_u8(px, t119);
@@ -185,7 +185,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t133 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_8]),
       vld1_u8(&(&src_row1[0])[src_offset_8]));
   const uint8x16_t size_8 = vabdq_u8(t133, px);
-  const uint8x16_t t135 = vshlq_u8(size_8, sec_shift_neg);
+  const uint8x16_t t135 = vshlq_u8(size_8, shift_neg);
   const uint8x16_t t136_sat = vqsubq_u8(sec_2, t135);
   const uint8x16_t amount_8 = vminq_u8(size_8, t136_sat);
   const uint8x16_t t139 = vcgtq_u8(px, t133);
@@ -197,7 +197,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t147 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_9]),
       vld1_u8(&(&src_row1[0])[src_offset_9]));
   const uint8x16_t size_9 = vabdq_u8(t147, px);
-  const uint8x16_t t149 = vshlq_u8(size_9, sec_shift_neg);
+  const uint8x16_t t149 = vshlq_u8(size_9, shift_neg);
   const uint8x16_t t150_sat = vqsubq_u8(sec_2, t149);
   const uint8x16_t amount_9 = vminq_u8(size_9, t150_sat);
   const uint8x16_t t153 = vcgtq_u8(px, t147);
@@ -209,7 +209,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t162 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_10]),
       vld1_u8(&(&src_row1[0])[src_offset_10]));
   const uint8x16_t size_10 = vabdq_u8(t162, px);
-  const uint8x16_t t164 = vshlq_u8(size_10, sec_shift_neg);
+  const uint8x16_t t164 = vshlq_u8(size_10, shift_neg);
   const uint8x16_t t165_sat = vqsubq_u8(sec_2, t164);
   const uint8x16_t amount_10 = vminq_u8(size_10, t165_sat);
   const uint8x16_t t168 = vcgtq_u8(px, t162);
@@ -221,7 +221,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t177 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_11]),
       vld1_u8(&(&src_row1[0])[src_offset_11]));
   const uint8x16_t size_11 = vabdq_u8(t177, px);
-  const uint8x16_t t179 = vshlq_u8(size_11, sec_shift_neg);
+  const uint8x16_t t179 = vshlq_u8(size_11, shift_neg);
   const uint8x16_t t180_sat = vqsubq_u8(sec_2, t179);
   const uint8x16_t amount_11 = vminq_u8(size_11, t180_sat);
   const uint8x16_t t183 = vcgtq_u8(px, t177);
@@ -233,7 +233,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t p = vcombine_u8(vld1_u8(&(&src[0])[src_offset_12]),
       vld1_u8(&(&src_row1[0])[src_offset_12]));
   const uint8x16_t size_12 = vabdq_u8(p, px);
-  const uint8x16_t t193 = vshlq_u8(size_12, sec_shift_neg);
+  const uint8x16_t t193 = vshlq_u8(size_12, shift_neg);
   const uint8x16_t t194_sat = vqsubq_u8(sec_2, t193);
   const uint8x16_t amount_12 = vminq_u8(size_12, t194_sat);
   const uint8x16_t t197 = vcgtq_u8(px, p);
@@ -349,7 +349,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t283 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_5]),
       vld1_u8(&(&src_row3[0])[src_offset_5]));
   const uint8x16_t size_17 = vabdq_u8(t283, px_2);
-  const uint8x16_t t285 = vshlq_u8(size_17, sec_shift_neg);
+  const uint8x16_t t285 = vshlq_u8(size_17, shift_neg);
   const uint8x16_t t286_sat = vqsubq_u8(sec_2, t285);
   const uint8x16_t amount_17 = vminq_u8(size_17, t286_sat);
   const uint8x16_t t289 = vcgtq_u8(px_2, t283);
@@ -360,7 +360,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t296 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_6]),
       vld1_u8(&(&src_row3[0])[src_offset_6]));
   const uint8x16_t size_18 = vabdq_u8(t296, px_2);
-  const uint8x16_t t298 = vshlq_u8(size_18, sec_shift_neg);
+  const uint8x16_t t298 = vshlq_u8(size_18, shift_neg);
   const uint8x16_t t299_sat = vqsubq_u8(sec_2, t298);
   const uint8x16_t amount_18 = vminq_u8(size_18, t299_sat);
   const uint8x16_t t302 = vcgtq_u8(px_2, t296);
@@ -371,7 +371,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t309 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_7]),
       vld1_u8(&(&src_row3[0])[src_offset_7]));
   const uint8x16_t size_19 = vabdq_u8(t309, px_2);
-  const uint8x16_t t311 = vshlq_u8(size_19, sec_shift_neg);
+  const uint8x16_t t311 = vshlq_u8(size_19, shift_neg);
   const uint8x16_t t312_sat = vqsubq_u8(sec_2, t311);
   const uint8x16_t amount_19 = vminq_u8(size_19, t312_sat);
   const uint8x16_t t315 = vcgtq_u8(px_2, t309);
@@ -382,7 +382,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t321 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_8]),
       vld1_u8(&(&src_row3[0])[src_offset_8]));
   const uint8x16_t size_20 = vabdq_u8(t321, px_2);
-  const uint8x16_t t323 = vshlq_u8(size_20, sec_shift_neg);
+  const uint8x16_t t323 = vshlq_u8(size_20, shift_neg);
   const uint8x16_t t324_sat = vqsubq_u8(sec_2, t323);
   const uint8x16_t amount_20 = vminq_u8(size_20, t324_sat);
   const uint8x16_t t327 = vcgtq_u8(px_2, t321);
@@ -393,7 +393,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t333 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_9]),
       vld1_u8(&(&src_row3[0])[src_offset_9]));
   const uint8x16_t size_21 = vabdq_u8(t333, px_2);
-  const uint8x16_t t335 = vshlq_u8(size_21, sec_shift_neg);
+  const uint8x16_t t335 = vshlq_u8(size_21, shift_neg);
   const uint8x16_t t336_sat = vqsubq_u8(sec_2, t335);
   const uint8x16_t amount_21 = vminq_u8(size_21, t336_sat);
   const uint8x16_t t339 = vcgtq_u8(px_2, t333);
@@ -404,7 +404,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t346 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_10]),
       vld1_u8(&(&src_row3[0])[src_offset_10]));
   const uint8x16_t size_22 = vabdq_u8(t346, px_2);
-  const uint8x16_t t348 = vshlq_u8(size_22, sec_shift_neg);
+  const uint8x16_t t348 = vshlq_u8(size_22, shift_neg);
   const uint8x16_t t349_sat = vqsubq_u8(sec_2, t348);
   const uint8x16_t amount_22 = vminq_u8(size_22, t349_sat);
   const uint8x16_t t352 = vcgtq_u8(px_2, t346);
@@ -415,7 +415,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t359 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_11]),
       vld1_u8(&(&src_row3[0])[src_offset_11]));
   const uint8x16_t size_23 = vabdq_u8(t359, px_2);
-  const uint8x16_t t361 = vshlq_u8(size_23, sec_shift_neg);
+  const uint8x16_t t361 = vshlq_u8(size_23, shift_neg);
   const uint8x16_t t362_sat = vqsubq_u8(sec_2, t361);
   const uint8x16_t amount_23 = vminq_u8(size_23, t362_sat);
   const uint8x16_t t365 = vcgtq_u8(px_2, t359);
@@ -426,7 +426,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t p_2 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_12]),
       vld1_u8(&(&src_row3[0])[src_offset_12]));
   const uint8x16_t size_24 = vabdq_u8(p_2, px_2);
-  const uint8x16_t t373 = vshlq_u8(size_24, sec_shift_neg);
+  const uint8x16_t t373 = vshlq_u8(size_24, shift_neg);
   const uint8x16_t t374_sat = vqsubq_u8(sec_2, t373);
   const uint8x16_t amount_24 = vminq_u8(size_24, t374_sat);
   const uint8x16_t t377 = vcgtq_u8(px_2, p_2);
@@ -536,7 +536,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t458 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_5]),
       vld1_u8(&(&src_row5[0])[src_offset_5]));
   const uint8x16_t size_29 = vabdq_u8(t458, px_3);
-  const uint8x16_t t460 = vshlq_u8(size_29, sec_shift_neg);
+  const uint8x16_t t460 = vshlq_u8(size_29, shift_neg);
   const uint8x16_t t461_sat = vqsubq_u8(sec_2, t460);
   const uint8x16_t amount_29 = vminq_u8(size_29, t461_sat);
   const uint8x16_t t464 = vcgtq_u8(px_3, t458);
@@ -547,7 +547,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t471 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_6]),
       vld1_u8(&(&src_row5[0])[src_offset_6]));
   const uint8x16_t size_30 = vabdq_u8(t471, px_3);
-  const uint8x16_t t473 = vshlq_u8(size_30, sec_shift_neg);
+  const uint8x16_t t473 = vshlq_u8(size_30, shift_neg);
   const uint8x16_t t474_sat = vqsubq_u8(sec_2, t473);
   const uint8x16_t amount_30 = vminq_u8(size_30, t474_sat);
   const uint8x16_t t477 = vcgtq_u8(px_3, t471);
@@ -558,7 +558,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t484 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_7]),
       vld1_u8(&(&src_row5[0])[src_offset_7]));
   const uint8x16_t size_31 = vabdq_u8(t484, px_3);
-  const uint8x16_t t486 = vshlq_u8(size_31, sec_shift_neg);
+  const uint8x16_t t486 = vshlq_u8(size_31, shift_neg);
   const uint8x16_t t487_sat = vqsubq_u8(sec_2, t486);
   const uint8x16_t amount_31 = vminq_u8(size_31, t487_sat);
   const uint8x16_t t490 = vcgtq_u8(px_3, t484);
@@ -569,7 +569,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t496 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_8]),
       vld1_u8(&(&src_row5[0])[src_offset_8]));
   const uint8x16_t size_32 = vabdq_u8(t496, px_3);
-  const uint8x16_t t498 = vshlq_u8(size_32, sec_shift_neg);
+  const uint8x16_t t498 = vshlq_u8(size_32, shift_neg);
   const uint8x16_t t499_sat = vqsubq_u8(sec_2, t498);
   const uint8x16_t amount_32 = vminq_u8(size_32, t499_sat);
   const uint8x16_t t502 = vcgtq_u8(px_3, t496);
@@ -580,7 +580,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t508 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_9]),
       vld1_u8(&(&src_row5[0])[src_offset_9]));
   const uint8x16_t size_33 = vabdq_u8(t508, px_3);
-  const uint8x16_t t510 = vshlq_u8(size_33, sec_shift_neg);
+  const uint8x16_t t510 = vshlq_u8(size_33, shift_neg);
   const uint8x16_t t511_sat = vqsubq_u8(sec_2, t510);
   const uint8x16_t amount_33 = vminq_u8(size_33, t511_sat);
   const uint8x16_t t514 = vcgtq_u8(px_3, t508);
@@ -591,7 +591,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t521 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_10]),
       vld1_u8(&(&src_row5[0])[src_offset_10]));
   const uint8x16_t size_34 = vabdq_u8(t521, px_3);
-  const uint8x16_t t523 = vshlq_u8(size_34, sec_shift_neg);
+  const uint8x16_t t523 = vshlq_u8(size_34, shift_neg);
   const uint8x16_t t524_sat = vqsubq_u8(sec_2, t523);
   const uint8x16_t amount_34 = vminq_u8(size_34, t524_sat);
   const uint8x16_t t527 = vcgtq_u8(px_3, t521);
@@ -602,7 +602,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t534 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_11]),
       vld1_u8(&(&src_row5[0])[src_offset_11]));
   const uint8x16_t size_35 = vabdq_u8(t534, px_3);
-  const uint8x16_t t536 = vshlq_u8(size_35, sec_shift_neg);
+  const uint8x16_t t536 = vshlq_u8(size_35, shift_neg);
   const uint8x16_t t537_sat = vqsubq_u8(sec_2, t536);
   const uint8x16_t amount_35 = vminq_u8(size_35, t537_sat);
   const uint8x16_t t540 = vcgtq_u8(px_3, t534);
@@ -613,7 +613,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t p_3 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_12]),
       vld1_u8(&(&src_row5[0])[src_offset_12]));
   const uint8x16_t size_36 = vabdq_u8(p_3, px_3);
-  const uint8x16_t t548 = vshlq_u8(size_36, sec_shift_neg);
+  const uint8x16_t t548 = vshlq_u8(size_36, shift_neg);
   const uint8x16_t t549_sat = vqsubq_u8(sec_2, t548);
   const uint8x16_t amount_36 = vminq_u8(size_36, t549_sat);
   const uint8x16_t t552 = vcgtq_u8(px_3, p_3);
@@ -723,7 +723,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t633 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_5]),
       vld1_u8(&(&src_row7[0])[src_offset_5]));
   const uint8x16_t size_41 = vabdq_u8(t633, px_4);
-  const uint8x16_t t635 = vshlq_u8(size_41, sec_shift_neg);
+  const uint8x16_t t635 = vshlq_u8(size_41, shift_neg);
   const uint8x16_t t636_sat = vqsubq_u8(sec_2, t635);
   const uint8x16_t amount_41 = vminq_u8(size_41, t636_sat);
   const uint8x16_t t639 = vcgtq_u8(px_4, t633);
@@ -734,7 +734,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t646 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_6]),
       vld1_u8(&(&src_row7[0])[src_offset_6]));
   const uint8x16_t size_42 = vabdq_u8(t646, px_4);
-  const uint8x16_t t648 = vshlq_u8(size_42, sec_shift_neg);
+  const uint8x16_t t648 = vshlq_u8(size_42, shift_neg);
   const uint8x16_t t649_sat = vqsubq_u8(sec_2, t648);
   const uint8x16_t amount_42 = vminq_u8(size_42, t649_sat);
   const uint8x16_t t652 = vcgtq_u8(px_4, t646);
@@ -745,7 +745,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t659 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_7]),
       vld1_u8(&(&src_row7[0])[src_offset_7]));
   const uint8x16_t size_43 = vabdq_u8(t659, px_4);
-  const uint8x16_t t661 = vshlq_u8(size_43, sec_shift_neg);
+  const uint8x16_t t661 = vshlq_u8(size_43, shift_neg);
   const uint8x16_t t662_sat = vqsubq_u8(sec_2, t661);
   const uint8x16_t amount_43 = vminq_u8(size_43, t662_sat);
   const uint8x16_t t665 = vcgtq_u8(px_4, t659);
@@ -756,7 +756,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t671 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_8]),
       vld1_u8(&(&src_row7[0])[src_offset_8]));
   const uint8x16_t size_44 = vabdq_u8(t671, px_4);
-  const uint8x16_t t673 = vshlq_u8(size_44, sec_shift_neg);
+  const uint8x16_t t673 = vshlq_u8(size_44, shift_neg);
   const uint8x16_t t674_sat = vqsubq_u8(sec_2, t673);
   const uint8x16_t amount_44 = vminq_u8(size_44, t674_sat);
   const uint8x16_t t677 = vcgtq_u8(px_4, t671);
@@ -767,7 +767,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t683 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_9]),
       vld1_u8(&(&src_row7[0])[src_offset_9]));
   const uint8x16_t size_45 = vabdq_u8(t683, px_4);
-  const uint8x16_t t685 = vshlq_u8(size_45, sec_shift_neg);
+  const uint8x16_t t685 = vshlq_u8(size_45, shift_neg);
   const uint8x16_t t686_sat = vqsubq_u8(sec_2, t685);
   const uint8x16_t amount_45 = vminq_u8(size_45, t686_sat);
   const uint8x16_t t689 = vcgtq_u8(px_4, t683);
@@ -778,7 +778,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t696 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_10]),
       vld1_u8(&(&src_row7[0])[src_offset_10]));
   const uint8x16_t size_46 = vabdq_u8(t696, px_4);
-  const uint8x16_t t698 = vshlq_u8(size_46, sec_shift_neg);
+  const uint8x16_t t698 = vshlq_u8(size_46, shift_neg);
   const uint8x16_t t699_sat = vqsubq_u8(sec_2, t698);
   const uint8x16_t amount_46 = vminq_u8(size_46, t699_sat);
   const uint8x16_t t702 = vcgtq_u8(px_4, t696);
@@ -789,7 +789,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t709 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_11]),
       vld1_u8(&(&src_row7[0])[src_offset_11]));
   const uint8x16_t size_47 = vabdq_u8(t709, px_4);
-  const uint8x16_t t711 = vshlq_u8(size_47, sec_shift_neg);
+  const uint8x16_t t711 = vshlq_u8(size_47, shift_neg);
   const uint8x16_t t712_sat = vqsubq_u8(sec_2, t711);
   const uint8x16_t amount_47 = vminq_u8(size_47, t712_sat);
   const uint8x16_t t715 = vcgtq_u8(px_4, t709);
@@ -800,7 +800,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t p_4 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_12]),
       vld1_u8(&(&src_row7[0])[src_offset_12]));
   const uint8x16_t size_48 = vabdq_u8(p_4, px_4);
-  const uint8x16_t t723 = vshlq_u8(size_48, sec_shift_neg);
+  const uint8x16_t t723 = vshlq_u8(size_48, shift_neg);
   const uint8x16_t t724_sat = vqsubq_u8(sec_2, t723);
   const uint8x16_t amount_48 = vminq_u8(size_48, t724_sat);
   const uint8x16_t t727 = vcgtq_u8(px_4, p_4);

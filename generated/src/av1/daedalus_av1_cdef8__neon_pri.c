@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class pri (0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash ecfd7dd7649a5750
+ * input hash 61838123baa3999f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -130,9 +130,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3_3 = edges >> 2;
-    const int horizontal = (edges >> 1) > (t3_3 * 2);
+    const int right = (edges >> 1) > (t3_3 * 2);
     const int top_4 = t3_3 > ((edges >> 3) * 2);
-    if (top_4 & horizontal) {
+    if (top_4 & right) {
       const uint8_t t10_lanes_2[8] = {src[-2 * src_stride + 8], src[-2 * src_stride + 9],
           src[-src_stride + 8], src[-src_stride + 9], 0, 0, 0, 0};
       const uint8x8_t t10_3 = vld1_u8(t10_lanes_2);
@@ -146,9 +146,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3_4 = edges >> 2;
-    const int horizontal_2 = (edges >> 1) > (t3_4 * 2);
+    const int right_2 = (edges >> 1) > (t3_4 * 2);
     const int top_5 = t3_4 > ((edges >> 3) * 2);
-    if (!(top_5 & horizontal_2)) {
+    if (!(top_5 & right_2)) {
       const uint16x4_t k16384_3 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[0][10] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_3)), 0);
@@ -210,8 +210,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int horizontal_3 = (edges >> 1) > ((edges >> 2) * 2);
-    if (horizontal_3) {
+    const int right_3 = (edges >> 1) > ((edges >> 2) * 2);
+    if (right_3) {
       const uint8_t t6_lanes[16] = {src[8], src[9], src[src_stride + 8], src[src_stride + 9],
           src[2 * src_stride + 8], src[2 * src_stride + 9], src[3 * src_stride + 8],
           src[3 * src_stride + 9], src[4 * src_stride + 8], src[4 * src_stride + 9],
@@ -263,8 +263,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left_4 = edges > ((edges >> 1) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (vertical & left_4) {
+    const int bottom = (edges >> 3) > 0;
+    if (bottom & left_4) {
       const uint8_t t9_lanes[8] = {src[8 * src_stride - 2], src[8 * src_stride - 1],
           src[9 * src_stride - 2], src[9 * src_stride - 1], 0, 0, 0, 0};
       const uint8x8_t t9 = vld1_u8(t9_lanes);
@@ -278,8 +278,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left_5 = edges > ((edges >> 1) * 2);
-    const int vertical_2 = (edges >> 3) > 0;
-    if (!(vertical_2 & left_5)) {
+    const int bottom_2 = (edges >> 3) > 0;
+    if (!(bottom_2 & left_5)) {
       const uint16x4_t k16384_6 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[10][0] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_6)), 0);
@@ -289,8 +289,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 14 of 18: x = 0..7; writes tile */
   {
-    const int vertical_3 = (edges >> 3) > 0;
-    if (vertical_3) {
+    const int bottom_3 = (edges >> 3) > 0;
+    if (bottom_3) {
       const uint8x8_t t4_3 = vld1_u8(&src[8 * src_stride]);
       const uint16x8_t t4_4 = vmovl_u8(t4_3);
       vst1q_s16(&tile[10][2], vreinterpretq_s16_u16(t4_4));
@@ -309,9 +309,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal_4 = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical_4 = (edges >> 3) > 0;
-    if (vertical_4 & horizontal_4) {
+    const int right_4 = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom_4 = (edges >> 3) > 0;
+    if (bottom_4 & right_4) {
       const uint8_t t10_lanes_3[8] = {src[8 * src_stride + 8], src[8 * src_stride + 9],
           src[9 * src_stride + 8], src[9 * src_stride + 9], 0, 0, 0, 0};
       const uint8x8_t t10_5 = vld1_u8(t10_lanes_3);
@@ -324,9 +324,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal_5 = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical_5 = (edges >> 3) > 0;
-    if (!(vertical_5 & horizontal_5)) {
+    const int right_5 = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom_5 = (edges >> 3) > 0;
+    if (!(bottom_5 & right_5)) {
       const uint16x4_t k16384_8 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[10][10] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_8)), 0);

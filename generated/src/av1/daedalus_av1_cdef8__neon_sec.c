@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 8a556654a5739ee7
+ * input hash 53db21b0c7d73004
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -134,9 +134,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3_3 = edges >> 2;
-    const int horizontal = (edges >> 1) > (t3_3 * 2);
+    const int right = (edges >> 1) > (t3_3 * 2);
     const int top_4 = t3_3 > ((edges >> 3) * 2);
-    if (top_4 & horizontal) {
+    if (top_4 & right) {
       const uint8_t t10_lanes_2[8] = {src[-2 * src_stride + 8], src[-2 * src_stride + 9],
           src[-src_stride + 8], src[-src_stride + 9], 0, 0, 0, 0};
       const uint8x8_t t10_3 = vld1_u8(t10_lanes_2);
@@ -150,9 +150,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3_4 = edges >> 2;
-    const int horizontal_2 = (edges >> 1) > (t3_4 * 2);
+    const int right_2 = (edges >> 1) > (t3_4 * 2);
     const int top_5 = t3_4 > ((edges >> 3) * 2);
-    if (!(top_5 & horizontal_2)) {
+    if (!(top_5 & right_2)) {
       const uint16x4_t k16384_3 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[0][10] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_3)), 0);
@@ -214,8 +214,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int horizontal_3 = (edges >> 1) > ((edges >> 2) * 2);
-    if (horizontal_3) {
+    const int right_3 = (edges >> 1) > ((edges >> 2) * 2);
+    if (right_3) {
       const uint8_t t6_lanes[16] = {src[8], src[9], src[src_stride + 8], src[src_stride + 9],
           src[2 * src_stride + 8], src[2 * src_stride + 9], src[3 * src_stride + 8],
           src[3 * src_stride + 9], src[4 * src_stride + 8], src[4 * src_stride + 9],
@@ -267,8 +267,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left_4 = edges > ((edges >> 1) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (vertical & left_4) {
+    const int bottom = (edges >> 3) > 0;
+    if (bottom & left_4) {
       const uint8_t t9_lanes[8] = {src[8 * src_stride - 2], src[8 * src_stride - 1],
           src[9 * src_stride - 2], src[9 * src_stride - 1], 0, 0, 0, 0};
       const uint8x8_t t9 = vld1_u8(t9_lanes);
@@ -282,8 +282,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left_5 = edges > ((edges >> 1) * 2);
-    const int vertical_2 = (edges >> 3) > 0;
-    if (!(vertical_2 & left_5)) {
+    const int bottom_2 = (edges >> 3) > 0;
+    if (!(bottom_2 & left_5)) {
       const uint16x4_t k16384_6 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[10][0] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_6)), 0);
@@ -293,8 +293,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 14 of 18: x = 0..7; writes tile */
   {
-    const int vertical_3 = (edges >> 3) > 0;
-    if (vertical_3) {
+    const int bottom_3 = (edges >> 3) > 0;
+    if (bottom_3) {
       const uint8x8_t t4_3 = vld1_u8(&src[8 * src_stride]);
       const uint16x8_t t4_4 = vmovl_u8(t4_3);
       vst1q_s16(&tile[10][2], vreinterpretq_s16_u16(t4_4));
@@ -313,9 +313,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal_4 = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical_4 = (edges >> 3) > 0;
-    if (vertical_4 & horizontal_4) {
+    const int right_4 = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom_4 = (edges >> 3) > 0;
+    if (bottom_4 & right_4) {
       const uint8_t t10_lanes_3[8] = {src[8 * src_stride + 8], src[8 * src_stride + 9],
           src[9 * src_stride + 8], src[9 * src_stride + 9], 0, 0, 0, 0};
       const uint8x8_t t10_5 = vld1_u8(t10_lanes_3);
@@ -328,9 +328,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal_5 = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical_5 = (edges >> 3) > 0;
-    if (!(vertical_5 & horizontal_5)) {
+    const int right_5 = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom_5 = (edges >> 3) > 0;
+    if (!(bottom_5 & right_5)) {
       const uint16x4_t k16384_8 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[10][10] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_8)), 0);
@@ -340,32 +340,32 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 18 of 18: x = 0..7; writes dst */
   const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-  const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
-  const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-  const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+  const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+  const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+  const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
   const int32_t t15 = (-1);
-  const int32_t t16 = dy_table[daedalus_clip(beside, 0, 7)][0];
-  const int32_t t17 = dx_table[daedalus_clip(beside, 0, 7)][0];
+  const int32_t t16 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+  const int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
   const int32_t t28 = t16 * t15;
   const int32_t t29 = t17 * t15;
-  const int32_t t40 = dy_table[daedalus_clip(beside, 0, 7)][1];
-  const int32_t t41 = dx_table[daedalus_clip(beside, 0, 7)][1];
+  const int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+  const int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
   const int32_t t51 = t40 * t15;
   const int32_t t52 = t41 * t15;
-  const int32_t t62 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-  const int32_t t63 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+  const int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
+  const int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
   const int32_t t74 = t62 * t15;
   const int32_t t75 = t63 * t15;
-  const int32_t t86 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-  const int32_t t87 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+  const int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
+  const int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
   const int32_t t97 = t86 * t15;
   const int32_t t98 = t87 * t15;
   const int16x8_t px = vld1q_s16(&tile[2][2]);
   const ptrdiff_t tile_offset = 12*(ptrdiff_t)t16 + (ptrdiff_t)t17;
   const int16x8_t t18 = vld1q_s16(&(&tile[2][2])[tile_offset]);
   const uint16x8_t size = vabdq_u16(vreinterpretq_u16_s16(t18), vreinterpretq_u16_s16(px));
-  const int16x8_t sec_shift_neg = vdupq_n_s16((int16_t)(-(int64_t)sec_shift));
-  const uint16x8_t t20 = vshlq_u16(size, sec_shift_neg);
+  const int16x8_t shift_neg = vdupq_n_s16((int16_t)(-(int64_t)shift));
+  const uint16x8_t t20 = vshlq_u16(size, shift_neg);
   const uint16x8_t sec_2 = vdupq_n_u16((uint16_t)(sec));
   const uint16x8_t t21_sat = vqsubq_u16(sec_2, t20);
   const uint16x8_t amount = vminq_u16(size, t21_sat);
@@ -376,7 +376,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_2 = 12*(ptrdiff_t)t28 + (ptrdiff_t)t29;
   const int16x8_t t30 = vld1q_s16(&(&tile[2][2])[tile_offset_2]);
   const uint16x8_t size_2 = vabdq_u16(vreinterpretq_u16_s16(t30), vreinterpretq_u16_s16(px));
-  const uint16x8_t t32 = vshlq_u16(size_2, sec_shift_neg);
+  const uint16x8_t t32 = vshlq_u16(size_2, shift_neg);
   const uint16x8_t t33_sat = vqsubq_u16(sec_2, t32);
   const uint16x8_t amount_2 = vminq_u16(size_2, t33_sat);
   const uint16x8_t t36 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t30));
@@ -387,7 +387,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_3 = 12*(ptrdiff_t)t40 + (ptrdiff_t)t41;
   const int16x8_t t42 = vld1q_s16(&(&tile[2][2])[tile_offset_3]);
   const uint16x8_t size_3 = vabdq_u16(vreinterpretq_u16_s16(t42), vreinterpretq_u16_s16(px));
-  const uint16x8_t t44 = vshlq_u16(size_3, sec_shift_neg);
+  const uint16x8_t t44 = vshlq_u16(size_3, shift_neg);
   const uint16x8_t t45_sat = vqsubq_u16(sec_2, t44);
   const uint16x8_t amount_3 = vminq_u16(size_3, t45_sat);
   const uint16x8_t t48 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t42));
@@ -397,7 +397,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_4 = 12*(ptrdiff_t)t51 + (ptrdiff_t)t52;
   const int16x8_t t53 = vld1q_s16(&(&tile[2][2])[tile_offset_4]);
   const uint16x8_t size_4 = vabdq_u16(vreinterpretq_u16_s16(t53), vreinterpretq_u16_s16(px));
-  const uint16x8_t t55 = vshlq_u16(size_4, sec_shift_neg);
+  const uint16x8_t t55 = vshlq_u16(size_4, shift_neg);
   const uint16x8_t t56_sat = vqsubq_u16(sec_2, t55);
   const uint16x8_t amount_4 = vminq_u16(size_4, t56_sat);
   const uint16x8_t t59 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t53));
@@ -407,7 +407,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_5 = 12*(ptrdiff_t)t62 + (ptrdiff_t)t63;
   const int16x8_t t64 = vld1q_s16(&(&tile[2][2])[tile_offset_5]);
   const uint16x8_t size_5 = vabdq_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(px));
-  const uint16x8_t t66 = vshlq_u16(size_5, sec_shift_neg);
+  const uint16x8_t t66 = vshlq_u16(size_5, shift_neg);
   const uint16x8_t t67_sat = vqsubq_u16(sec_2, t66);
   const uint16x8_t amount_5 = vminq_u16(size_5, t67_sat);
   const uint16x8_t t70 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t64));
@@ -418,7 +418,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_6 = 12*(ptrdiff_t)t74 + (ptrdiff_t)t75;
   const int16x8_t t76 = vld1q_s16(&(&tile[2][2])[tile_offset_6]);
   const uint16x8_t size_6 = vabdq_u16(vreinterpretq_u16_s16(t76), vreinterpretq_u16_s16(px));
-  const uint16x8_t t78 = vshlq_u16(size_6, sec_shift_neg);
+  const uint16x8_t t78 = vshlq_u16(size_6, shift_neg);
   const uint16x8_t t79_sat = vqsubq_u16(sec_2, t78);
   const uint16x8_t amount_6 = vminq_u16(size_6, t79_sat);
   const uint16x8_t t82 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t76));
@@ -428,7 +428,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_7 = 12*(ptrdiff_t)t86 + (ptrdiff_t)t87;
   const int16x8_t t88 = vld1q_s16(&(&tile[2][2])[tile_offset_7]);
   const uint16x8_t size_7 = vabdq_u16(vreinterpretq_u16_s16(t88), vreinterpretq_u16_s16(px));
-  const uint16x8_t t90 = vshlq_u16(size_7, sec_shift_neg);
+  const uint16x8_t t90 = vshlq_u16(size_7, shift_neg);
   const uint16x8_t t91_sat = vqsubq_u16(sec_2, t90);
   const uint16x8_t amount_7 = vminq_u16(size_7, t91_sat);
   const uint16x8_t t94 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t88));
@@ -438,7 +438,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_8 = 12*(ptrdiff_t)t97 + (ptrdiff_t)t98;
   const int16x8_t p = vld1q_s16(&(&tile[2][2])[tile_offset_8]);
   const uint16x8_t size_8 = vabdq_u16(vreinterpretq_u16_s16(p), vreinterpretq_u16_s16(px));
-  const uint16x8_t t101 = vshlq_u16(size_8, sec_shift_neg);
+  const uint16x8_t t101 = vshlq_u16(size_8, shift_neg);
   const uint16x8_t t102_sat = vqsubq_u16(sec_2, t101);
   const uint16x8_t amount_8 = vminq_u16(size_8, t102_sat);
   const uint16x8_t t105 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(p));
@@ -460,7 +460,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_2 = vld1q_s16(&tile[3][2]);
   const int16x8_t t127 = vld1q_s16(&(&tile[3][2])[tile_offset]);
   const uint16x8_t size_9 = vabdq_u16(vreinterpretq_u16_s16(t127), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t129 = vshlq_u16(size_9, sec_shift_neg);
+  const uint16x8_t t129 = vshlq_u16(size_9, shift_neg);
   const uint16x8_t t130_sat = vqsubq_u16(sec_2, t129);
   const uint16x8_t amount_9 = vminq_u16(size_9, t130_sat);
   const uint16x8_t t133 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t127));
@@ -469,7 +469,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_2 = vshlq_n_u16(t135, 1);
   const int16x8_t t137 = vld1q_s16(&(&tile[3][2])[tile_offset_2]);
   const uint16x8_t size_10 = vabdq_u16(vreinterpretq_u16_s16(t137), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t139 = vshlq_u16(size_10, sec_shift_neg);
+  const uint16x8_t t139 = vshlq_u16(size_10, shift_neg);
   const uint16x8_t t140_sat = vqsubq_u16(sec_2, t139);
   const uint16x8_t amount_10 = vminq_u16(size_10, t140_sat);
   const uint16x8_t t143 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t137));
@@ -479,7 +479,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vreinterpretq_s16_u16(t145), multipliers16, 0);
   const int16x8_t t147 = vld1q_s16(&(&tile[3][2])[tile_offset_3]);
   const uint16x8_t size_11 = vabdq_u16(vreinterpretq_u16_s16(t147), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t149 = vshlq_u16(size_11, sec_shift_neg);
+  const uint16x8_t t149 = vshlq_u16(size_11, shift_neg);
   const uint16x8_t t150_sat = vqsubq_u16(sec_2, t149);
   const uint16x8_t amount_11 = vminq_u16(size_11, t150_sat);
   const uint16x8_t t153 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t147));
@@ -488,7 +488,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t204 = vaddq_u16(vreinterpretq_u16_s16(t203), parts6_2);
   const int16x8_t t156 = vld1q_s16(&(&tile[3][2])[tile_offset_4]);
   const uint16x8_t size_12 = vabdq_u16(vreinterpretq_u16_s16(t156), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t158 = vshlq_u16(size_12, sec_shift_neg);
+  const uint16x8_t t158 = vshlq_u16(size_12, shift_neg);
   const uint16x8_t t159_sat = vqsubq_u16(sec_2, t158);
   const uint16x8_t amount_12 = vminq_u16(size_12, t159_sat);
   const uint16x8_t t162 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t156));
@@ -497,7 +497,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t205 = vaddq_u16(t204, parts7_2);
   const int16x8_t t165 = vld1q_s16(&(&tile[3][2])[tile_offset_5]);
   const uint16x8_t size_13 = vabdq_u16(vreinterpretq_u16_s16(t165), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t167 = vshlq_u16(size_13, sec_shift_neg);
+  const uint16x8_t t167 = vshlq_u16(size_13, shift_neg);
   const uint16x8_t t168_sat = vqsubq_u16(sec_2, t167);
   const uint16x8_t amount_13 = vminq_u16(size_13, t168_sat);
   const uint16x8_t t171 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t165));
@@ -507,7 +507,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       multipliers16, 0);
   const int16x8_t t175 = vld1q_s16(&(&tile[3][2])[tile_offset_6]);
   const uint16x8_t size_14 = vabdq_u16(vreinterpretq_u16_s16(t175), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t177 = vshlq_u16(size_14, sec_shift_neg);
+  const uint16x8_t t177 = vshlq_u16(size_14, shift_neg);
   const uint16x8_t t178_sat = vqsubq_u16(sec_2, t177);
   const uint16x8_t amount_14 = vminq_u16(size_14, t178_sat);
   const uint16x8_t t181 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t175));
@@ -516,7 +516,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t207 = vmlaq_laneq_s16(t206, vreinterpretq_s16_u16(t183), multipliers16, 0);
   const int16x8_t t185 = vld1q_s16(&(&tile[3][2])[tile_offset_7]);
   const uint16x8_t size_15 = vabdq_u16(vreinterpretq_u16_s16(t185), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t187 = vshlq_u16(size_15, sec_shift_neg);
+  const uint16x8_t t187 = vshlq_u16(size_15, shift_neg);
   const uint16x8_t t188_sat = vqsubq_u16(sec_2, t187);
   const uint16x8_t amount_15 = vminq_u16(size_15, t188_sat);
   const uint16x8_t t191 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t185));
@@ -525,7 +525,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t208 = vaddq_u16(vreinterpretq_u16_s16(t207), parts10_2);
   const int16x8_t p_2 = vld1q_s16(&(&tile[3][2])[tile_offset_8]);
   const uint16x8_t size_16 = vabdq_u16(vreinterpretq_u16_s16(p_2), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t196 = vshlq_u16(size_16, sec_shift_neg);
+  const uint16x8_t t196 = vshlq_u16(size_16, shift_neg);
   const uint16x8_t t197_sat = vqsubq_u16(sec_2, t196);
   const uint16x8_t amount_16 = vminq_u16(size_16, t197_sat);
   const uint16x8_t t200 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(p_2));
@@ -544,7 +544,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_3 = vld1q_s16(&tile[4][2]);
   const int16x8_t t220 = vld1q_s16(&(&tile[4][2])[tile_offset]);
   const uint16x8_t size_17 = vabdq_u16(vreinterpretq_u16_s16(t220), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t222 = vshlq_u16(size_17, sec_shift_neg);
+  const uint16x8_t t222 = vshlq_u16(size_17, shift_neg);
   const uint16x8_t t223_sat = vqsubq_u16(sec_2, t222);
   const uint16x8_t amount_17 = vminq_u16(size_17, t223_sat);
   const uint16x8_t t226 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t220));
@@ -553,7 +553,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_3 = vshlq_n_u16(t228, 1);
   const int16x8_t t230 = vld1q_s16(&(&tile[4][2])[tile_offset_2]);
   const uint16x8_t size_18 = vabdq_u16(vreinterpretq_u16_s16(t230), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t232 = vshlq_u16(size_18, sec_shift_neg);
+  const uint16x8_t t232 = vshlq_u16(size_18, shift_neg);
   const uint16x8_t t233_sat = vqsubq_u16(sec_2, t232);
   const uint16x8_t amount_18 = vminq_u16(size_18, t233_sat);
   const uint16x8_t t236 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t230));
@@ -563,7 +563,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vreinterpretq_s16_u16(t238), multipliers16, 0);
   const int16x8_t t240 = vld1q_s16(&(&tile[4][2])[tile_offset_3]);
   const uint16x8_t size_19 = vabdq_u16(vreinterpretq_u16_s16(t240), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t242 = vshlq_u16(size_19, sec_shift_neg);
+  const uint16x8_t t242 = vshlq_u16(size_19, shift_neg);
   const uint16x8_t t243_sat = vqsubq_u16(sec_2, t242);
   const uint16x8_t amount_19 = vminq_u16(size_19, t243_sat);
   const uint16x8_t t246 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t240));
@@ -572,7 +572,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t297 = vaddq_u16(vreinterpretq_u16_s16(t296), parts6_3);
   const int16x8_t t249 = vld1q_s16(&(&tile[4][2])[tile_offset_4]);
   const uint16x8_t size_20 = vabdq_u16(vreinterpretq_u16_s16(t249), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t251 = vshlq_u16(size_20, sec_shift_neg);
+  const uint16x8_t t251 = vshlq_u16(size_20, shift_neg);
   const uint16x8_t t252_sat = vqsubq_u16(sec_2, t251);
   const uint16x8_t amount_20 = vminq_u16(size_20, t252_sat);
   const uint16x8_t t255 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t249));
@@ -581,7 +581,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t298 = vaddq_u16(t297, parts7_3);
   const int16x8_t t258 = vld1q_s16(&(&tile[4][2])[tile_offset_5]);
   const uint16x8_t size_21 = vabdq_u16(vreinterpretq_u16_s16(t258), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t260 = vshlq_u16(size_21, sec_shift_neg);
+  const uint16x8_t t260 = vshlq_u16(size_21, shift_neg);
   const uint16x8_t t261_sat = vqsubq_u16(sec_2, t260);
   const uint16x8_t amount_21 = vminq_u16(size_21, t261_sat);
   const uint16x8_t t264 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t258));
@@ -591,7 +591,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       multipliers16, 0);
   const int16x8_t t268 = vld1q_s16(&(&tile[4][2])[tile_offset_6]);
   const uint16x8_t size_22 = vabdq_u16(vreinterpretq_u16_s16(t268), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t270 = vshlq_u16(size_22, sec_shift_neg);
+  const uint16x8_t t270 = vshlq_u16(size_22, shift_neg);
   const uint16x8_t t271_sat = vqsubq_u16(sec_2, t270);
   const uint16x8_t amount_22 = vminq_u16(size_22, t271_sat);
   const uint16x8_t t274 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t268));
@@ -600,7 +600,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t300 = vmlaq_laneq_s16(t299, vreinterpretq_s16_u16(t276), multipliers16, 0);
   const int16x8_t t278 = vld1q_s16(&(&tile[4][2])[tile_offset_7]);
   const uint16x8_t size_23 = vabdq_u16(vreinterpretq_u16_s16(t278), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t280 = vshlq_u16(size_23, sec_shift_neg);
+  const uint16x8_t t280 = vshlq_u16(size_23, shift_neg);
   const uint16x8_t t281_sat = vqsubq_u16(sec_2, t280);
   const uint16x8_t amount_23 = vminq_u16(size_23, t281_sat);
   const uint16x8_t t284 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t278));
@@ -609,7 +609,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t301 = vaddq_u16(vreinterpretq_u16_s16(t300), parts10_3);
   const int16x8_t p_3 = vld1q_s16(&(&tile[4][2])[tile_offset_8]);
   const uint16x8_t size_24 = vabdq_u16(vreinterpretq_u16_s16(p_3), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t289 = vshlq_u16(size_24, sec_shift_neg);
+  const uint16x8_t t289 = vshlq_u16(size_24, shift_neg);
   const uint16x8_t t290_sat = vqsubq_u16(sec_2, t289);
   const uint16x8_t amount_24 = vminq_u16(size_24, t290_sat);
   const uint16x8_t t293 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(p_3));
@@ -628,7 +628,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_4 = vld1q_s16(&tile[5][2]);
   const int16x8_t t313 = vld1q_s16(&(&tile[5][2])[tile_offset]);
   const uint16x8_t size_25 = vabdq_u16(vreinterpretq_u16_s16(t313), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t315 = vshlq_u16(size_25, sec_shift_neg);
+  const uint16x8_t t315 = vshlq_u16(size_25, shift_neg);
   const uint16x8_t t316_sat = vqsubq_u16(sec_2, t315);
   const uint16x8_t amount_25 = vminq_u16(size_25, t316_sat);
   const uint16x8_t t319 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t313));
@@ -637,7 +637,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_4 = vshlq_n_u16(t321, 1);
   const int16x8_t t323 = vld1q_s16(&(&tile[5][2])[tile_offset_2]);
   const uint16x8_t size_26 = vabdq_u16(vreinterpretq_u16_s16(t323), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t325 = vshlq_u16(size_26, sec_shift_neg);
+  const uint16x8_t t325 = vshlq_u16(size_26, shift_neg);
   const uint16x8_t t326_sat = vqsubq_u16(sec_2, t325);
   const uint16x8_t amount_26 = vminq_u16(size_26, t326_sat);
   const uint16x8_t t329 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t323));
@@ -647,7 +647,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vreinterpretq_s16_u16(t331), multipliers16, 0);
   const int16x8_t t333 = vld1q_s16(&(&tile[5][2])[tile_offset_3]);
   const uint16x8_t size_27 = vabdq_u16(vreinterpretq_u16_s16(t333), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t335 = vshlq_u16(size_27, sec_shift_neg);
+  const uint16x8_t t335 = vshlq_u16(size_27, shift_neg);
   const uint16x8_t t336_sat = vqsubq_u16(sec_2, t335);
   const uint16x8_t amount_27 = vminq_u16(size_27, t336_sat);
   const uint16x8_t t339 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t333));
@@ -656,7 +656,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t390 = vaddq_u16(vreinterpretq_u16_s16(t389), parts6_4);
   const int16x8_t t342 = vld1q_s16(&(&tile[5][2])[tile_offset_4]);
   const uint16x8_t size_28 = vabdq_u16(vreinterpretq_u16_s16(t342), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t344 = vshlq_u16(size_28, sec_shift_neg);
+  const uint16x8_t t344 = vshlq_u16(size_28, shift_neg);
   const uint16x8_t t345_sat = vqsubq_u16(sec_2, t344);
   const uint16x8_t amount_28 = vminq_u16(size_28, t345_sat);
   const uint16x8_t t348 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t342));
@@ -665,7 +665,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t391 = vaddq_u16(t390, parts7_4);
   const int16x8_t t351 = vld1q_s16(&(&tile[5][2])[tile_offset_5]);
   const uint16x8_t size_29 = vabdq_u16(vreinterpretq_u16_s16(t351), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t353 = vshlq_u16(size_29, sec_shift_neg);
+  const uint16x8_t t353 = vshlq_u16(size_29, shift_neg);
   const uint16x8_t t354_sat = vqsubq_u16(sec_2, t353);
   const uint16x8_t amount_29 = vminq_u16(size_29, t354_sat);
   const uint16x8_t t357 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t351));
@@ -675,7 +675,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       multipliers16, 0);
   const int16x8_t t361 = vld1q_s16(&(&tile[5][2])[tile_offset_6]);
   const uint16x8_t size_30 = vabdq_u16(vreinterpretq_u16_s16(t361), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t363 = vshlq_u16(size_30, sec_shift_neg);
+  const uint16x8_t t363 = vshlq_u16(size_30, shift_neg);
   const uint16x8_t t364_sat = vqsubq_u16(sec_2, t363);
   const uint16x8_t amount_30 = vminq_u16(size_30, t364_sat);
   const uint16x8_t t367 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t361));
@@ -684,7 +684,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t393 = vmlaq_laneq_s16(t392, vreinterpretq_s16_u16(t369), multipliers16, 0);
   const int16x8_t t371 = vld1q_s16(&(&tile[5][2])[tile_offset_7]);
   const uint16x8_t size_31 = vabdq_u16(vreinterpretq_u16_s16(t371), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t373 = vshlq_u16(size_31, sec_shift_neg);
+  const uint16x8_t t373 = vshlq_u16(size_31, shift_neg);
   const uint16x8_t t374_sat = vqsubq_u16(sec_2, t373);
   const uint16x8_t amount_31 = vminq_u16(size_31, t374_sat);
   const uint16x8_t t377 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t371));
@@ -693,7 +693,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t394 = vaddq_u16(vreinterpretq_u16_s16(t393), parts10_4);
   const int16x8_t p_4 = vld1q_s16(&(&tile[5][2])[tile_offset_8]);
   const uint16x8_t size_32 = vabdq_u16(vreinterpretq_u16_s16(p_4), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t382 = vshlq_u16(size_32, sec_shift_neg);
+  const uint16x8_t t382 = vshlq_u16(size_32, shift_neg);
   const uint16x8_t t383_sat = vqsubq_u16(sec_2, t382);
   const uint16x8_t amount_32 = vminq_u16(size_32, t383_sat);
   const uint16x8_t t386 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(p_4));
@@ -712,7 +712,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_5 = vld1q_s16(&tile[6][2]);
   const int16x8_t t406 = vld1q_s16(&(&tile[6][2])[tile_offset]);
   const uint16x8_t size_33 = vabdq_u16(vreinterpretq_u16_s16(t406), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t408 = vshlq_u16(size_33, sec_shift_neg);
+  const uint16x8_t t408 = vshlq_u16(size_33, shift_neg);
   const uint16x8_t t409_sat = vqsubq_u16(sec_2, t408);
   const uint16x8_t amount_33 = vminq_u16(size_33, t409_sat);
   const uint16x8_t t412 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t406));
@@ -721,7 +721,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_5 = vshlq_n_u16(t414, 1);
   const int16x8_t t416 = vld1q_s16(&(&tile[6][2])[tile_offset_2]);
   const uint16x8_t size_34 = vabdq_u16(vreinterpretq_u16_s16(t416), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t418 = vshlq_u16(size_34, sec_shift_neg);
+  const uint16x8_t t418 = vshlq_u16(size_34, shift_neg);
   const uint16x8_t t419_sat = vqsubq_u16(sec_2, t418);
   const uint16x8_t amount_34 = vminq_u16(size_34, t419_sat);
   const uint16x8_t t422 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t416));
@@ -731,7 +731,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vreinterpretq_s16_u16(t424), multipliers16, 0);
   const int16x8_t t426 = vld1q_s16(&(&tile[6][2])[tile_offset_3]);
   const uint16x8_t size_35 = vabdq_u16(vreinterpretq_u16_s16(t426), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t428 = vshlq_u16(size_35, sec_shift_neg);
+  const uint16x8_t t428 = vshlq_u16(size_35, shift_neg);
   const uint16x8_t t429_sat = vqsubq_u16(sec_2, t428);
   const uint16x8_t amount_35 = vminq_u16(size_35, t429_sat);
   const uint16x8_t t432 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t426));
@@ -740,7 +740,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t483 = vaddq_u16(vreinterpretq_u16_s16(t482), parts6_5);
   const int16x8_t t435 = vld1q_s16(&(&tile[6][2])[tile_offset_4]);
   const uint16x8_t size_36 = vabdq_u16(vreinterpretq_u16_s16(t435), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t437 = vshlq_u16(size_36, sec_shift_neg);
+  const uint16x8_t t437 = vshlq_u16(size_36, shift_neg);
   const uint16x8_t t438_sat = vqsubq_u16(sec_2, t437);
   const uint16x8_t amount_36 = vminq_u16(size_36, t438_sat);
   const uint16x8_t t441 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t435));
@@ -749,7 +749,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t484 = vaddq_u16(t483, parts7_5);
   const int16x8_t t444 = vld1q_s16(&(&tile[6][2])[tile_offset_5]);
   const uint16x8_t size_37 = vabdq_u16(vreinterpretq_u16_s16(t444), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t446 = vshlq_u16(size_37, sec_shift_neg);
+  const uint16x8_t t446 = vshlq_u16(size_37, shift_neg);
   const uint16x8_t t447_sat = vqsubq_u16(sec_2, t446);
   const uint16x8_t amount_37 = vminq_u16(size_37, t447_sat);
   const uint16x8_t t450 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t444));
@@ -759,7 +759,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       multipliers16, 0);
   const int16x8_t t454 = vld1q_s16(&(&tile[6][2])[tile_offset_6]);
   const uint16x8_t size_38 = vabdq_u16(vreinterpretq_u16_s16(t454), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t456 = vshlq_u16(size_38, sec_shift_neg);
+  const uint16x8_t t456 = vshlq_u16(size_38, shift_neg);
   const uint16x8_t t457_sat = vqsubq_u16(sec_2, t456);
   const uint16x8_t amount_38 = vminq_u16(size_38, t457_sat);
   const uint16x8_t t460 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t454));
@@ -768,7 +768,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t486 = vmlaq_laneq_s16(t485, vreinterpretq_s16_u16(t462), multipliers16, 0);
   const int16x8_t t464 = vld1q_s16(&(&tile[6][2])[tile_offset_7]);
   const uint16x8_t size_39 = vabdq_u16(vreinterpretq_u16_s16(t464), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t466 = vshlq_u16(size_39, sec_shift_neg);
+  const uint16x8_t t466 = vshlq_u16(size_39, shift_neg);
   const uint16x8_t t467_sat = vqsubq_u16(sec_2, t466);
   const uint16x8_t amount_39 = vminq_u16(size_39, t467_sat);
   const uint16x8_t t470 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t464));
@@ -777,7 +777,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t487 = vaddq_u16(vreinterpretq_u16_s16(t486), parts10_5);
   const int16x8_t p_5 = vld1q_s16(&(&tile[6][2])[tile_offset_8]);
   const uint16x8_t size_40 = vabdq_u16(vreinterpretq_u16_s16(p_5), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t475 = vshlq_u16(size_40, sec_shift_neg);
+  const uint16x8_t t475 = vshlq_u16(size_40, shift_neg);
   const uint16x8_t t476_sat = vqsubq_u16(sec_2, t475);
   const uint16x8_t amount_40 = vminq_u16(size_40, t476_sat);
   const uint16x8_t t479 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(p_5));
@@ -796,7 +796,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_6 = vld1q_s16(&tile[7][2]);
   const int16x8_t t499 = vld1q_s16(&(&tile[7][2])[tile_offset]);
   const uint16x8_t size_41 = vabdq_u16(vreinterpretq_u16_s16(t499), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t501 = vshlq_u16(size_41, sec_shift_neg);
+  const uint16x8_t t501 = vshlq_u16(size_41, shift_neg);
   const uint16x8_t t502_sat = vqsubq_u16(sec_2, t501);
   const uint16x8_t amount_41 = vminq_u16(size_41, t502_sat);
   const uint16x8_t t505 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t499));
@@ -805,7 +805,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_6 = vshlq_n_u16(t507, 1);
   const int16x8_t t509 = vld1q_s16(&(&tile[7][2])[tile_offset_2]);
   const uint16x8_t size_42 = vabdq_u16(vreinterpretq_u16_s16(t509), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t511 = vshlq_u16(size_42, sec_shift_neg);
+  const uint16x8_t t511 = vshlq_u16(size_42, shift_neg);
   const uint16x8_t t512_sat = vqsubq_u16(sec_2, t511);
   const uint16x8_t amount_42 = vminq_u16(size_42, t512_sat);
   const uint16x8_t t515 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t509));
@@ -815,7 +815,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vreinterpretq_s16_u16(t517), multipliers16, 0);
   const int16x8_t t519 = vld1q_s16(&(&tile[7][2])[tile_offset_3]);
   const uint16x8_t size_43 = vabdq_u16(vreinterpretq_u16_s16(t519), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t521 = vshlq_u16(size_43, sec_shift_neg);
+  const uint16x8_t t521 = vshlq_u16(size_43, shift_neg);
   const uint16x8_t t522_sat = vqsubq_u16(sec_2, t521);
   const uint16x8_t amount_43 = vminq_u16(size_43, t522_sat);
   const uint16x8_t t525 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t519));
@@ -824,7 +824,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t576 = vaddq_u16(vreinterpretq_u16_s16(t575), parts6_6);
   const int16x8_t t528 = vld1q_s16(&(&tile[7][2])[tile_offset_4]);
   const uint16x8_t size_44 = vabdq_u16(vreinterpretq_u16_s16(t528), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t530 = vshlq_u16(size_44, sec_shift_neg);
+  const uint16x8_t t530 = vshlq_u16(size_44, shift_neg);
   const uint16x8_t t531_sat = vqsubq_u16(sec_2, t530);
   const uint16x8_t amount_44 = vminq_u16(size_44, t531_sat);
   const uint16x8_t t534 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t528));
@@ -833,7 +833,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t577 = vaddq_u16(t576, parts7_6);
   const int16x8_t t537 = vld1q_s16(&(&tile[7][2])[tile_offset_5]);
   const uint16x8_t size_45 = vabdq_u16(vreinterpretq_u16_s16(t537), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t539 = vshlq_u16(size_45, sec_shift_neg);
+  const uint16x8_t t539 = vshlq_u16(size_45, shift_neg);
   const uint16x8_t t540_sat = vqsubq_u16(sec_2, t539);
   const uint16x8_t amount_45 = vminq_u16(size_45, t540_sat);
   const uint16x8_t t543 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t537));
@@ -843,7 +843,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       multipliers16, 0);
   const int16x8_t t547 = vld1q_s16(&(&tile[7][2])[tile_offset_6]);
   const uint16x8_t size_46 = vabdq_u16(vreinterpretq_u16_s16(t547), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t549 = vshlq_u16(size_46, sec_shift_neg);
+  const uint16x8_t t549 = vshlq_u16(size_46, shift_neg);
   const uint16x8_t t550_sat = vqsubq_u16(sec_2, t549);
   const uint16x8_t amount_46 = vminq_u16(size_46, t550_sat);
   const uint16x8_t t553 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t547));
@@ -852,7 +852,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t579 = vmlaq_laneq_s16(t578, vreinterpretq_s16_u16(t555), multipliers16, 0);
   const int16x8_t t557 = vld1q_s16(&(&tile[7][2])[tile_offset_7]);
   const uint16x8_t size_47 = vabdq_u16(vreinterpretq_u16_s16(t557), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t559 = vshlq_u16(size_47, sec_shift_neg);
+  const uint16x8_t t559 = vshlq_u16(size_47, shift_neg);
   const uint16x8_t t560_sat = vqsubq_u16(sec_2, t559);
   const uint16x8_t amount_47 = vminq_u16(size_47, t560_sat);
   const uint16x8_t t563 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t557));
@@ -861,7 +861,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t580 = vaddq_u16(vreinterpretq_u16_s16(t579), parts10_6);
   const int16x8_t p_6 = vld1q_s16(&(&tile[7][2])[tile_offset_8]);
   const uint16x8_t size_48 = vabdq_u16(vreinterpretq_u16_s16(p_6), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t568 = vshlq_u16(size_48, sec_shift_neg);
+  const uint16x8_t t568 = vshlq_u16(size_48, shift_neg);
   const uint16x8_t t569_sat = vqsubq_u16(sec_2, t568);
   const uint16x8_t amount_48 = vminq_u16(size_48, t569_sat);
   const uint16x8_t t572 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(p_6));
@@ -880,7 +880,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_7 = vld1q_s16(&tile[8][2]);
   const int16x8_t t592 = vld1q_s16(&(&tile[8][2])[tile_offset]);
   const uint16x8_t size_49 = vabdq_u16(vreinterpretq_u16_s16(t592), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t594 = vshlq_u16(size_49, sec_shift_neg);
+  const uint16x8_t t594 = vshlq_u16(size_49, shift_neg);
   const uint16x8_t t595_sat = vqsubq_u16(sec_2, t594);
   const uint16x8_t amount_49 = vminq_u16(size_49, t595_sat);
   const uint16x8_t t598 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t592));
@@ -889,7 +889,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_7 = vshlq_n_u16(t600, 1);
   const int16x8_t t602 = vld1q_s16(&(&tile[8][2])[tile_offset_2]);
   const uint16x8_t size_50 = vabdq_u16(vreinterpretq_u16_s16(t602), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t604 = vshlq_u16(size_50, sec_shift_neg);
+  const uint16x8_t t604 = vshlq_u16(size_50, shift_neg);
   const uint16x8_t t605_sat = vqsubq_u16(sec_2, t604);
   const uint16x8_t amount_50 = vminq_u16(size_50, t605_sat);
   const uint16x8_t t608 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t602));
@@ -899,7 +899,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vreinterpretq_s16_u16(t610), multipliers16, 0);
   const int16x8_t t612 = vld1q_s16(&(&tile[8][2])[tile_offset_3]);
   const uint16x8_t size_51 = vabdq_u16(vreinterpretq_u16_s16(t612), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t614 = vshlq_u16(size_51, sec_shift_neg);
+  const uint16x8_t t614 = vshlq_u16(size_51, shift_neg);
   const uint16x8_t t615_sat = vqsubq_u16(sec_2, t614);
   const uint16x8_t amount_51 = vminq_u16(size_51, t615_sat);
   const uint16x8_t t618 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t612));
@@ -908,7 +908,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t669 = vaddq_u16(vreinterpretq_u16_s16(t668), parts6_7);
   const int16x8_t t621 = vld1q_s16(&(&tile[8][2])[tile_offset_4]);
   const uint16x8_t size_52 = vabdq_u16(vreinterpretq_u16_s16(t621), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t623 = vshlq_u16(size_52, sec_shift_neg);
+  const uint16x8_t t623 = vshlq_u16(size_52, shift_neg);
   const uint16x8_t t624_sat = vqsubq_u16(sec_2, t623);
   const uint16x8_t amount_52 = vminq_u16(size_52, t624_sat);
   const uint16x8_t t627 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t621));
@@ -917,7 +917,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t670 = vaddq_u16(t669, parts7_7);
   const int16x8_t t630 = vld1q_s16(&(&tile[8][2])[tile_offset_5]);
   const uint16x8_t size_53 = vabdq_u16(vreinterpretq_u16_s16(t630), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t632 = vshlq_u16(size_53, sec_shift_neg);
+  const uint16x8_t t632 = vshlq_u16(size_53, shift_neg);
   const uint16x8_t t633_sat = vqsubq_u16(sec_2, t632);
   const uint16x8_t amount_53 = vminq_u16(size_53, t633_sat);
   const uint16x8_t t636 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t630));
@@ -927,7 +927,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       multipliers16, 0);
   const int16x8_t t640 = vld1q_s16(&(&tile[8][2])[tile_offset_6]);
   const uint16x8_t size_54 = vabdq_u16(vreinterpretq_u16_s16(t640), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t642 = vshlq_u16(size_54, sec_shift_neg);
+  const uint16x8_t t642 = vshlq_u16(size_54, shift_neg);
   const uint16x8_t t643_sat = vqsubq_u16(sec_2, t642);
   const uint16x8_t amount_54 = vminq_u16(size_54, t643_sat);
   const uint16x8_t t646 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t640));
@@ -936,7 +936,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t672 = vmlaq_laneq_s16(t671, vreinterpretq_s16_u16(t648), multipliers16, 0);
   const int16x8_t t650 = vld1q_s16(&(&tile[8][2])[tile_offset_7]);
   const uint16x8_t size_55 = vabdq_u16(vreinterpretq_u16_s16(t650), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t652 = vshlq_u16(size_55, sec_shift_neg);
+  const uint16x8_t t652 = vshlq_u16(size_55, shift_neg);
   const uint16x8_t t653_sat = vqsubq_u16(sec_2, t652);
   const uint16x8_t amount_55 = vminq_u16(size_55, t653_sat);
   const uint16x8_t t656 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t650));
@@ -945,7 +945,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t673 = vaddq_u16(vreinterpretq_u16_s16(t672), parts10_7);
   const int16x8_t p_7 = vld1q_s16(&(&tile[8][2])[tile_offset_8]);
   const uint16x8_t size_56 = vabdq_u16(vreinterpretq_u16_s16(p_7), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t661 = vshlq_u16(size_56, sec_shift_neg);
+  const uint16x8_t t661 = vshlq_u16(size_56, shift_neg);
   const uint16x8_t t662_sat = vqsubq_u16(sec_2, t661);
   const uint16x8_t amount_56 = vminq_u16(size_56, t662_sat);
   const uint16x8_t t665 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(p_7));
@@ -964,7 +964,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_8 = vld1q_s16(&tile[9][2]);
   const int16x8_t t685 = vld1q_s16(&(&tile[9][2])[tile_offset]);
   const uint16x8_t size_57 = vabdq_u16(vreinterpretq_u16_s16(t685), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t687 = vshlq_u16(size_57, sec_shift_neg);
+  const uint16x8_t t687 = vshlq_u16(size_57, shift_neg);
   const uint16x8_t t688_sat = vqsubq_u16(sec_2, t687);
   const uint16x8_t amount_57 = vminq_u16(size_57, t688_sat);
   const uint16x8_t t691 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t685));
@@ -973,7 +973,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_8 = vshlq_n_u16(t693, 1);
   const int16x8_t t695 = vld1q_s16(&(&tile[9][2])[tile_offset_2]);
   const uint16x8_t size_58 = vabdq_u16(vreinterpretq_u16_s16(t695), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t697 = vshlq_u16(size_58, sec_shift_neg);
+  const uint16x8_t t697 = vshlq_u16(size_58, shift_neg);
   const uint16x8_t t698_sat = vqsubq_u16(sec_2, t697);
   const uint16x8_t amount_58 = vminq_u16(size_58, t698_sat);
   const uint16x8_t t701 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t695));
@@ -983,7 +983,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vreinterpretq_s16_u16(t703), multipliers16, 0);
   const int16x8_t t705 = vld1q_s16(&(&tile[9][2])[tile_offset_3]);
   const uint16x8_t size_59 = vabdq_u16(vreinterpretq_u16_s16(t705), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t707 = vshlq_u16(size_59, sec_shift_neg);
+  const uint16x8_t t707 = vshlq_u16(size_59, shift_neg);
   const uint16x8_t t708_sat = vqsubq_u16(sec_2, t707);
   const uint16x8_t amount_59 = vminq_u16(size_59, t708_sat);
   const uint16x8_t t711 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t705));
@@ -992,7 +992,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t762 = vaddq_u16(vreinterpretq_u16_s16(t761), parts6_8);
   const int16x8_t t714 = vld1q_s16(&(&tile[9][2])[tile_offset_4]);
   const uint16x8_t size_60 = vabdq_u16(vreinterpretq_u16_s16(t714), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t716 = vshlq_u16(size_60, sec_shift_neg);
+  const uint16x8_t t716 = vshlq_u16(size_60, shift_neg);
   const uint16x8_t t717_sat = vqsubq_u16(sec_2, t716);
   const uint16x8_t amount_60 = vminq_u16(size_60, t717_sat);
   const uint16x8_t t720 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t714));
@@ -1001,7 +1001,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t763 = vaddq_u16(t762, parts7_8);
   const int16x8_t t723 = vld1q_s16(&(&tile[9][2])[tile_offset_5]);
   const uint16x8_t size_61 = vabdq_u16(vreinterpretq_u16_s16(t723), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t725 = vshlq_u16(size_61, sec_shift_neg);
+  const uint16x8_t t725 = vshlq_u16(size_61, shift_neg);
   const uint16x8_t t726_sat = vqsubq_u16(sec_2, t725);
   const uint16x8_t amount_61 = vminq_u16(size_61, t726_sat);
   const uint16x8_t t729 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t723));
@@ -1011,7 +1011,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       multipliers16, 0);
   const int16x8_t t733 = vld1q_s16(&(&tile[9][2])[tile_offset_6]);
   const uint16x8_t size_62 = vabdq_u16(vreinterpretq_u16_s16(t733), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t735 = vshlq_u16(size_62, sec_shift_neg);
+  const uint16x8_t t735 = vshlq_u16(size_62, shift_neg);
   const uint16x8_t t736_sat = vqsubq_u16(sec_2, t735);
   const uint16x8_t amount_62 = vminq_u16(size_62, t736_sat);
   const uint16x8_t t739 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t733));
@@ -1020,7 +1020,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t765 = vmlaq_laneq_s16(t764, vreinterpretq_s16_u16(t741), multipliers16, 0);
   const int16x8_t t743 = vld1q_s16(&(&tile[9][2])[tile_offset_7]);
   const uint16x8_t size_63 = vabdq_u16(vreinterpretq_u16_s16(t743), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t745 = vshlq_u16(size_63, sec_shift_neg);
+  const uint16x8_t t745 = vshlq_u16(size_63, shift_neg);
   const uint16x8_t t746_sat = vqsubq_u16(sec_2, t745);
   const uint16x8_t amount_63 = vminq_u16(size_63, t746_sat);
   const uint16x8_t t749 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t743));
@@ -1029,7 +1029,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t766 = vaddq_u16(vreinterpretq_u16_s16(t765), parts10_8);
   const int16x8_t p_8 = vld1q_s16(&(&tile[9][2])[tile_offset_8]);
   const uint16x8_t size_64 = vabdq_u16(vreinterpretq_u16_s16(p_8), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t754 = vshlq_u16(size_64, sec_shift_neg);
+  const uint16x8_t t754 = vshlq_u16(size_64, shift_neg);
   const uint16x8_t t755_sat = vqsubq_u16(sec_2, t754);
   const uint16x8_t amount_64 = vminq_u16(size_64, t755_sat);
   const uint16x8_t t758 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(p_8));

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 8a610b83e2d25d20
+ * input hash 85af273e3fba36e3
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 6fa1c54a3f5b9f0e
+ * input hash 36dafc80ec16a157
  */
 #include <stddef.h>
 #include <stdint.h>

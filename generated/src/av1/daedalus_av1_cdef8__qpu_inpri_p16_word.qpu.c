@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 6d7ddd90f9198626
+ * input hash 4901a0540f1aeafc
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash ad5f7feaa9f2b86f
+ * input hash c5335129a45d629d
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 5bad14ec2a5d8767
+ * input hash a066f36f0abef939
  */
 #include <stddef.h>
 #include <stdint.h>

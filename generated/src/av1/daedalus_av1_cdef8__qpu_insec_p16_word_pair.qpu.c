@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 8a782aece0364207
+ * input hash 122cf169bfac506a
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 915c73f1ee044dcd
+ * input hash 34eb7dadde5489d4
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash a92ac97bb3436723
+ * input hash db0e324fb32bf3b5
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 34e8f47785bf27a4
+ * input hash 075bcf71b3ba8434
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 58b5ee85055225d8
+ * input hash c09e0554d9c5ebd9
  */
 #include <stddef.h>
 #include <stdint.h>

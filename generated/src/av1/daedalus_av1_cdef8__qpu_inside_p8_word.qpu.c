@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 82c965237139b51b
+ * input hash 9e50a7f0f4e53105
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 1c786512e0de6f2c
+ * input hash ab0a3cae9af5f043
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -132,9 +132,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3_3 = edges >> 2;
-    const int horizontal = (edges >> 1) > (t3_3 * 2);
+    const int right = (edges >> 1) > (t3_3 * 2);
     const int top_4 = t3_3 > ((edges >> 3) * 2);
-    if (top_4 & horizontal) {
+    if (top_4 & right) {
       const uint8_t t10_lanes_2[8] = {src[-2 * src_stride + 8], src[-2 * src_stride + 9],
           src[-src_stride + 8], src[-src_stride + 9], 0, 0, 0, 0};
       const uint8x8_t t10_3 = vld1_u8(t10_lanes_2);
@@ -148,9 +148,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3_4 = edges >> 2;
-    const int horizontal_2 = (edges >> 1) > (t3_4 * 2);
+    const int right_2 = (edges >> 1) > (t3_4 * 2);
     const int top_5 = t3_4 > ((edges >> 3) * 2);
-    if (!(top_5 & horizontal_2)) {
+    if (!(top_5 & right_2)) {
       const uint16x4_t k16384_3 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[0][10] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_3)), 0);
@@ -212,8 +212,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int horizontal_3 = (edges >> 1) > ((edges >> 2) * 2);
-    if (horizontal_3) {
+    const int right_3 = (edges >> 1) > ((edges >> 2) * 2);
+    if (right_3) {
       const uint8_t t6_lanes[16] = {src[8], src[9], src[src_stride + 8], src[src_stride + 9],
           src[2 * src_stride + 8], src[2 * src_stride + 9], src[3 * src_stride + 8],
           src[3 * src_stride + 9], src[4 * src_stride + 8], src[4 * src_stride + 9],
@@ -265,8 +265,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left_4 = edges > ((edges >> 1) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (vertical & left_4) {
+    const int bottom = (edges >> 3) > 0;
+    if (bottom & left_4) {
       const uint8_t t9_lanes[8] = {src[8 * src_stride - 2], src[8 * src_stride - 1],
           src[9 * src_stride - 2], src[9 * src_stride - 1], 0, 0, 0, 0};
       const uint8x8_t t9 = vld1_u8(t9_lanes);
@@ -280,8 +280,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left_5 = edges > ((edges >> 1) * 2);
-    const int vertical_2 = (edges >> 3) > 0;
-    if (!(vertical_2 & left_5)) {
+    const int bottom_2 = (edges >> 3) > 0;
+    if (!(bottom_2 & left_5)) {
       const uint16x4_t k16384_6 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[10][0] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_6)), 0);
@@ -291,8 +291,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 14 of 18: x = 0..7; writes tile */
   {
-    const int vertical_3 = (edges >> 3) > 0;
-    if (vertical_3) {
+    const int bottom_3 = (edges >> 3) > 0;
+    if (bottom_3) {
       const uint8x8_t t4_3 = vld1_u8(&src[8 * src_stride]);
       const uint16x8_t t4_4 = vmovl_u8(t4_3);
       vst1q_s16(&tile[10][2], vreinterpretq_s16_u16(t4_4));
@@ -311,9 +311,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal_4 = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical_4 = (edges >> 3) > 0;
-    if (vertical_4 & horizontal_4) {
+    const int right_4 = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom_4 = (edges >> 3) > 0;
+    if (bottom_4 & right_4) {
       const uint8_t t10_lanes_3[8] = {src[8 * src_stride + 8], src[8 * src_stride + 9],
           src[9 * src_stride + 8], src[9 * src_stride + 9], 0, 0, 0, 0};
       const uint8x8_t t10_5 = vld1_u8(t10_lanes_3);
@@ -326,9 +326,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal_5 = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical_5 = (edges >> 3) > 0;
-    if (!(vertical_5 & horizontal_5)) {
+    const int right_5 = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom_5 = (edges >> 3) > 0;
+    if (!(bottom_5 & right_5)) {
       const uint16x4_t k16384_8 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[10][10] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_8)), 0);
@@ -339,12 +339,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 18 of 18: x = 0..7; writes dst */
   const int32_t dir_2 = daedalus_clip(dir, 0, 7);
   const int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
-  const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+  const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
   const int even = pri <= ((pri >> 1) * 2);
   const int32_t t18 = even ? 4 : 3;
   const int32_t t19 = even ? 2 : 3;
-  const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-  const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+  const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+  const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
   const int32_t t25 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
   const int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
   const int32_t t41 = (-1);
@@ -354,20 +354,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
   const int32_t t72 = t57 * t41;
   const int32_t t73 = t58 * t41;
-  const int32_t t87 = dy_table[daedalus_clip(beside, 0, 7)][0];
-  const int32_t t88 = dx_table[daedalus_clip(beside, 0, 7)][0];
+  const int32_t t87 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+  const int32_t t88 = dx_table[daedalus_clip(beside0, 0, 7)][0];
   const int32_t t102 = t87 * t41;
   const int32_t t103 = t88 * t41;
-  const int32_t t117 = dy_table[daedalus_clip(beside, 0, 7)][1];
-  const int32_t t118 = dx_table[daedalus_clip(beside, 0, 7)][1];
+  const int32_t t117 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+  const int32_t t118 = dx_table[daedalus_clip(beside0, 0, 7)][1];
   const int32_t t131 = t117 * t41;
   const int32_t t132 = t118 * t41;
-  const int32_t t145 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-  const int32_t t146 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+  const int32_t t145 = dy_table[daedalus_clip(way, 0, 7)][0];
+  const int32_t t146 = dx_table[daedalus_clip(way, 0, 7)][0];
   const int32_t t160 = t145 * t41;
   const int32_t t161 = t146 * t41;
-  const int32_t t175 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-  const int32_t t176 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+  const int32_t t175 = dy_table[daedalus_clip(way, 0, 7)][1];
+  const int32_t t176 = dx_table[daedalus_clip(way, 0, 7)][1];
   const int32_t t189 = t175 * t41;
   const int32_t t190 = t176 * t41;
   const ptrdiff_t tile_offset = 12*(ptrdiff_t)t25 + (ptrdiff_t)t27;
@@ -427,7 +427,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_5 = 12*(ptrdiff_t)t87 + (ptrdiff_t)t88;
   const int16x8_t t89 = vld1q_s16(&(&tile[2][2])[tile_offset_5]);
   const uint16x8_t size_5 = vabdq_u16(vreinterpretq_u16_s16(t89), vreinterpretq_u16_s16(px));
-  const uint16x8_t t91 = vshrvq_n_u16(size_5, (uint16_t)sec_shift);
+  const uint16x8_t t91 = vshrvq_n_u16(size_5, (uint16_t)shift);
   const uint16x8_t sec_2 = vdupq_n_u16((uint16_t)(sec));
   const uint16x8_t t92_sat = vqsubq_u16(sec_2, t91);
   const uint16x8_t amount_5 = vminq_u16(size_5, t92_sat);
@@ -442,7 +442,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_6 = 12*(ptrdiff_t)t102 + (ptrdiff_t)t103;
   const int16x8_t t104 = vld1q_s16(&(&tile[2][2])[tile_offset_6]);
   const uint16x8_t size_6 = vabdq_u16(vreinterpretq_u16_s16(t104), vreinterpretq_u16_s16(px));
-  const uint16x8_t t106 = vshrvq_n_u16(size_6, (uint16_t)sec_shift);
+  const uint16x8_t t106 = vshrvq_n_u16(size_6, (uint16_t)shift);
   const uint16x8_t t107_sat = vqsubq_u16(sec_2, t106);
   const uint16x8_t amount_6 = vminq_u16(size_6, t107_sat);
   const uint16x8_t t110 = vcgtq_s16(px, t104);
@@ -456,7 +456,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_7 = 12*(ptrdiff_t)t117 + (ptrdiff_t)t118;
   const int16x8_t t119 = vld1q_s16(&(&tile[2][2])[tile_offset_7]);
   const uint16x8_t size_7 = vabdq_u16(vreinterpretq_u16_s16(t119), vreinterpretq_u16_s16(px));
-  const uint16x8_t t121 = vshrvq_n_u16(size_7, (uint16_t)sec_shift);
+  const uint16x8_t t121 = vshrvq_n_u16(size_7, (uint16_t)shift);
   const uint16x8_t t122_sat = vqsubq_u16(sec_2, t121);
   const uint16x8_t amount_7 = vminq_u16(size_7, t122_sat);
   const uint16x8_t t125 = vcgtq_s16(px, t119);
@@ -469,7 +469,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_8 = 12*(ptrdiff_t)t131 + (ptrdiff_t)t132;
   const int16x8_t t133 = vld1q_s16(&(&tile[2][2])[tile_offset_8]);
   const uint16x8_t size_8 = vabdq_u16(vreinterpretq_u16_s16(t133), vreinterpretq_u16_s16(px));
-  const uint16x8_t t135 = vshrvq_n_u16(size_8, (uint16_t)sec_shift);
+  const uint16x8_t t135 = vshrvq_n_u16(size_8, (uint16_t)shift);
   const uint16x8_t t136_sat = vqsubq_u16(sec_2, t135);
   const uint16x8_t amount_8 = vminq_u16(size_8, t136_sat);
   const uint16x8_t t139 = vcgtq_s16(px, t133);
@@ -482,7 +482,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_9 = 12*(ptrdiff_t)t145 + (ptrdiff_t)t146;
   const int16x8_t t147 = vld1q_s16(&(&tile[2][2])[tile_offset_9]);
   const uint16x8_t size_9 = vabdq_u16(vreinterpretq_u16_s16(t147), vreinterpretq_u16_s16(px));
-  const uint16x8_t t149 = vshrvq_n_u16(size_9, (uint16_t)sec_shift);
+  const uint16x8_t t149 = vshrvq_n_u16(size_9, (uint16_t)shift);
   const uint16x8_t t150_sat = vqsubq_u16(sec_2, t149);
   const uint16x8_t amount_9 = vminq_u16(size_9, t150_sat);
   const uint16x8_t t153 = vcgtq_s16(px, t147);
@@ -496,7 +496,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_10 = 12*(ptrdiff_t)t160 + (ptrdiff_t)t161;
   const int16x8_t t162 = vld1q_s16(&(&tile[2][2])[tile_offset_10]);
   const uint16x8_t size_10 = vabdq_u16(vreinterpretq_u16_s16(t162), vreinterpretq_u16_s16(px));
-  const uint16x8_t t164 = vshrvq_n_u16(size_10, (uint16_t)sec_shift);
+  const uint16x8_t t164 = vshrvq_n_u16(size_10, (uint16_t)shift);
   const uint16x8_t t165_sat = vqsubq_u16(sec_2, t164);
   const uint16x8_t amount_10 = vminq_u16(size_10, t165_sat);
   const uint16x8_t t168 = vcgtq_s16(px, t162);
@@ -510,7 +510,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_11 = 12*(ptrdiff_t)t175 + (ptrdiff_t)t176;
   const int16x8_t t177 = vld1q_s16(&(&tile[2][2])[tile_offset_11]);
   const uint16x8_t size_11 = vabdq_u16(vreinterpretq_u16_s16(t177), vreinterpretq_u16_s16(px));
-  const uint16x8_t t179 = vshrvq_n_u16(size_11, (uint16_t)sec_shift);
+  const uint16x8_t t179 = vshrvq_n_u16(size_11, (uint16_t)shift);
   const uint16x8_t t180_sat = vqsubq_u16(sec_2, t179);
   const uint16x8_t amount_11 = vminq_u16(size_11, t180_sat);
   const uint16x8_t t183 = vcgtq_s16(px, t177);
@@ -523,7 +523,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_12 = 12*(ptrdiff_t)t189 + (ptrdiff_t)t190;
   const int16x8_t p = vld1q_s16(&(&tile[2][2])[tile_offset_12]);
   const uint16x8_t size_12 = vabdq_u16(vreinterpretq_u16_s16(p), vreinterpretq_u16_s16(px));
-  const uint16x8_t t193 = vshrvq_n_u16(size_12, (uint16_t)sec_shift);
+  const uint16x8_t t193 = vshrvq_n_u16(size_12, (uint16_t)shift);
   const uint16x8_t t194_sat = vqsubq_u16(sec_2, t193);
   const uint16x8_t amount_12 = vminq_u16(size_12, t194_sat);
   const uint16x8_t t197 = vcgtq_s16(px, p);
@@ -602,7 +602,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t282 = vmaxq_u16(t269, t281);
   const int16x8_t t283 = vld1q_s16(&(&tile[3][2])[tile_offset_5]);
   const uint16x8_t size_17 = vabdq_u16(vreinterpretq_u16_s16(t283), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t285 = vshrvq_n_u16(size_17, (uint16_t)sec_shift);
+  const uint16x8_t t285 = vshrvq_n_u16(size_17, (uint16_t)shift);
   const uint16x8_t t286_sat = vqsubq_u16(sec_2, t285);
   const uint16x8_t amount_17 = vminq_u16(size_17, t286_sat);
   const uint16x8_t t289 = vcgtq_s16(px_2, t283);
@@ -615,7 +615,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t295 = vmaxq_u16(t282, t294);
   const int16x8_t t296 = vld1q_s16(&(&tile[3][2])[tile_offset_6]);
   const uint16x8_t size_18 = vabdq_u16(vreinterpretq_u16_s16(t296), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t298 = vshrvq_n_u16(size_18, (uint16_t)sec_shift);
+  const uint16x8_t t298 = vshrvq_n_u16(size_18, (uint16_t)shift);
   const uint16x8_t t299_sat = vqsubq_u16(sec_2, t298);
   const uint16x8_t amount_18 = vminq_u16(size_18, t299_sat);
   const uint16x8_t t302 = vcgtq_s16(px_2, t296);
@@ -628,7 +628,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t308 = vmaxq_u16(t295, t307);
   const int16x8_t t309 = vld1q_s16(&(&tile[3][2])[tile_offset_7]);
   const uint16x8_t size_19 = vabdq_u16(vreinterpretq_u16_s16(t309), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t311 = vshrvq_n_u16(size_19, (uint16_t)sec_shift);
+  const uint16x8_t t311 = vshrvq_n_u16(size_19, (uint16_t)shift);
   const uint16x8_t t312_sat = vqsubq_u16(sec_2, t311);
   const uint16x8_t amount_19 = vminq_u16(size_19, t312_sat);
   const uint16x8_t t315 = vcgtq_s16(px_2, t309);
@@ -640,7 +640,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t320 = vmaxq_u16(t308, t319);
   const int16x8_t t321 = vld1q_s16(&(&tile[3][2])[tile_offset_8]);
   const uint16x8_t size_20 = vabdq_u16(vreinterpretq_u16_s16(t321), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t323 = vshrvq_n_u16(size_20, (uint16_t)sec_shift);
+  const uint16x8_t t323 = vshrvq_n_u16(size_20, (uint16_t)shift);
   const uint16x8_t t324_sat = vqsubq_u16(sec_2, t323);
   const uint16x8_t amount_20 = vminq_u16(size_20, t324_sat);
   const uint16x8_t t327 = vcgtq_s16(px_2, t321);
@@ -652,7 +652,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t332 = vmaxq_u16(t320, t331);
   const int16x8_t t333 = vld1q_s16(&(&tile[3][2])[tile_offset_9]);
   const uint16x8_t size_21 = vabdq_u16(vreinterpretq_u16_s16(t333), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t335 = vshrvq_n_u16(size_21, (uint16_t)sec_shift);
+  const uint16x8_t t335 = vshrvq_n_u16(size_21, (uint16_t)shift);
   const uint16x8_t t336_sat = vqsubq_u16(sec_2, t335);
   const uint16x8_t amount_21 = vminq_u16(size_21, t336_sat);
   const uint16x8_t t339 = vcgtq_s16(px_2, t333);
@@ -665,7 +665,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t345 = vmaxq_u16(t332, t344);
   const int16x8_t t346 = vld1q_s16(&(&tile[3][2])[tile_offset_10]);
   const uint16x8_t size_22 = vabdq_u16(vreinterpretq_u16_s16(t346), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t348 = vshrvq_n_u16(size_22, (uint16_t)sec_shift);
+  const uint16x8_t t348 = vshrvq_n_u16(size_22, (uint16_t)shift);
   const uint16x8_t t349_sat = vqsubq_u16(sec_2, t348);
   const uint16x8_t amount_22 = vminq_u16(size_22, t349_sat);
   const uint16x8_t t352 = vcgtq_s16(px_2, t346);
@@ -678,7 +678,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t358 = vmaxq_u16(t345, t357);
   const int16x8_t t359 = vld1q_s16(&(&tile[3][2])[tile_offset_11]);
   const uint16x8_t size_23 = vabdq_u16(vreinterpretq_u16_s16(t359), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t361 = vshrvq_n_u16(size_23, (uint16_t)sec_shift);
+  const uint16x8_t t361 = vshrvq_n_u16(size_23, (uint16_t)shift);
   const uint16x8_t t362_sat = vqsubq_u16(sec_2, t361);
   const uint16x8_t amount_23 = vminq_u16(size_23, t362_sat);
   const uint16x8_t t365 = vcgtq_s16(px_2, t359);
@@ -690,7 +690,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t370 = vmaxq_u16(t358, t369);
   const int16x8_t p_2 = vld1q_s16(&(&tile[3][2])[tile_offset_12]);
   const uint16x8_t size_24 = vabdq_u16(vreinterpretq_u16_s16(p_2), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t373 = vshrvq_n_u16(size_24, (uint16_t)sec_shift);
+  const uint16x8_t t373 = vshrvq_n_u16(size_24, (uint16_t)shift);
   const uint16x8_t t374_sat = vqsubq_u16(sec_2, t373);
   const uint16x8_t amount_24 = vminq_u16(size_24, t374_sat);
   const uint16x8_t t377 = vcgtq_s16(px_2, p_2);
@@ -764,7 +764,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t457 = vmaxq_u16(t444, t456);
   const int16x8_t t458 = vld1q_s16(&(&tile[4][2])[tile_offset_5]);
   const uint16x8_t size_29 = vabdq_u16(vreinterpretq_u16_s16(t458), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t460 = vshrvq_n_u16(size_29, (uint16_t)sec_shift);
+  const uint16x8_t t460 = vshrvq_n_u16(size_29, (uint16_t)shift);
   const uint16x8_t t461_sat = vqsubq_u16(sec_2, t460);
   const uint16x8_t amount_29 = vminq_u16(size_29, t461_sat);
   const uint16x8_t t464 = vcgtq_s16(px_3, t458);
@@ -777,7 +777,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t470 = vmaxq_u16(t457, t469);
   const int16x8_t t471 = vld1q_s16(&(&tile[4][2])[tile_offset_6]);
   const uint16x8_t size_30 = vabdq_u16(vreinterpretq_u16_s16(t471), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t473 = vshrvq_n_u16(size_30, (uint16_t)sec_shift);
+  const uint16x8_t t473 = vshrvq_n_u16(size_30, (uint16_t)shift);
   const uint16x8_t t474_sat = vqsubq_u16(sec_2, t473);
   const uint16x8_t amount_30 = vminq_u16(size_30, t474_sat);
   const uint16x8_t t477 = vcgtq_s16(px_3, t471);
@@ -790,7 +790,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t483 = vmaxq_u16(t470, t482);
   const int16x8_t t484 = vld1q_s16(&(&tile[4][2])[tile_offset_7]);
   const uint16x8_t size_31 = vabdq_u16(vreinterpretq_u16_s16(t484), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t486 = vshrvq_n_u16(size_31, (uint16_t)sec_shift);
+  const uint16x8_t t486 = vshrvq_n_u16(size_31, (uint16_t)shift);
   const uint16x8_t t487_sat = vqsubq_u16(sec_2, t486);
   const uint16x8_t amount_31 = vminq_u16(size_31, t487_sat);
   const uint16x8_t t490 = vcgtq_s16(px_3, t484);
@@ -802,7 +802,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t495 = vmaxq_u16(t483, t494);
   const int16x8_t t496 = vld1q_s16(&(&tile[4][2])[tile_offset_8]);
   const uint16x8_t size_32 = vabdq_u16(vreinterpretq_u16_s16(t496), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t498 = vshrvq_n_u16(size_32, (uint16_t)sec_shift);
+  const uint16x8_t t498 = vshrvq_n_u16(size_32, (uint16_t)shift);
   const uint16x8_t t499_sat = vqsubq_u16(sec_2, t498);
   const uint16x8_t amount_32 = vminq_u16(size_32, t499_sat);
   const uint16x8_t t502 = vcgtq_s16(px_3, t496);
@@ -814,7 +814,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t507 = vmaxq_u16(t495, t506);
   const int16x8_t t508 = vld1q_s16(&(&tile[4][2])[tile_offset_9]);
   const uint16x8_t size_33 = vabdq_u16(vreinterpretq_u16_s16(t508), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t510 = vshrvq_n_u16(size_33, (uint16_t)sec_shift);
+  const uint16x8_t t510 = vshrvq_n_u16(size_33, (uint16_t)shift);
   const uint16x8_t t511_sat = vqsubq_u16(sec_2, t510);
   const uint16x8_t amount_33 = vminq_u16(size_33, t511_sat);
   const uint16x8_t t514 = vcgtq_s16(px_3, t508);
@@ -827,7 +827,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t520 = vmaxq_u16(t507, t519);
   const int16x8_t t521 = vld1q_s16(&(&tile[4][2])[tile_offset_10]);
   const uint16x8_t size_34 = vabdq_u16(vreinterpretq_u16_s16(t521), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t523 = vshrvq_n_u16(size_34, (uint16_t)sec_shift);
+  const uint16x8_t t523 = vshrvq_n_u16(size_34, (uint16_t)shift);
   const uint16x8_t t524_sat = vqsubq_u16(sec_2, t523);
   const uint16x8_t amount_34 = vminq_u16(size_34, t524_sat);
   const uint16x8_t t527 = vcgtq_s16(px_3, t521);
@@ -840,7 +840,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t533 = vmaxq_u16(t520, t532);
   const int16x8_t t534 = vld1q_s16(&(&tile[4][2])[tile_offset_11]);
   const uint16x8_t size_35 = vabdq_u16(vreinterpretq_u16_s16(t534), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t536 = vshrvq_n_u16(size_35, (uint16_t)sec_shift);
+  const uint16x8_t t536 = vshrvq_n_u16(size_35, (uint16_t)shift);
   const uint16x8_t t537_sat = vqsubq_u16(sec_2, t536);
   const uint16x8_t amount_35 = vminq_u16(size_35, t537_sat);
   const uint16x8_t t540 = vcgtq_s16(px_3, t534);
@@ -852,7 +852,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t545 = vmaxq_u16(t533, t544);
   const int16x8_t p_3 = vld1q_s16(&(&tile[4][2])[tile_offset_12]);
   const uint16x8_t size_36 = vabdq_u16(vreinterpretq_u16_s16(p_3), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t548 = vshrvq_n_u16(size_36, (uint16_t)sec_shift);
+  const uint16x8_t t548 = vshrvq_n_u16(size_36, (uint16_t)shift);
   const uint16x8_t t549_sat = vqsubq_u16(sec_2, t548);
   const uint16x8_t amount_36 = vminq_u16(size_36, t549_sat);
   const uint16x8_t t552 = vcgtq_s16(px_3, p_3);
@@ -926,7 +926,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t632 = vmaxq_u16(t619, t631);
   const int16x8_t t633 = vld1q_s16(&(&tile[5][2])[tile_offset_5]);
   const uint16x8_t size_41 = vabdq_u16(vreinterpretq_u16_s16(t633), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t635 = vshrvq_n_u16(size_41, (uint16_t)sec_shift);
+  const uint16x8_t t635 = vshrvq_n_u16(size_41, (uint16_t)shift);
   const uint16x8_t t636_sat = vqsubq_u16(sec_2, t635);
   const uint16x8_t amount_41 = vminq_u16(size_41, t636_sat);
   const uint16x8_t t639 = vcgtq_s16(px_4, t633);
@@ -939,7 +939,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t645 = vmaxq_u16(t632, t644);
   const int16x8_t t646 = vld1q_s16(&(&tile[5][2])[tile_offset_6]);
   const uint16x8_t size_42 = vabdq_u16(vreinterpretq_u16_s16(t646), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t648 = vshrvq_n_u16(size_42, (uint16_t)sec_shift);
+  const uint16x8_t t648 = vshrvq_n_u16(size_42, (uint16_t)shift);
   const uint16x8_t t649_sat = vqsubq_u16(sec_2, t648);
   const uint16x8_t amount_42 = vminq_u16(size_42, t649_sat);
   const uint16x8_t t652 = vcgtq_s16(px_4, t646);
@@ -952,7 +952,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t658 = vmaxq_u16(t645, t657);
   const int16x8_t t659 = vld1q_s16(&(&tile[5][2])[tile_offset_7]);
   const uint16x8_t size_43 = vabdq_u16(vreinterpretq_u16_s16(t659), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t661 = vshrvq_n_u16(size_43, (uint16_t)sec_shift);
+  const uint16x8_t t661 = vshrvq_n_u16(size_43, (uint16_t)shift);
   const uint16x8_t t662_sat = vqsubq_u16(sec_2, t661);
   const uint16x8_t amount_43 = vminq_u16(size_43, t662_sat);
   const uint16x8_t t665 = vcgtq_s16(px_4, t659);
@@ -964,7 +964,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t670 = vmaxq_u16(t658, t669);
   const int16x8_t t671 = vld1q_s16(&(&tile[5][2])[tile_offset_8]);
   const uint16x8_t size_44 = vabdq_u16(vreinterpretq_u16_s16(t671), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t673 = vshrvq_n_u16(size_44, (uint16_t)sec_shift);
+  const uint16x8_t t673 = vshrvq_n_u16(size_44, (uint16_t)shift);
   const uint16x8_t t674_sat = vqsubq_u16(sec_2, t673);
   const uint16x8_t amount_44 = vminq_u16(size_44, t674_sat);
   const uint16x8_t t677 = vcgtq_s16(px_4, t671);
@@ -976,7 +976,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t682 = vmaxq_u16(t670, t681);
   const int16x8_t t683 = vld1q_s16(&(&tile[5][2])[tile_offset_9]);
   const uint16x8_t size_45 = vabdq_u16(vreinterpretq_u16_s16(t683), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t685 = vshrvq_n_u16(size_45, (uint16_t)sec_shift);
+  const uint16x8_t t685 = vshrvq_n_u16(size_45, (uint16_t)shift);
   const uint16x8_t t686_sat = vqsubq_u16(sec_2, t685);
   const uint16x8_t amount_45 = vminq_u16(size_45, t686_sat);
   const uint16x8_t t689 = vcgtq_s16(px_4, t683);
@@ -989,7 +989,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t695 = vmaxq_u16(t682, t694);
   const int16x8_t t696 = vld1q_s16(&(&tile[5][2])[tile_offset_10]);
   const uint16x8_t size_46 = vabdq_u16(vreinterpretq_u16_s16(t696), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t698 = vshrvq_n_u16(size_46, (uint16_t)sec_shift);
+  const uint16x8_t t698 = vshrvq_n_u16(size_46, (uint16_t)shift);
   const uint16x8_t t699_sat = vqsubq_u16(sec_2, t698);
   const uint16x8_t amount_46 = vminq_u16(size_46, t699_sat);
   const uint16x8_t t702 = vcgtq_s16(px_4, t696);
@@ -1002,7 +1002,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t708 = vmaxq_u16(t695, t707);
   const int16x8_t t709 = vld1q_s16(&(&tile[5][2])[tile_offset_11]);
   const uint16x8_t size_47 = vabdq_u16(vreinterpretq_u16_s16(t709), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t711 = vshrvq_n_u16(size_47, (uint16_t)sec_shift);
+  const uint16x8_t t711 = vshrvq_n_u16(size_47, (uint16_t)shift);
   const uint16x8_t t712_sat = vqsubq_u16(sec_2, t711);
   const uint16x8_t amount_47 = vminq_u16(size_47, t712_sat);
   const uint16x8_t t715 = vcgtq_s16(px_4, t709);
@@ -1014,7 +1014,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t720 = vmaxq_u16(t708, t719);
   const int16x8_t p_4 = vld1q_s16(&(&tile[5][2])[tile_offset_12]);
   const uint16x8_t size_48 = vabdq_u16(vreinterpretq_u16_s16(p_4), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t723 = vshrvq_n_u16(size_48, (uint16_t)sec_shift);
+  const uint16x8_t t723 = vshrvq_n_u16(size_48, (uint16_t)shift);
   const uint16x8_t t724_sat = vqsubq_u16(sec_2, t723);
   const uint16x8_t amount_48 = vminq_u16(size_48, t724_sat);
   const uint16x8_t t727 = vcgtq_s16(px_4, p_4);
@@ -1088,7 +1088,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t807 = vmaxq_u16(t794, t806);
   const int16x8_t t808 = vld1q_s16(&(&tile[6][2])[tile_offset_5]);
   const uint16x8_t size_53 = vabdq_u16(vreinterpretq_u16_s16(t808), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t810 = vshrvq_n_u16(size_53, (uint16_t)sec_shift);
+  const uint16x8_t t810 = vshrvq_n_u16(size_53, (uint16_t)shift);
   const uint16x8_t t811_sat = vqsubq_u16(sec_2, t810);
   const uint16x8_t amount_53 = vminq_u16(size_53, t811_sat);
   const uint16x8_t t814 = vcgtq_s16(px_5, t808);
@@ -1101,7 +1101,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t820 = vmaxq_u16(t807, t819);
   const int16x8_t t821 = vld1q_s16(&(&tile[6][2])[tile_offset_6]);
   const uint16x8_t size_54 = vabdq_u16(vreinterpretq_u16_s16(t821), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t823 = vshrvq_n_u16(size_54, (uint16_t)sec_shift);
+  const uint16x8_t t823 = vshrvq_n_u16(size_54, (uint16_t)shift);
   const uint16x8_t t824_sat = vqsubq_u16(sec_2, t823);
   const uint16x8_t amount_54 = vminq_u16(size_54, t824_sat);
   const uint16x8_t t827 = vcgtq_s16(px_5, t821);
@@ -1114,7 +1114,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t833 = vmaxq_u16(t820, t832);
   const int16x8_t t834 = vld1q_s16(&(&tile[6][2])[tile_offset_7]);
   const uint16x8_t size_55 = vabdq_u16(vreinterpretq_u16_s16(t834), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t836 = vshrvq_n_u16(size_55, (uint16_t)sec_shift);
+  const uint16x8_t t836 = vshrvq_n_u16(size_55, (uint16_t)shift);
   const uint16x8_t t837_sat = vqsubq_u16(sec_2, t836);
   const uint16x8_t amount_55 = vminq_u16(size_55, t837_sat);
   const uint16x8_t t840 = vcgtq_s16(px_5, t834);
@@ -1126,7 +1126,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t845 = vmaxq_u16(t833, t844);
   const int16x8_t t846 = vld1q_s16(&(&tile[6][2])[tile_offset_8]);
   const uint16x8_t size_56 = vabdq_u16(vreinterpretq_u16_s16(t846), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t848 = vshrvq_n_u16(size_56, (uint16_t)sec_shift);
+  const uint16x8_t t848 = vshrvq_n_u16(size_56, (uint16_t)shift);
   const uint16x8_t t849_sat = vqsubq_u16(sec_2, t848);
   const uint16x8_t amount_56 = vminq_u16(size_56, t849_sat);
   const uint16x8_t t852 = vcgtq_s16(px_5, t846);
@@ -1138,7 +1138,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t857 = vmaxq_u16(t845, t856);
   const int16x8_t t858 = vld1q_s16(&(&tile[6][2])[tile_offset_9]);
   const uint16x8_t size_57 = vabdq_u16(vreinterpretq_u16_s16(t858), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t860 = vshrvq_n_u16(size_57, (uint16_t)sec_shift);
+  const uint16x8_t t860 = vshrvq_n_u16(size_57, (uint16_t)shift);
   const uint16x8_t t861_sat = vqsubq_u16(sec_2, t860);
   const uint16x8_t amount_57 = vminq_u16(size_57, t861_sat);
   const uint16x8_t t864 = vcgtq_s16(px_5, t858);
@@ -1151,7 +1151,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t870 = vmaxq_u16(t857, t869);
   const int16x8_t t871 = vld1q_s16(&(&tile[6][2])[tile_offset_10]);
   const uint16x8_t size_58 = vabdq_u16(vreinterpretq_u16_s16(t871), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t873 = vshrvq_n_u16(size_58, (uint16_t)sec_shift);
+  const uint16x8_t t873 = vshrvq_n_u16(size_58, (uint16_t)shift);
   const uint16x8_t t874_sat = vqsubq_u16(sec_2, t873);
   const uint16x8_t amount_58 = vminq_u16(size_58, t874_sat);
   const uint16x8_t t877 = vcgtq_s16(px_5, t871);
@@ -1164,7 +1164,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t883 = vmaxq_u16(t870, t882);
   const int16x8_t t884 = vld1q_s16(&(&tile[6][2])[tile_offset_11]);
   const uint16x8_t size_59 = vabdq_u16(vreinterpretq_u16_s16(t884), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t886 = vshrvq_n_u16(size_59, (uint16_t)sec_shift);
+  const uint16x8_t t886 = vshrvq_n_u16(size_59, (uint16_t)shift);
   const uint16x8_t t887_sat = vqsubq_u16(sec_2, t886);
   const uint16x8_t amount_59 = vminq_u16(size_59, t887_sat);
   const uint16x8_t t890 = vcgtq_s16(px_5, t884);
@@ -1176,7 +1176,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t895 = vmaxq_u16(t883, t894);
   const int16x8_t p_5 = vld1q_s16(&(&tile[6][2])[tile_offset_12]);
   const uint16x8_t size_60 = vabdq_u16(vreinterpretq_u16_s16(p_5), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t898 = vshrvq_n_u16(size_60, (uint16_t)sec_shift);
+  const uint16x8_t t898 = vshrvq_n_u16(size_60, (uint16_t)shift);
   const uint16x8_t t899_sat = vqsubq_u16(sec_2, t898);
   const uint16x8_t amount_60 = vminq_u16(size_60, t899_sat);
   const uint16x8_t t902 = vcgtq_s16(px_5, p_5);
@@ -1250,7 +1250,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t982 = vmaxq_u16(t969, t981);
   const int16x8_t t983 = vld1q_s16(&(&tile[7][2])[tile_offset_5]);
   const uint16x8_t size_65 = vabdq_u16(vreinterpretq_u16_s16(t983), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t985 = vshrvq_n_u16(size_65, (uint16_t)sec_shift);
+  const uint16x8_t t985 = vshrvq_n_u16(size_65, (uint16_t)shift);
   const uint16x8_t t986_sat = vqsubq_u16(sec_2, t985);
   const uint16x8_t amount_65 = vminq_u16(size_65, t986_sat);
   const uint16x8_t t989 = vcgtq_s16(px_6, t983);
@@ -1263,7 +1263,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t995 = vmaxq_u16(t982, t994);
   const int16x8_t t996 = vld1q_s16(&(&tile[7][2])[tile_offset_6]);
   const uint16x8_t size_66 = vabdq_u16(vreinterpretq_u16_s16(t996), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t998 = vshrvq_n_u16(size_66, (uint16_t)sec_shift);
+  const uint16x8_t t998 = vshrvq_n_u16(size_66, (uint16_t)shift);
   const uint16x8_t t999_sat = vqsubq_u16(sec_2, t998);
   const uint16x8_t amount_66 = vminq_u16(size_66, t999_sat);
   const uint16x8_t t1002 = vcgtq_s16(px_6, t996);
@@ -1276,7 +1276,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1008 = vmaxq_u16(t995, t1007);
   const int16x8_t t1009 = vld1q_s16(&(&tile[7][2])[tile_offset_7]);
   const uint16x8_t size_67 = vabdq_u16(vreinterpretq_u16_s16(t1009), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t1011 = vshrvq_n_u16(size_67, (uint16_t)sec_shift);
+  const uint16x8_t t1011 = vshrvq_n_u16(size_67, (uint16_t)shift);
   const uint16x8_t t1012_sat = vqsubq_u16(sec_2, t1011);
   const uint16x8_t amount_67 = vminq_u16(size_67, t1012_sat);
   const uint16x8_t t1015 = vcgtq_s16(px_6, t1009);
@@ -1288,7 +1288,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1020 = vmaxq_u16(t1008, t1019);
   const int16x8_t t1021 = vld1q_s16(&(&tile[7][2])[tile_offset_8]);
   const uint16x8_t size_68 = vabdq_u16(vreinterpretq_u16_s16(t1021), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t1023 = vshrvq_n_u16(size_68, (uint16_t)sec_shift);
+  const uint16x8_t t1023 = vshrvq_n_u16(size_68, (uint16_t)shift);
   const uint16x8_t t1024_sat = vqsubq_u16(sec_2, t1023);
   const uint16x8_t amount_68 = vminq_u16(size_68, t1024_sat);
   const uint16x8_t t1027 = vcgtq_s16(px_6, t1021);
@@ -1300,7 +1300,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1032 = vmaxq_u16(t1020, t1031);
   const int16x8_t t1033 = vld1q_s16(&(&tile[7][2])[tile_offset_9]);
   const uint16x8_t size_69 = vabdq_u16(vreinterpretq_u16_s16(t1033), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t1035 = vshrvq_n_u16(size_69, (uint16_t)sec_shift);
+  const uint16x8_t t1035 = vshrvq_n_u16(size_69, (uint16_t)shift);
   const uint16x8_t t1036_sat = vqsubq_u16(sec_2, t1035);
   const uint16x8_t amount_69 = vminq_u16(size_69, t1036_sat);
   const uint16x8_t t1039 = vcgtq_s16(px_6, t1033);
@@ -1313,7 +1313,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1045 = vmaxq_u16(t1032, t1044);
   const int16x8_t t1046 = vld1q_s16(&(&tile[7][2])[tile_offset_10]);
   const uint16x8_t size_70 = vabdq_u16(vreinterpretq_u16_s16(t1046), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t1048 = vshrvq_n_u16(size_70, (uint16_t)sec_shift);
+  const uint16x8_t t1048 = vshrvq_n_u16(size_70, (uint16_t)shift);
   const uint16x8_t t1049_sat = vqsubq_u16(sec_2, t1048);
   const uint16x8_t amount_70 = vminq_u16(size_70, t1049_sat);
   const uint16x8_t t1052 = vcgtq_s16(px_6, t1046);
@@ -1326,7 +1326,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1058 = vmaxq_u16(t1045, t1057);
   const int16x8_t t1059 = vld1q_s16(&(&tile[7][2])[tile_offset_11]);
   const uint16x8_t size_71 = vabdq_u16(vreinterpretq_u16_s16(t1059), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t1061 = vshrvq_n_u16(size_71, (uint16_t)sec_shift);
+  const uint16x8_t t1061 = vshrvq_n_u16(size_71, (uint16_t)shift);
   const uint16x8_t t1062_sat = vqsubq_u16(sec_2, t1061);
   const uint16x8_t amount_71 = vminq_u16(size_71, t1062_sat);
   const uint16x8_t t1065 = vcgtq_s16(px_6, t1059);
@@ -1338,7 +1338,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1070 = vmaxq_u16(t1058, t1069);
   const int16x8_t p_6 = vld1q_s16(&(&tile[7][2])[tile_offset_12]);
   const uint16x8_t size_72 = vabdq_u16(vreinterpretq_u16_s16(p_6), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t1073 = vshrvq_n_u16(size_72, (uint16_t)sec_shift);
+  const uint16x8_t t1073 = vshrvq_n_u16(size_72, (uint16_t)shift);
   const uint16x8_t t1074_sat = vqsubq_u16(sec_2, t1073);
   const uint16x8_t amount_72 = vminq_u16(size_72, t1074_sat);
   const uint16x8_t t1077 = vcgtq_s16(px_6, p_6);
@@ -1412,7 +1412,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1157 = vmaxq_u16(t1144, t1156);
   const int16x8_t t1158 = vld1q_s16(&(&tile[8][2])[tile_offset_5]);
   const uint16x8_t size_77 = vabdq_u16(vreinterpretq_u16_s16(t1158), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t1160 = vshrvq_n_u16(size_77, (uint16_t)sec_shift);
+  const uint16x8_t t1160 = vshrvq_n_u16(size_77, (uint16_t)shift);
   const uint16x8_t t1161_sat = vqsubq_u16(sec_2, t1160);
   const uint16x8_t amount_77 = vminq_u16(size_77, t1161_sat);
   const uint16x8_t t1164 = vcgtq_s16(px_7, t1158);
@@ -1425,7 +1425,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1170 = vmaxq_u16(t1157, t1169);
   const int16x8_t t1171 = vld1q_s16(&(&tile[8][2])[tile_offset_6]);
   const uint16x8_t size_78 = vabdq_u16(vreinterpretq_u16_s16(t1171), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t1173 = vshrvq_n_u16(size_78, (uint16_t)sec_shift);
+  const uint16x8_t t1173 = vshrvq_n_u16(size_78, (uint16_t)shift);
   const uint16x8_t t1174_sat = vqsubq_u16(sec_2, t1173);
   const uint16x8_t amount_78 = vminq_u16(size_78, t1174_sat);
   const uint16x8_t t1177 = vcgtq_s16(px_7, t1171);
@@ -1438,7 +1438,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1183 = vmaxq_u16(t1170, t1182);
   const int16x8_t t1184 = vld1q_s16(&(&tile[8][2])[tile_offset_7]);
   const uint16x8_t size_79 = vabdq_u16(vreinterpretq_u16_s16(t1184), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t1186 = vshrvq_n_u16(size_79, (uint16_t)sec_shift);
+  const uint16x8_t t1186 = vshrvq_n_u16(size_79, (uint16_t)shift);
   const uint16x8_t t1187_sat = vqsubq_u16(sec_2, t1186);
   const uint16x8_t amount_79 = vminq_u16(size_79, t1187_sat);
   const uint16x8_t t1190 = vcgtq_s16(px_7, t1184);
@@ -1450,7 +1450,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1195 = vmaxq_u16(t1183, t1194);
   const int16x8_t t1196 = vld1q_s16(&(&tile[8][2])[tile_offset_8]);
   const uint16x8_t size_80 = vabdq_u16(vreinterpretq_u16_s16(t1196), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t1198 = vshrvq_n_u16(size_80, (uint16_t)sec_shift);
+  const uint16x8_t t1198 = vshrvq_n_u16(size_80, (uint16_t)shift);
   const uint16x8_t t1199_sat = vqsubq_u16(sec_2, t1198);
   const uint16x8_t amount_80 = vminq_u16(size_80, t1199_sat);
   const uint16x8_t t1202 = vcgtq_s16(px_7, t1196);
@@ -1462,7 +1462,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1207 = vmaxq_u16(t1195, t1206);
   const int16x8_t t1208 = vld1q_s16(&(&tile[8][2])[tile_offset_9]);
   const uint16x8_t size_81 = vabdq_u16(vreinterpretq_u16_s16(t1208), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t1210 = vshrvq_n_u16(size_81, (uint16_t)sec_shift);
+  const uint16x8_t t1210 = vshrvq_n_u16(size_81, (uint16_t)shift);
   const uint16x8_t t1211_sat = vqsubq_u16(sec_2, t1210);
   const uint16x8_t amount_81 = vminq_u16(size_81, t1211_sat);
   const uint16x8_t t1214 = vcgtq_s16(px_7, t1208);
@@ -1475,7 +1475,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1220 = vmaxq_u16(t1207, t1219);
   const int16x8_t t1221 = vld1q_s16(&(&tile[8][2])[tile_offset_10]);
   const uint16x8_t size_82 = vabdq_u16(vreinterpretq_u16_s16(t1221), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t1223 = vshrvq_n_u16(size_82, (uint16_t)sec_shift);
+  const uint16x8_t t1223 = vshrvq_n_u16(size_82, (uint16_t)shift);
   const uint16x8_t t1224_sat = vqsubq_u16(sec_2, t1223);
   const uint16x8_t amount_82 = vminq_u16(size_82, t1224_sat);
   const uint16x8_t t1227 = vcgtq_s16(px_7, t1221);
@@ -1488,7 +1488,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1233 = vmaxq_u16(t1220, t1232);
   const int16x8_t t1234 = vld1q_s16(&(&tile[8][2])[tile_offset_11]);
   const uint16x8_t size_83 = vabdq_u16(vreinterpretq_u16_s16(t1234), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t1236 = vshrvq_n_u16(size_83, (uint16_t)sec_shift);
+  const uint16x8_t t1236 = vshrvq_n_u16(size_83, (uint16_t)shift);
   const uint16x8_t t1237_sat = vqsubq_u16(sec_2, t1236);
   const uint16x8_t amount_83 = vminq_u16(size_83, t1237_sat);
   const uint16x8_t t1240 = vcgtq_s16(px_7, t1234);
@@ -1500,7 +1500,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1245 = vmaxq_u16(t1233, t1244);
   const int16x8_t p_7 = vld1q_s16(&(&tile[8][2])[tile_offset_12]);
   const uint16x8_t size_84 = vabdq_u16(vreinterpretq_u16_s16(p_7), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t1248 = vshrvq_n_u16(size_84, (uint16_t)sec_shift);
+  const uint16x8_t t1248 = vshrvq_n_u16(size_84, (uint16_t)shift);
   const uint16x8_t t1249_sat = vqsubq_u16(sec_2, t1248);
   const uint16x8_t amount_84 = vminq_u16(size_84, t1249_sat);
   const uint16x8_t t1252 = vcgtq_s16(px_7, p_7);
@@ -1574,7 +1574,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1332 = vmaxq_u16(t1319, t1331);
   const int16x8_t t1333 = vld1q_s16(&(&tile[9][2])[tile_offset_5]);
   const uint16x8_t size_89 = vabdq_u16(vreinterpretq_u16_s16(t1333), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t1335 = vshrvq_n_u16(size_89, (uint16_t)sec_shift);
+  const uint16x8_t t1335 = vshrvq_n_u16(size_89, (uint16_t)shift);
   const uint16x8_t t1336_sat = vqsubq_u16(sec_2, t1335);
   const uint16x8_t amount_89 = vminq_u16(size_89, t1336_sat);
   const uint16x8_t t1339 = vcgtq_s16(px_8, t1333);
@@ -1587,7 +1587,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1345 = vmaxq_u16(t1332, t1344);
   const int16x8_t t1346 = vld1q_s16(&(&tile[9][2])[tile_offset_6]);
   const uint16x8_t size_90 = vabdq_u16(vreinterpretq_u16_s16(t1346), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t1348 = vshrvq_n_u16(size_90, (uint16_t)sec_shift);
+  const uint16x8_t t1348 = vshrvq_n_u16(size_90, (uint16_t)shift);
   const uint16x8_t t1349_sat = vqsubq_u16(sec_2, t1348);
   const uint16x8_t amount_90 = vminq_u16(size_90, t1349_sat);
   const uint16x8_t t1352 = vcgtq_s16(px_8, t1346);
@@ -1600,7 +1600,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1358 = vmaxq_u16(t1345, t1357);
   const int16x8_t t1359 = vld1q_s16(&(&tile[9][2])[tile_offset_7]);
   const uint16x8_t size_91 = vabdq_u16(vreinterpretq_u16_s16(t1359), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t1361 = vshrvq_n_u16(size_91, (uint16_t)sec_shift);
+  const uint16x8_t t1361 = vshrvq_n_u16(size_91, (uint16_t)shift);
   const uint16x8_t t1362_sat = vqsubq_u16(sec_2, t1361);
   const uint16x8_t amount_91 = vminq_u16(size_91, t1362_sat);
   const uint16x8_t t1365 = vcgtq_s16(px_8, t1359);
@@ -1612,7 +1612,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1370 = vmaxq_u16(t1358, t1369);
   const int16x8_t t1371 = vld1q_s16(&(&tile[9][2])[tile_offset_8]);
   const uint16x8_t size_92 = vabdq_u16(vreinterpretq_u16_s16(t1371), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t1373 = vshrvq_n_u16(size_92, (uint16_t)sec_shift);
+  const uint16x8_t t1373 = vshrvq_n_u16(size_92, (uint16_t)shift);
   const uint16x8_t t1374_sat = vqsubq_u16(sec_2, t1373);
   const uint16x8_t amount_92 = vminq_u16(size_92, t1374_sat);
   const uint16x8_t t1377 = vcgtq_s16(px_8, t1371);
@@ -1624,7 +1624,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1382 = vmaxq_u16(t1370, t1381);
   const int16x8_t t1383 = vld1q_s16(&(&tile[9][2])[tile_offset_9]);
   const uint16x8_t size_93 = vabdq_u16(vreinterpretq_u16_s16(t1383), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t1385 = vshrvq_n_u16(size_93, (uint16_t)sec_shift);
+  const uint16x8_t t1385 = vshrvq_n_u16(size_93, (uint16_t)shift);
   const uint16x8_t t1386_sat = vqsubq_u16(sec_2, t1385);
   const uint16x8_t amount_93 = vminq_u16(size_93, t1386_sat);
   const uint16x8_t t1389 = vcgtq_s16(px_8, t1383);
@@ -1637,7 +1637,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1395 = vmaxq_u16(t1382, t1394);
   const int16x8_t t1396 = vld1q_s16(&(&tile[9][2])[tile_offset_10]);
   const uint16x8_t size_94 = vabdq_u16(vreinterpretq_u16_s16(t1396), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t1398 = vshrvq_n_u16(size_94, (uint16_t)sec_shift);
+  const uint16x8_t t1398 = vshrvq_n_u16(size_94, (uint16_t)shift);
   const uint16x8_t t1399_sat = vqsubq_u16(sec_2, t1398);
   const uint16x8_t amount_94 = vminq_u16(size_94, t1399_sat);
   const uint16x8_t t1402 = vcgtq_s16(px_8, t1396);
@@ -1650,7 +1650,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1408 = vmaxq_u16(t1395, t1407);
   const int16x8_t t1409 = vld1q_s16(&(&tile[9][2])[tile_offset_11]);
   const uint16x8_t size_95 = vabdq_u16(vreinterpretq_u16_s16(t1409), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t1411 = vshrvq_n_u16(size_95, (uint16_t)sec_shift);
+  const uint16x8_t t1411 = vshrvq_n_u16(size_95, (uint16_t)shift);
   const uint16x8_t t1412_sat = vqsubq_u16(sec_2, t1411);
   const uint16x8_t amount_95 = vminq_u16(size_95, t1412_sat);
   const uint16x8_t t1415 = vcgtq_s16(px_8, t1409);
@@ -1662,7 +1662,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1420 = vmaxq_u16(t1408, t1419);
   const int16x8_t p_8 = vld1q_s16(&(&tile[9][2])[tile_offset_12]);
   const uint16x8_t size_96 = vabdq_u16(vreinterpretq_u16_s16(p_8), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t1423 = vshrvq_n_u16(size_96, (uint16_t)sec_shift);
+  const uint16x8_t t1423 = vshrvq_n_u16(size_96, (uint16_t)shift);
   const uint16x8_t t1424_sat = vqsubq_u16(sec_2, t1423);
   const uint16x8_t amount_96 = vminq_u16(size_96, t1424_sat);
   const uint16x8_t t1427 = vcgtq_s16(px_8, p_8);

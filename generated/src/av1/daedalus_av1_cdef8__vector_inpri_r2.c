@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 87314b2acd2f12b4
+ * input hash 0ae2587ad8d945da
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

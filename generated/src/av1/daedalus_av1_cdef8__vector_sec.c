@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash f82a72a489238f4c
+ * input hash 57ce9e6b43da2b77
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -132,9 +132,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3_3 = edges >> 2;
-    const int horizontal = (edges >> 1) > (t3_3 * 2);
+    const int right = (edges >> 1) > (t3_3 * 2);
     const int top_4 = t3_3 > ((edges >> 3) * 2);
-    if (top_4 & horizontal) {
+    if (top_4 & right) {
       const uint8_t t10_lanes_2[8] = {src[-2 * src_stride + 8], src[-2 * src_stride + 9],
           src[-src_stride + 8], src[-src_stride + 9], 0, 0, 0, 0};
       const uint8x8_t t10_3 = vld1_u8(t10_lanes_2);
@@ -148,9 +148,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t3_4 = edges >> 2;
-    const int horizontal_2 = (edges >> 1) > (t3_4 * 2);
+    const int right_2 = (edges >> 1) > (t3_4 * 2);
     const int top_5 = t3_4 > ((edges >> 3) * 2);
-    if (!(top_5 & horizontal_2)) {
+    if (!(top_5 & right_2)) {
       const uint16x4_t k16384_3 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[0][10] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_3)), 0);
@@ -212,8 +212,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int horizontal_3 = (edges >> 1) > ((edges >> 2) * 2);
-    if (horizontal_3) {
+    const int right_3 = (edges >> 1) > ((edges >> 2) * 2);
+    if (right_3) {
       const uint8_t t6_lanes[16] = {src[8], src[9], src[src_stride + 8], src[src_stride + 9],
           src[2 * src_stride + 8], src[2 * src_stride + 9], src[3 * src_stride + 8],
           src[3 * src_stride + 9], src[4 * src_stride + 8], src[4 * src_stride + 9],
@@ -265,8 +265,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left_4 = edges > ((edges >> 1) * 2);
-    const int vertical = (edges >> 3) > 0;
-    if (vertical & left_4) {
+    const int bottom = (edges >> 3) > 0;
+    if (bottom & left_4) {
       const uint8_t t9_lanes[8] = {src[8 * src_stride - 2], src[8 * src_stride - 1],
           src[9 * src_stride - 2], src[9 * src_stride - 1], 0, 0, 0, 0};
       const uint8x8_t t9 = vld1_u8(t9_lanes);
@@ -280,8 +280,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left_5 = edges > ((edges >> 1) * 2);
-    const int vertical_2 = (edges >> 3) > 0;
-    if (!(vertical_2 & left_5)) {
+    const int bottom_2 = (edges >> 3) > 0;
+    if (!(bottom_2 & left_5)) {
       const uint16x4_t k16384_6 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[10][0] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_6)), 0);
@@ -291,8 +291,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 14 of 18: x = 0..7; writes tile */
   {
-    const int vertical_3 = (edges >> 3) > 0;
-    if (vertical_3) {
+    const int bottom_3 = (edges >> 3) > 0;
+    if (bottom_3) {
       const uint8x8_t t4_3 = vld1_u8(&src[8 * src_stride]);
       const uint16x8_t t4_4 = vmovl_u8(t4_3);
       vst1q_s16(&tile[10][2], vreinterpretq_s16_u16(t4_4));
@@ -311,9 +311,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal_4 = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical_4 = (edges >> 3) > 0;
-    if (vertical_4 & horizontal_4) {
+    const int right_4 = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom_4 = (edges >> 3) > 0;
+    if (bottom_4 & right_4) {
       const uint8_t t10_lanes_3[8] = {src[8 * src_stride + 8], src[8 * src_stride + 9],
           src[9 * src_stride + 8], src[9 * src_stride + 9], 0, 0, 0, 0};
       const uint8x8_t t10_5 = vld1_u8(t10_lanes_3);
@@ -326,9 +326,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal_5 = (edges >> 1) > ((edges >> 2) * 2);
-    const int vertical_5 = (edges >> 3) > 0;
-    if (!(vertical_5 & horizontal_5)) {
+    const int right_5 = (edges >> 1) > ((edges >> 2) * 2);
+    const int bottom_5 = (edges >> 3) > 0;
+    if (!(bottom_5 & right_5)) {
       const uint16x4_t k16384_8 = vdup_n_u16((uint16_t)(16384));
       *(daedalus_any_u32 *)&tile[10][10] =
           vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(k16384_8)), 0);
@@ -338,31 +338,31 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 18 of 18: x = 0..7; writes dst */
   const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-  const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
-  const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-  const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+  const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+  const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+  const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
   const int32_t t15 = (-1);
-  const int32_t t16 = dy_table[daedalus_clip(beside, 0, 7)][0];
-  const int32_t t17 = dx_table[daedalus_clip(beside, 0, 7)][0];
+  const int32_t t16 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+  const int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
   const int32_t t28 = t16 * t15;
   const int32_t t29 = t17 * t15;
-  const int32_t t40 = dy_table[daedalus_clip(beside, 0, 7)][1];
-  const int32_t t41 = dx_table[daedalus_clip(beside, 0, 7)][1];
+  const int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+  const int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
   const int32_t t51 = t40 * t15;
   const int32_t t52 = t41 * t15;
-  const int32_t t62 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-  const int32_t t63 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+  const int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
+  const int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
   const int32_t t74 = t62 * t15;
   const int32_t t75 = t63 * t15;
-  const int32_t t86 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-  const int32_t t87 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+  const int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
+  const int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
   const int32_t t97 = t86 * t15;
   const int32_t t98 = t87 * t15;
   const int16x8_t px = vld1q_s16(&tile[2][2]);
   const ptrdiff_t tile_offset = 12*(ptrdiff_t)t16 + (ptrdiff_t)t17;
   const int16x8_t t18 = vld1q_s16(&(&tile[2][2])[tile_offset]);
   const uint16x8_t size = vabdq_u16(vreinterpretq_u16_s16(t18), vreinterpretq_u16_s16(px));
-  const uint16x8_t t20 = vshrvq_n_u16(size, (uint16_t)sec_shift);
+  const uint16x8_t t20 = vshrvq_n_u16(size, (uint16_t)shift);
   const uint16x8_t sec_2 = vdupq_n_u16((uint16_t)(sec));
   const uint16x8_t t21_sat = vqsubq_u16(sec_2, t20);
   const uint16x8_t amount = vminq_u16(size, t21_sat);
@@ -373,7 +373,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_2 = 12*(ptrdiff_t)t28 + (ptrdiff_t)t29;
   const int16x8_t t30 = vld1q_s16(&(&tile[2][2])[tile_offset_2]);
   const uint16x8_t size_2 = vabdq_u16(vreinterpretq_u16_s16(t30), vreinterpretq_u16_s16(px));
-  const uint16x8_t t32 = vshrvq_n_u16(size_2, (uint16_t)sec_shift);
+  const uint16x8_t t32 = vshrvq_n_u16(size_2, (uint16_t)shift);
   const uint16x8_t t33_sat = vqsubq_u16(sec_2, t32);
   const uint16x8_t amount_2 = vminq_u16(size_2, t33_sat);
   const uint16x8_t t36 = vcgtq_s16(px, t30);
@@ -384,7 +384,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_3 = 12*(ptrdiff_t)t40 + (ptrdiff_t)t41;
   const int16x8_t t42 = vld1q_s16(&(&tile[2][2])[tile_offset_3]);
   const uint16x8_t size_3 = vabdq_u16(vreinterpretq_u16_s16(t42), vreinterpretq_u16_s16(px));
-  const uint16x8_t t44 = vshrvq_n_u16(size_3, (uint16_t)sec_shift);
+  const uint16x8_t t44 = vshrvq_n_u16(size_3, (uint16_t)shift);
   const uint16x8_t t45_sat = vqsubq_u16(sec_2, t44);
   const uint16x8_t amount_3 = vminq_u16(size_3, t45_sat);
   const uint16x8_t t48 = vcgtq_s16(px, t42);
@@ -394,7 +394,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_4 = 12*(ptrdiff_t)t51 + (ptrdiff_t)t52;
   const int16x8_t t53 = vld1q_s16(&(&tile[2][2])[tile_offset_4]);
   const uint16x8_t size_4 = vabdq_u16(vreinterpretq_u16_s16(t53), vreinterpretq_u16_s16(px));
-  const uint16x8_t t55 = vshrvq_n_u16(size_4, (uint16_t)sec_shift);
+  const uint16x8_t t55 = vshrvq_n_u16(size_4, (uint16_t)shift);
   const uint16x8_t t56_sat = vqsubq_u16(sec_2, t55);
   const uint16x8_t amount_4 = vminq_u16(size_4, t56_sat);
   const uint16x8_t t59 = vcgtq_s16(px, t53);
@@ -404,7 +404,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_5 = 12*(ptrdiff_t)t62 + (ptrdiff_t)t63;
   const int16x8_t t64 = vld1q_s16(&(&tile[2][2])[tile_offset_5]);
   const uint16x8_t size_5 = vabdq_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(px));
-  const uint16x8_t t66 = vshrvq_n_u16(size_5, (uint16_t)sec_shift);
+  const uint16x8_t t66 = vshrvq_n_u16(size_5, (uint16_t)shift);
   const uint16x8_t t67_sat = vqsubq_u16(sec_2, t66);
   const uint16x8_t amount_5 = vminq_u16(size_5, t67_sat);
   const uint16x8_t t70 = vcgtq_s16(px, t64);
@@ -415,7 +415,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_6 = 12*(ptrdiff_t)t74 + (ptrdiff_t)t75;
   const int16x8_t t76 = vld1q_s16(&(&tile[2][2])[tile_offset_6]);
   const uint16x8_t size_6 = vabdq_u16(vreinterpretq_u16_s16(t76), vreinterpretq_u16_s16(px));
-  const uint16x8_t t78 = vshrvq_n_u16(size_6, (uint16_t)sec_shift);
+  const uint16x8_t t78 = vshrvq_n_u16(size_6, (uint16_t)shift);
   const uint16x8_t t79_sat = vqsubq_u16(sec_2, t78);
   const uint16x8_t amount_6 = vminq_u16(size_6, t79_sat);
   const uint16x8_t t82 = vcgtq_s16(px, t76);
@@ -426,7 +426,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_7 = 12*(ptrdiff_t)t86 + (ptrdiff_t)t87;
   const int16x8_t t88 = vld1q_s16(&(&tile[2][2])[tile_offset_7]);
   const uint16x8_t size_7 = vabdq_u16(vreinterpretq_u16_s16(t88), vreinterpretq_u16_s16(px));
-  const uint16x8_t t90 = vshrvq_n_u16(size_7, (uint16_t)sec_shift);
+  const uint16x8_t t90 = vshrvq_n_u16(size_7, (uint16_t)shift);
   const uint16x8_t t91_sat = vqsubq_u16(sec_2, t90);
   const uint16x8_t amount_7 = vminq_u16(size_7, t91_sat);
   const uint16x8_t t94 = vcgtq_s16(px, t88);
@@ -436,7 +436,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const ptrdiff_t tile_offset_8 = 12*(ptrdiff_t)t97 + (ptrdiff_t)t98;
   const int16x8_t p = vld1q_s16(&(&tile[2][2])[tile_offset_8]);
   const uint16x8_t size_8 = vabdq_u16(vreinterpretq_u16_s16(p), vreinterpretq_u16_s16(px));
-  const uint16x8_t t101 = vshrvq_n_u16(size_8, (uint16_t)sec_shift);
+  const uint16x8_t t101 = vshrvq_n_u16(size_8, (uint16_t)shift);
   const uint16x8_t t102_sat = vqsubq_u16(sec_2, t101);
   const uint16x8_t amount_8 = vminq_u16(size_8, t102_sat);
   const uint16x8_t t105 = vcgtq_s16(px, p);
@@ -459,7 +459,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_2 = vld1q_s16(&tile[3][2]);
   const int16x8_t t127 = vld1q_s16(&(&tile[3][2])[tile_offset]);
   const uint16x8_t size_9 = vabdq_u16(vreinterpretq_u16_s16(t127), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t129 = vshrvq_n_u16(size_9, (uint16_t)sec_shift);
+  const uint16x8_t t129 = vshrvq_n_u16(size_9, (uint16_t)shift);
   const uint16x8_t t130_sat = vqsubq_u16(sec_2, t129);
   const uint16x8_t amount_9 = vminq_u16(size_9, t130_sat);
   const uint16x8_t t133 = vcgtq_s16(px_2, t127);
@@ -468,7 +468,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_2 = vshlq_n_u16(t135, 1);
   const int16x8_t t137 = vld1q_s16(&(&tile[3][2])[tile_offset_2]);
   const uint16x8_t size_10 = vabdq_u16(vreinterpretq_u16_s16(t137), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t139 = vshrvq_n_u16(size_10, (uint16_t)sec_shift);
+  const uint16x8_t t139 = vshrvq_n_u16(size_10, (uint16_t)shift);
   const uint16x8_t t140_sat = vqsubq_u16(sec_2, t139);
   const uint16x8_t amount_10 = vminq_u16(size_10, t140_sat);
   const uint16x8_t t143 = vcgtq_s16(px_2, t137);
@@ -478,7 +478,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t203 = vaddq_u16(parts4_2, parts5_2);
   const int16x8_t t147 = vld1q_s16(&(&tile[3][2])[tile_offset_3]);
   const uint16x8_t size_11 = vabdq_u16(vreinterpretq_u16_s16(t147), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t149 = vshrvq_n_u16(size_11, (uint16_t)sec_shift);
+  const uint16x8_t t149 = vshrvq_n_u16(size_11, (uint16_t)shift);
   const uint16x8_t t150_sat = vqsubq_u16(sec_2, t149);
   const uint16x8_t amount_11 = vminq_u16(size_11, t150_sat);
   const uint16x8_t t153 = vcgtq_s16(px_2, t147);
@@ -487,7 +487,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t204 = vaddq_u16(t203, parts6_2);
   const int16x8_t t156 = vld1q_s16(&(&tile[3][2])[tile_offset_4]);
   const uint16x8_t size_12 = vabdq_u16(vreinterpretq_u16_s16(t156), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t158 = vshrvq_n_u16(size_12, (uint16_t)sec_shift);
+  const uint16x8_t t158 = vshrvq_n_u16(size_12, (uint16_t)shift);
   const uint16x8_t t159_sat = vqsubq_u16(sec_2, t158);
   const uint16x8_t amount_12 = vminq_u16(size_12, t159_sat);
   const uint16x8_t t162 = vcgtq_s16(px_2, t156);
@@ -496,7 +496,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t205 = vaddq_u16(t204, parts7_2);
   const int16x8_t t165 = vld1q_s16(&(&tile[3][2])[tile_offset_5]);
   const uint16x8_t size_13 = vabdq_u16(vreinterpretq_u16_s16(t165), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t167 = vshrvq_n_u16(size_13, (uint16_t)sec_shift);
+  const uint16x8_t t167 = vshrvq_n_u16(size_13, (uint16_t)shift);
   const uint16x8_t t168_sat = vqsubq_u16(sec_2, t167);
   const uint16x8_t amount_13 = vminq_u16(size_13, t168_sat);
   const uint16x8_t t171 = vcgtq_s16(px_2, t165);
@@ -506,7 +506,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t206 = vaddq_u16(t205, parts8_2);
   const int16x8_t t175 = vld1q_s16(&(&tile[3][2])[tile_offset_6]);
   const uint16x8_t size_14 = vabdq_u16(vreinterpretq_u16_s16(t175), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t177 = vshrvq_n_u16(size_14, (uint16_t)sec_shift);
+  const uint16x8_t t177 = vshrvq_n_u16(size_14, (uint16_t)shift);
   const uint16x8_t t178_sat = vqsubq_u16(sec_2, t177);
   const uint16x8_t amount_14 = vminq_u16(size_14, t178_sat);
   const uint16x8_t t181 = vcgtq_s16(px_2, t175);
@@ -516,7 +516,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t207 = vaddq_u16(t206, parts9_2);
   const int16x8_t t185 = vld1q_s16(&(&tile[3][2])[tile_offset_7]);
   const uint16x8_t size_15 = vabdq_u16(vreinterpretq_u16_s16(t185), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t187 = vshrvq_n_u16(size_15, (uint16_t)sec_shift);
+  const uint16x8_t t187 = vshrvq_n_u16(size_15, (uint16_t)shift);
   const uint16x8_t t188_sat = vqsubq_u16(sec_2, t187);
   const uint16x8_t amount_15 = vminq_u16(size_15, t188_sat);
   const uint16x8_t t191 = vcgtq_s16(px_2, t185);
@@ -525,7 +525,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t208 = vaddq_u16(t207, parts10_2);
   const int16x8_t p_2 = vld1q_s16(&(&tile[3][2])[tile_offset_8]);
   const uint16x8_t size_16 = vabdq_u16(vreinterpretq_u16_s16(p_2), vreinterpretq_u16_s16(px_2));
-  const uint16x8_t t196 = vshrvq_n_u16(size_16, (uint16_t)sec_shift);
+  const uint16x8_t t196 = vshrvq_n_u16(size_16, (uint16_t)shift);
   const uint16x8_t t197_sat = vqsubq_u16(sec_2, t196);
   const uint16x8_t amount_16 = vminq_u16(size_16, t197_sat);
   const uint16x8_t t200 = vcgtq_s16(px_2, p_2);
@@ -545,7 +545,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_3 = vld1q_s16(&tile[4][2]);
   const int16x8_t t220 = vld1q_s16(&(&tile[4][2])[tile_offset]);
   const uint16x8_t size_17 = vabdq_u16(vreinterpretq_u16_s16(t220), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t222 = vshrvq_n_u16(size_17, (uint16_t)sec_shift);
+  const uint16x8_t t222 = vshrvq_n_u16(size_17, (uint16_t)shift);
   const uint16x8_t t223_sat = vqsubq_u16(sec_2, t222);
   const uint16x8_t amount_17 = vminq_u16(size_17, t223_sat);
   const uint16x8_t t226 = vcgtq_s16(px_3, t220);
@@ -554,7 +554,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_3 = vshlq_n_u16(t228, 1);
   const int16x8_t t230 = vld1q_s16(&(&tile[4][2])[tile_offset_2]);
   const uint16x8_t size_18 = vabdq_u16(vreinterpretq_u16_s16(t230), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t232 = vshrvq_n_u16(size_18, (uint16_t)sec_shift);
+  const uint16x8_t t232 = vshrvq_n_u16(size_18, (uint16_t)shift);
   const uint16x8_t t233_sat = vqsubq_u16(sec_2, t232);
   const uint16x8_t amount_18 = vminq_u16(size_18, t233_sat);
   const uint16x8_t t236 = vcgtq_s16(px_3, t230);
@@ -564,7 +564,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t296 = vaddq_u16(parts4_3, parts5_3);
   const int16x8_t t240 = vld1q_s16(&(&tile[4][2])[tile_offset_3]);
   const uint16x8_t size_19 = vabdq_u16(vreinterpretq_u16_s16(t240), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t242 = vshrvq_n_u16(size_19, (uint16_t)sec_shift);
+  const uint16x8_t t242 = vshrvq_n_u16(size_19, (uint16_t)shift);
   const uint16x8_t t243_sat = vqsubq_u16(sec_2, t242);
   const uint16x8_t amount_19 = vminq_u16(size_19, t243_sat);
   const uint16x8_t t246 = vcgtq_s16(px_3, t240);
@@ -573,7 +573,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t297 = vaddq_u16(t296, parts6_3);
   const int16x8_t t249 = vld1q_s16(&(&tile[4][2])[tile_offset_4]);
   const uint16x8_t size_20 = vabdq_u16(vreinterpretq_u16_s16(t249), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t251 = vshrvq_n_u16(size_20, (uint16_t)sec_shift);
+  const uint16x8_t t251 = vshrvq_n_u16(size_20, (uint16_t)shift);
   const uint16x8_t t252_sat = vqsubq_u16(sec_2, t251);
   const uint16x8_t amount_20 = vminq_u16(size_20, t252_sat);
   const uint16x8_t t255 = vcgtq_s16(px_3, t249);
@@ -582,7 +582,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t298 = vaddq_u16(t297, parts7_3);
   const int16x8_t t258 = vld1q_s16(&(&tile[4][2])[tile_offset_5]);
   const uint16x8_t size_21 = vabdq_u16(vreinterpretq_u16_s16(t258), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t260 = vshrvq_n_u16(size_21, (uint16_t)sec_shift);
+  const uint16x8_t t260 = vshrvq_n_u16(size_21, (uint16_t)shift);
   const uint16x8_t t261_sat = vqsubq_u16(sec_2, t260);
   const uint16x8_t amount_21 = vminq_u16(size_21, t261_sat);
   const uint16x8_t t264 = vcgtq_s16(px_3, t258);
@@ -592,7 +592,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t299 = vaddq_u16(t298, parts8_3);
   const int16x8_t t268 = vld1q_s16(&(&tile[4][2])[tile_offset_6]);
   const uint16x8_t size_22 = vabdq_u16(vreinterpretq_u16_s16(t268), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t270 = vshrvq_n_u16(size_22, (uint16_t)sec_shift);
+  const uint16x8_t t270 = vshrvq_n_u16(size_22, (uint16_t)shift);
   const uint16x8_t t271_sat = vqsubq_u16(sec_2, t270);
   const uint16x8_t amount_22 = vminq_u16(size_22, t271_sat);
   const uint16x8_t t274 = vcgtq_s16(px_3, t268);
@@ -602,7 +602,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t300 = vaddq_u16(t299, parts9_3);
   const int16x8_t t278 = vld1q_s16(&(&tile[4][2])[tile_offset_7]);
   const uint16x8_t size_23 = vabdq_u16(vreinterpretq_u16_s16(t278), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t280 = vshrvq_n_u16(size_23, (uint16_t)sec_shift);
+  const uint16x8_t t280 = vshrvq_n_u16(size_23, (uint16_t)shift);
   const uint16x8_t t281_sat = vqsubq_u16(sec_2, t280);
   const uint16x8_t amount_23 = vminq_u16(size_23, t281_sat);
   const uint16x8_t t284 = vcgtq_s16(px_3, t278);
@@ -611,7 +611,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t301 = vaddq_u16(t300, parts10_3);
   const int16x8_t p_3 = vld1q_s16(&(&tile[4][2])[tile_offset_8]);
   const uint16x8_t size_24 = vabdq_u16(vreinterpretq_u16_s16(p_3), vreinterpretq_u16_s16(px_3));
-  const uint16x8_t t289 = vshrvq_n_u16(size_24, (uint16_t)sec_shift);
+  const uint16x8_t t289 = vshrvq_n_u16(size_24, (uint16_t)shift);
   const uint16x8_t t290_sat = vqsubq_u16(sec_2, t289);
   const uint16x8_t amount_24 = vminq_u16(size_24, t290_sat);
   const uint16x8_t t293 = vcgtq_s16(px_3, p_3);
@@ -631,7 +631,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_4 = vld1q_s16(&tile[5][2]);
   const int16x8_t t313 = vld1q_s16(&(&tile[5][2])[tile_offset]);
   const uint16x8_t size_25 = vabdq_u16(vreinterpretq_u16_s16(t313), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t315 = vshrvq_n_u16(size_25, (uint16_t)sec_shift);
+  const uint16x8_t t315 = vshrvq_n_u16(size_25, (uint16_t)shift);
   const uint16x8_t t316_sat = vqsubq_u16(sec_2, t315);
   const uint16x8_t amount_25 = vminq_u16(size_25, t316_sat);
   const uint16x8_t t319 = vcgtq_s16(px_4, t313);
@@ -640,7 +640,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_4 = vshlq_n_u16(t321, 1);
   const int16x8_t t323 = vld1q_s16(&(&tile[5][2])[tile_offset_2]);
   const uint16x8_t size_26 = vabdq_u16(vreinterpretq_u16_s16(t323), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t325 = vshrvq_n_u16(size_26, (uint16_t)sec_shift);
+  const uint16x8_t t325 = vshrvq_n_u16(size_26, (uint16_t)shift);
   const uint16x8_t t326_sat = vqsubq_u16(sec_2, t325);
   const uint16x8_t amount_26 = vminq_u16(size_26, t326_sat);
   const uint16x8_t t329 = vcgtq_s16(px_4, t323);
@@ -650,7 +650,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t389 = vaddq_u16(parts4_4, parts5_4);
   const int16x8_t t333 = vld1q_s16(&(&tile[5][2])[tile_offset_3]);
   const uint16x8_t size_27 = vabdq_u16(vreinterpretq_u16_s16(t333), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t335 = vshrvq_n_u16(size_27, (uint16_t)sec_shift);
+  const uint16x8_t t335 = vshrvq_n_u16(size_27, (uint16_t)shift);
   const uint16x8_t t336_sat = vqsubq_u16(sec_2, t335);
   const uint16x8_t amount_27 = vminq_u16(size_27, t336_sat);
   const uint16x8_t t339 = vcgtq_s16(px_4, t333);
@@ -659,7 +659,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t390 = vaddq_u16(t389, parts6_4);
   const int16x8_t t342 = vld1q_s16(&(&tile[5][2])[tile_offset_4]);
   const uint16x8_t size_28 = vabdq_u16(vreinterpretq_u16_s16(t342), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t344 = vshrvq_n_u16(size_28, (uint16_t)sec_shift);
+  const uint16x8_t t344 = vshrvq_n_u16(size_28, (uint16_t)shift);
   const uint16x8_t t345_sat = vqsubq_u16(sec_2, t344);
   const uint16x8_t amount_28 = vminq_u16(size_28, t345_sat);
   const uint16x8_t t348 = vcgtq_s16(px_4, t342);
@@ -668,7 +668,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t391 = vaddq_u16(t390, parts7_4);
   const int16x8_t t351 = vld1q_s16(&(&tile[5][2])[tile_offset_5]);
   const uint16x8_t size_29 = vabdq_u16(vreinterpretq_u16_s16(t351), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t353 = vshrvq_n_u16(size_29, (uint16_t)sec_shift);
+  const uint16x8_t t353 = vshrvq_n_u16(size_29, (uint16_t)shift);
   const uint16x8_t t354_sat = vqsubq_u16(sec_2, t353);
   const uint16x8_t amount_29 = vminq_u16(size_29, t354_sat);
   const uint16x8_t t357 = vcgtq_s16(px_4, t351);
@@ -678,7 +678,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t392 = vaddq_u16(t391, parts8_4);
   const int16x8_t t361 = vld1q_s16(&(&tile[5][2])[tile_offset_6]);
   const uint16x8_t size_30 = vabdq_u16(vreinterpretq_u16_s16(t361), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t363 = vshrvq_n_u16(size_30, (uint16_t)sec_shift);
+  const uint16x8_t t363 = vshrvq_n_u16(size_30, (uint16_t)shift);
   const uint16x8_t t364_sat = vqsubq_u16(sec_2, t363);
   const uint16x8_t amount_30 = vminq_u16(size_30, t364_sat);
   const uint16x8_t t367 = vcgtq_s16(px_4, t361);
@@ -688,7 +688,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t393 = vaddq_u16(t392, parts9_4);
   const int16x8_t t371 = vld1q_s16(&(&tile[5][2])[tile_offset_7]);
   const uint16x8_t size_31 = vabdq_u16(vreinterpretq_u16_s16(t371), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t373 = vshrvq_n_u16(size_31, (uint16_t)sec_shift);
+  const uint16x8_t t373 = vshrvq_n_u16(size_31, (uint16_t)shift);
   const uint16x8_t t374_sat = vqsubq_u16(sec_2, t373);
   const uint16x8_t amount_31 = vminq_u16(size_31, t374_sat);
   const uint16x8_t t377 = vcgtq_s16(px_4, t371);
@@ -697,7 +697,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t394 = vaddq_u16(t393, parts10_4);
   const int16x8_t p_4 = vld1q_s16(&(&tile[5][2])[tile_offset_8]);
   const uint16x8_t size_32 = vabdq_u16(vreinterpretq_u16_s16(p_4), vreinterpretq_u16_s16(px_4));
-  const uint16x8_t t382 = vshrvq_n_u16(size_32, (uint16_t)sec_shift);
+  const uint16x8_t t382 = vshrvq_n_u16(size_32, (uint16_t)shift);
   const uint16x8_t t383_sat = vqsubq_u16(sec_2, t382);
   const uint16x8_t amount_32 = vminq_u16(size_32, t383_sat);
   const uint16x8_t t386 = vcgtq_s16(px_4, p_4);
@@ -717,7 +717,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_5 = vld1q_s16(&tile[6][2]);
   const int16x8_t t406 = vld1q_s16(&(&tile[6][2])[tile_offset]);
   const uint16x8_t size_33 = vabdq_u16(vreinterpretq_u16_s16(t406), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t408 = vshrvq_n_u16(size_33, (uint16_t)sec_shift);
+  const uint16x8_t t408 = vshrvq_n_u16(size_33, (uint16_t)shift);
   const uint16x8_t t409_sat = vqsubq_u16(sec_2, t408);
   const uint16x8_t amount_33 = vminq_u16(size_33, t409_sat);
   const uint16x8_t t412 = vcgtq_s16(px_5, t406);
@@ -726,7 +726,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_5 = vshlq_n_u16(t414, 1);
   const int16x8_t t416 = vld1q_s16(&(&tile[6][2])[tile_offset_2]);
   const uint16x8_t size_34 = vabdq_u16(vreinterpretq_u16_s16(t416), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t418 = vshrvq_n_u16(size_34, (uint16_t)sec_shift);
+  const uint16x8_t t418 = vshrvq_n_u16(size_34, (uint16_t)shift);
   const uint16x8_t t419_sat = vqsubq_u16(sec_2, t418);
   const uint16x8_t amount_34 = vminq_u16(size_34, t419_sat);
   const uint16x8_t t422 = vcgtq_s16(px_5, t416);
@@ -736,7 +736,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t482 = vaddq_u16(parts4_5, parts5_5);
   const int16x8_t t426 = vld1q_s16(&(&tile[6][2])[tile_offset_3]);
   const uint16x8_t size_35 = vabdq_u16(vreinterpretq_u16_s16(t426), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t428 = vshrvq_n_u16(size_35, (uint16_t)sec_shift);
+  const uint16x8_t t428 = vshrvq_n_u16(size_35, (uint16_t)shift);
   const uint16x8_t t429_sat = vqsubq_u16(sec_2, t428);
   const uint16x8_t amount_35 = vminq_u16(size_35, t429_sat);
   const uint16x8_t t432 = vcgtq_s16(px_5, t426);
@@ -745,7 +745,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t483 = vaddq_u16(t482, parts6_5);
   const int16x8_t t435 = vld1q_s16(&(&tile[6][2])[tile_offset_4]);
   const uint16x8_t size_36 = vabdq_u16(vreinterpretq_u16_s16(t435), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t437 = vshrvq_n_u16(size_36, (uint16_t)sec_shift);
+  const uint16x8_t t437 = vshrvq_n_u16(size_36, (uint16_t)shift);
   const uint16x8_t t438_sat = vqsubq_u16(sec_2, t437);
   const uint16x8_t amount_36 = vminq_u16(size_36, t438_sat);
   const uint16x8_t t441 = vcgtq_s16(px_5, t435);
@@ -754,7 +754,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t484 = vaddq_u16(t483, parts7_5);
   const int16x8_t t444 = vld1q_s16(&(&tile[6][2])[tile_offset_5]);
   const uint16x8_t size_37 = vabdq_u16(vreinterpretq_u16_s16(t444), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t446 = vshrvq_n_u16(size_37, (uint16_t)sec_shift);
+  const uint16x8_t t446 = vshrvq_n_u16(size_37, (uint16_t)shift);
   const uint16x8_t t447_sat = vqsubq_u16(sec_2, t446);
   const uint16x8_t amount_37 = vminq_u16(size_37, t447_sat);
   const uint16x8_t t450 = vcgtq_s16(px_5, t444);
@@ -764,7 +764,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t485 = vaddq_u16(t484, parts8_5);
   const int16x8_t t454 = vld1q_s16(&(&tile[6][2])[tile_offset_6]);
   const uint16x8_t size_38 = vabdq_u16(vreinterpretq_u16_s16(t454), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t456 = vshrvq_n_u16(size_38, (uint16_t)sec_shift);
+  const uint16x8_t t456 = vshrvq_n_u16(size_38, (uint16_t)shift);
   const uint16x8_t t457_sat = vqsubq_u16(sec_2, t456);
   const uint16x8_t amount_38 = vminq_u16(size_38, t457_sat);
   const uint16x8_t t460 = vcgtq_s16(px_5, t454);
@@ -774,7 +774,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t486 = vaddq_u16(t485, parts9_5);
   const int16x8_t t464 = vld1q_s16(&(&tile[6][2])[tile_offset_7]);
   const uint16x8_t size_39 = vabdq_u16(vreinterpretq_u16_s16(t464), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t466 = vshrvq_n_u16(size_39, (uint16_t)sec_shift);
+  const uint16x8_t t466 = vshrvq_n_u16(size_39, (uint16_t)shift);
   const uint16x8_t t467_sat = vqsubq_u16(sec_2, t466);
   const uint16x8_t amount_39 = vminq_u16(size_39, t467_sat);
   const uint16x8_t t470 = vcgtq_s16(px_5, t464);
@@ -783,7 +783,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t487 = vaddq_u16(t486, parts10_5);
   const int16x8_t p_5 = vld1q_s16(&(&tile[6][2])[tile_offset_8]);
   const uint16x8_t size_40 = vabdq_u16(vreinterpretq_u16_s16(p_5), vreinterpretq_u16_s16(px_5));
-  const uint16x8_t t475 = vshrvq_n_u16(size_40, (uint16_t)sec_shift);
+  const uint16x8_t t475 = vshrvq_n_u16(size_40, (uint16_t)shift);
   const uint16x8_t t476_sat = vqsubq_u16(sec_2, t475);
   const uint16x8_t amount_40 = vminq_u16(size_40, t476_sat);
   const uint16x8_t t479 = vcgtq_s16(px_5, p_5);
@@ -803,7 +803,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_6 = vld1q_s16(&tile[7][2]);
   const int16x8_t t499 = vld1q_s16(&(&tile[7][2])[tile_offset]);
   const uint16x8_t size_41 = vabdq_u16(vreinterpretq_u16_s16(t499), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t501 = vshrvq_n_u16(size_41, (uint16_t)sec_shift);
+  const uint16x8_t t501 = vshrvq_n_u16(size_41, (uint16_t)shift);
   const uint16x8_t t502_sat = vqsubq_u16(sec_2, t501);
   const uint16x8_t amount_41 = vminq_u16(size_41, t502_sat);
   const uint16x8_t t505 = vcgtq_s16(px_6, t499);
@@ -812,7 +812,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_6 = vshlq_n_u16(t507, 1);
   const int16x8_t t509 = vld1q_s16(&(&tile[7][2])[tile_offset_2]);
   const uint16x8_t size_42 = vabdq_u16(vreinterpretq_u16_s16(t509), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t511 = vshrvq_n_u16(size_42, (uint16_t)sec_shift);
+  const uint16x8_t t511 = vshrvq_n_u16(size_42, (uint16_t)shift);
   const uint16x8_t t512_sat = vqsubq_u16(sec_2, t511);
   const uint16x8_t amount_42 = vminq_u16(size_42, t512_sat);
   const uint16x8_t t515 = vcgtq_s16(px_6, t509);
@@ -822,7 +822,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t575 = vaddq_u16(parts4_6, parts5_6);
   const int16x8_t t519 = vld1q_s16(&(&tile[7][2])[tile_offset_3]);
   const uint16x8_t size_43 = vabdq_u16(vreinterpretq_u16_s16(t519), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t521 = vshrvq_n_u16(size_43, (uint16_t)sec_shift);
+  const uint16x8_t t521 = vshrvq_n_u16(size_43, (uint16_t)shift);
   const uint16x8_t t522_sat = vqsubq_u16(sec_2, t521);
   const uint16x8_t amount_43 = vminq_u16(size_43, t522_sat);
   const uint16x8_t t525 = vcgtq_s16(px_6, t519);
@@ -831,7 +831,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t576 = vaddq_u16(t575, parts6_6);
   const int16x8_t t528 = vld1q_s16(&(&tile[7][2])[tile_offset_4]);
   const uint16x8_t size_44 = vabdq_u16(vreinterpretq_u16_s16(t528), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t530 = vshrvq_n_u16(size_44, (uint16_t)sec_shift);
+  const uint16x8_t t530 = vshrvq_n_u16(size_44, (uint16_t)shift);
   const uint16x8_t t531_sat = vqsubq_u16(sec_2, t530);
   const uint16x8_t amount_44 = vminq_u16(size_44, t531_sat);
   const uint16x8_t t534 = vcgtq_s16(px_6, t528);
@@ -840,7 +840,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t577 = vaddq_u16(t576, parts7_6);
   const int16x8_t t537 = vld1q_s16(&(&tile[7][2])[tile_offset_5]);
   const uint16x8_t size_45 = vabdq_u16(vreinterpretq_u16_s16(t537), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t539 = vshrvq_n_u16(size_45, (uint16_t)sec_shift);
+  const uint16x8_t t539 = vshrvq_n_u16(size_45, (uint16_t)shift);
   const uint16x8_t t540_sat = vqsubq_u16(sec_2, t539);
   const uint16x8_t amount_45 = vminq_u16(size_45, t540_sat);
   const uint16x8_t t543 = vcgtq_s16(px_6, t537);
@@ -850,7 +850,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t578 = vaddq_u16(t577, parts8_6);
   const int16x8_t t547 = vld1q_s16(&(&tile[7][2])[tile_offset_6]);
   const uint16x8_t size_46 = vabdq_u16(vreinterpretq_u16_s16(t547), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t549 = vshrvq_n_u16(size_46, (uint16_t)sec_shift);
+  const uint16x8_t t549 = vshrvq_n_u16(size_46, (uint16_t)shift);
   const uint16x8_t t550_sat = vqsubq_u16(sec_2, t549);
   const uint16x8_t amount_46 = vminq_u16(size_46, t550_sat);
   const uint16x8_t t553 = vcgtq_s16(px_6, t547);
@@ -860,7 +860,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t579 = vaddq_u16(t578, parts9_6);
   const int16x8_t t557 = vld1q_s16(&(&tile[7][2])[tile_offset_7]);
   const uint16x8_t size_47 = vabdq_u16(vreinterpretq_u16_s16(t557), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t559 = vshrvq_n_u16(size_47, (uint16_t)sec_shift);
+  const uint16x8_t t559 = vshrvq_n_u16(size_47, (uint16_t)shift);
   const uint16x8_t t560_sat = vqsubq_u16(sec_2, t559);
   const uint16x8_t amount_47 = vminq_u16(size_47, t560_sat);
   const uint16x8_t t563 = vcgtq_s16(px_6, t557);
@@ -869,7 +869,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t580 = vaddq_u16(t579, parts10_6);
   const int16x8_t p_6 = vld1q_s16(&(&tile[7][2])[tile_offset_8]);
   const uint16x8_t size_48 = vabdq_u16(vreinterpretq_u16_s16(p_6), vreinterpretq_u16_s16(px_6));
-  const uint16x8_t t568 = vshrvq_n_u16(size_48, (uint16_t)sec_shift);
+  const uint16x8_t t568 = vshrvq_n_u16(size_48, (uint16_t)shift);
   const uint16x8_t t569_sat = vqsubq_u16(sec_2, t568);
   const uint16x8_t amount_48 = vminq_u16(size_48, t569_sat);
   const uint16x8_t t572 = vcgtq_s16(px_6, p_6);
@@ -889,7 +889,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_7 = vld1q_s16(&tile[8][2]);
   const int16x8_t t592 = vld1q_s16(&(&tile[8][2])[tile_offset]);
   const uint16x8_t size_49 = vabdq_u16(vreinterpretq_u16_s16(t592), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t594 = vshrvq_n_u16(size_49, (uint16_t)sec_shift);
+  const uint16x8_t t594 = vshrvq_n_u16(size_49, (uint16_t)shift);
   const uint16x8_t t595_sat = vqsubq_u16(sec_2, t594);
   const uint16x8_t amount_49 = vminq_u16(size_49, t595_sat);
   const uint16x8_t t598 = vcgtq_s16(px_7, t592);
@@ -898,7 +898,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_7 = vshlq_n_u16(t600, 1);
   const int16x8_t t602 = vld1q_s16(&(&tile[8][2])[tile_offset_2]);
   const uint16x8_t size_50 = vabdq_u16(vreinterpretq_u16_s16(t602), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t604 = vshrvq_n_u16(size_50, (uint16_t)sec_shift);
+  const uint16x8_t t604 = vshrvq_n_u16(size_50, (uint16_t)shift);
   const uint16x8_t t605_sat = vqsubq_u16(sec_2, t604);
   const uint16x8_t amount_50 = vminq_u16(size_50, t605_sat);
   const uint16x8_t t608 = vcgtq_s16(px_7, t602);
@@ -908,7 +908,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t668 = vaddq_u16(parts4_7, parts5_7);
   const int16x8_t t612 = vld1q_s16(&(&tile[8][2])[tile_offset_3]);
   const uint16x8_t size_51 = vabdq_u16(vreinterpretq_u16_s16(t612), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t614 = vshrvq_n_u16(size_51, (uint16_t)sec_shift);
+  const uint16x8_t t614 = vshrvq_n_u16(size_51, (uint16_t)shift);
   const uint16x8_t t615_sat = vqsubq_u16(sec_2, t614);
   const uint16x8_t amount_51 = vminq_u16(size_51, t615_sat);
   const uint16x8_t t618 = vcgtq_s16(px_7, t612);
@@ -917,7 +917,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t669 = vaddq_u16(t668, parts6_7);
   const int16x8_t t621 = vld1q_s16(&(&tile[8][2])[tile_offset_4]);
   const uint16x8_t size_52 = vabdq_u16(vreinterpretq_u16_s16(t621), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t623 = vshrvq_n_u16(size_52, (uint16_t)sec_shift);
+  const uint16x8_t t623 = vshrvq_n_u16(size_52, (uint16_t)shift);
   const uint16x8_t t624_sat = vqsubq_u16(sec_2, t623);
   const uint16x8_t amount_52 = vminq_u16(size_52, t624_sat);
   const uint16x8_t t627 = vcgtq_s16(px_7, t621);
@@ -926,7 +926,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t670 = vaddq_u16(t669, parts7_7);
   const int16x8_t t630 = vld1q_s16(&(&tile[8][2])[tile_offset_5]);
   const uint16x8_t size_53 = vabdq_u16(vreinterpretq_u16_s16(t630), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t632 = vshrvq_n_u16(size_53, (uint16_t)sec_shift);
+  const uint16x8_t t632 = vshrvq_n_u16(size_53, (uint16_t)shift);
   const uint16x8_t t633_sat = vqsubq_u16(sec_2, t632);
   const uint16x8_t amount_53 = vminq_u16(size_53, t633_sat);
   const uint16x8_t t636 = vcgtq_s16(px_7, t630);
@@ -936,7 +936,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t671 = vaddq_u16(t670, parts8_7);
   const int16x8_t t640 = vld1q_s16(&(&tile[8][2])[tile_offset_6]);
   const uint16x8_t size_54 = vabdq_u16(vreinterpretq_u16_s16(t640), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t642 = vshrvq_n_u16(size_54, (uint16_t)sec_shift);
+  const uint16x8_t t642 = vshrvq_n_u16(size_54, (uint16_t)shift);
   const uint16x8_t t643_sat = vqsubq_u16(sec_2, t642);
   const uint16x8_t amount_54 = vminq_u16(size_54, t643_sat);
   const uint16x8_t t646 = vcgtq_s16(px_7, t640);
@@ -946,7 +946,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t672 = vaddq_u16(t671, parts9_7);
   const int16x8_t t650 = vld1q_s16(&(&tile[8][2])[tile_offset_7]);
   const uint16x8_t size_55 = vabdq_u16(vreinterpretq_u16_s16(t650), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t652 = vshrvq_n_u16(size_55, (uint16_t)sec_shift);
+  const uint16x8_t t652 = vshrvq_n_u16(size_55, (uint16_t)shift);
   const uint16x8_t t653_sat = vqsubq_u16(sec_2, t652);
   const uint16x8_t amount_55 = vminq_u16(size_55, t653_sat);
   const uint16x8_t t656 = vcgtq_s16(px_7, t650);
@@ -955,7 +955,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t673 = vaddq_u16(t672, parts10_7);
   const int16x8_t p_7 = vld1q_s16(&(&tile[8][2])[tile_offset_8]);
   const uint16x8_t size_56 = vabdq_u16(vreinterpretq_u16_s16(p_7), vreinterpretq_u16_s16(px_7));
-  const uint16x8_t t661 = vshrvq_n_u16(size_56, (uint16_t)sec_shift);
+  const uint16x8_t t661 = vshrvq_n_u16(size_56, (uint16_t)shift);
   const uint16x8_t t662_sat = vqsubq_u16(sec_2, t661);
   const uint16x8_t amount_56 = vminq_u16(size_56, t662_sat);
   const uint16x8_t t665 = vcgtq_s16(px_7, p_7);
@@ -975,7 +975,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t px_8 = vld1q_s16(&tile[9][2]);
   const int16x8_t t685 = vld1q_s16(&(&tile[9][2])[tile_offset]);
   const uint16x8_t size_57 = vabdq_u16(vreinterpretq_u16_s16(t685), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t687 = vshrvq_n_u16(size_57, (uint16_t)sec_shift);
+  const uint16x8_t t687 = vshrvq_n_u16(size_57, (uint16_t)shift);
   const uint16x8_t t688_sat = vqsubq_u16(sec_2, t687);
   const uint16x8_t amount_57 = vminq_u16(size_57, t688_sat);
   const uint16x8_t t691 = vcgtq_s16(px_8, t685);
@@ -984,7 +984,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t parts4_8 = vshlq_n_u16(t693, 1);
   const int16x8_t t695 = vld1q_s16(&(&tile[9][2])[tile_offset_2]);
   const uint16x8_t size_58 = vabdq_u16(vreinterpretq_u16_s16(t695), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t697 = vshrvq_n_u16(size_58, (uint16_t)sec_shift);
+  const uint16x8_t t697 = vshrvq_n_u16(size_58, (uint16_t)shift);
   const uint16x8_t t698_sat = vqsubq_u16(sec_2, t697);
   const uint16x8_t amount_58 = vminq_u16(size_58, t698_sat);
   const uint16x8_t t701 = vcgtq_s16(px_8, t695);
@@ -994,7 +994,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t761 = vaddq_u16(parts4_8, parts5_8);
   const int16x8_t t705 = vld1q_s16(&(&tile[9][2])[tile_offset_3]);
   const uint16x8_t size_59 = vabdq_u16(vreinterpretq_u16_s16(t705), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t707 = vshrvq_n_u16(size_59, (uint16_t)sec_shift);
+  const uint16x8_t t707 = vshrvq_n_u16(size_59, (uint16_t)shift);
   const uint16x8_t t708_sat = vqsubq_u16(sec_2, t707);
   const uint16x8_t amount_59 = vminq_u16(size_59, t708_sat);
   const uint16x8_t t711 = vcgtq_s16(px_8, t705);
@@ -1003,7 +1003,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t762 = vaddq_u16(t761, parts6_8);
   const int16x8_t t714 = vld1q_s16(&(&tile[9][2])[tile_offset_4]);
   const uint16x8_t size_60 = vabdq_u16(vreinterpretq_u16_s16(t714), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t716 = vshrvq_n_u16(size_60, (uint16_t)sec_shift);
+  const uint16x8_t t716 = vshrvq_n_u16(size_60, (uint16_t)shift);
   const uint16x8_t t717_sat = vqsubq_u16(sec_2, t716);
   const uint16x8_t amount_60 = vminq_u16(size_60, t717_sat);
   const uint16x8_t t720 = vcgtq_s16(px_8, t714);
@@ -1012,7 +1012,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t763 = vaddq_u16(t762, parts7_8);
   const int16x8_t t723 = vld1q_s16(&(&tile[9][2])[tile_offset_5]);
   const uint16x8_t size_61 = vabdq_u16(vreinterpretq_u16_s16(t723), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t725 = vshrvq_n_u16(size_61, (uint16_t)sec_shift);
+  const uint16x8_t t725 = vshrvq_n_u16(size_61, (uint16_t)shift);
   const uint16x8_t t726_sat = vqsubq_u16(sec_2, t725);
   const uint16x8_t amount_61 = vminq_u16(size_61, t726_sat);
   const uint16x8_t t729 = vcgtq_s16(px_8, t723);
@@ -1022,7 +1022,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t764 = vaddq_u16(t763, parts8_8);
   const int16x8_t t733 = vld1q_s16(&(&tile[9][2])[tile_offset_6]);
   const uint16x8_t size_62 = vabdq_u16(vreinterpretq_u16_s16(t733), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t735 = vshrvq_n_u16(size_62, (uint16_t)sec_shift);
+  const uint16x8_t t735 = vshrvq_n_u16(size_62, (uint16_t)shift);
   const uint16x8_t t736_sat = vqsubq_u16(sec_2, t735);
   const uint16x8_t amount_62 = vminq_u16(size_62, t736_sat);
   const uint16x8_t t739 = vcgtq_s16(px_8, t733);
@@ -1032,7 +1032,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t765 = vaddq_u16(t764, parts9_8);
   const int16x8_t t743 = vld1q_s16(&(&tile[9][2])[tile_offset_7]);
   const uint16x8_t size_63 = vabdq_u16(vreinterpretq_u16_s16(t743), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t745 = vshrvq_n_u16(size_63, (uint16_t)sec_shift);
+  const uint16x8_t t745 = vshrvq_n_u16(size_63, (uint16_t)shift);
   const uint16x8_t t746_sat = vqsubq_u16(sec_2, t745);
   const uint16x8_t amount_63 = vminq_u16(size_63, t746_sat);
   const uint16x8_t t749 = vcgtq_s16(px_8, t743);
@@ -1041,7 +1041,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t766 = vaddq_u16(t765, parts10_8);
   const int16x8_t p_8 = vld1q_s16(&(&tile[9][2])[tile_offset_8]);
   const uint16x8_t size_64 = vabdq_u16(vreinterpretq_u16_s16(p_8), vreinterpretq_u16_s16(px_8));
-  const uint16x8_t t754 = vshrvq_n_u16(size_64, (uint16_t)sec_shift);
+  const uint16x8_t t754 = vshrvq_n_u16(size_64, (uint16_t)shift);
   const uint16x8_t t755_sat = vqsubq_u16(sec_2, t754);
   const uint16x8_t amount_64 = vminq_u16(size_64, t755_sat);
   const uint16x8_t t758 = vcgtq_s16(px_8, p_8);

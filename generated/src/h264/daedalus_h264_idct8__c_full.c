@@ -8,7 +8,7 @@
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 68bc9ced925b3a59
+ * input hash 3d816e0cb6bb948e
  */
 #include <stdint.h>
 #include <string.h>
@@ -45,7 +45,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
     const int32_t b7 = a7 - (a1 >> 2);
     const int32_t b3 = a3 + (a5 >> 2);
     const int32_t b5 = (a3 >> 2) - a5;
-    const int32_t v_2 = b0 - b7;
     rows[v][0] = (int16_t)(b0 + b7);
     rows[v][1] = (int16_t)(b2 + b5);
     rows[v][2] = (int16_t)(b4 + b3);
@@ -53,7 +52,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
     rows[v][4] = (int16_t)(b6 - b1);
     rows[v][5] = (int16_t)(b4 - b3);
     rows[v][6] = (int16_t)(b2 - b5);
-    rows[v][7] = (int16_t)v_2;
+    rows[v][7] = (int16_t)(b0 - b7);
   }
   /* stage 2 of 2: x = 0..7; writes dst */
   for (int x = 0; x < 8; x++) {

@@ -8,7 +8,7 @@
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 825bd4ce1c5abffe
+ * input hash 8d7ebae3e1ba3192
  */
 #include <stdint.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t62 = vsubq_s16(b6, b1);
   const int16x8_t t63 = vsubq_s16(b4, b3);
   const int16x8_t t64 = vsubq_s16(b2, b5);
-  const int16x8_t v_2 = vsubq_s16(b0, b7);
+  const int16x8_t t65 = vsubq_s16(b0, b7);
   /* stage 2 of 2: x = 0..7; writes dst */
   const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t59));
   const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t59));
@@ -84,8 +84,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t60), vreinterpretq_u16_s16(t61));
   const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t62), vreinterpretq_u16_s16(t63));
   const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t62), vreinterpretq_u16_s16(t63));
-  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(v_2));
-  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(v_2));
+  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(t65));
+  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(t65));
   const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
   const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),

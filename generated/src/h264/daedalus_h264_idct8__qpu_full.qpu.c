@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 67787f68635aed5a
+ * input hash 034f20b294478c03
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 5e6c4c4e77d732aa
+ * input hash 4044fa6ad47744ab
  */
 #include <stddef.h>
 #include <stdint.h>

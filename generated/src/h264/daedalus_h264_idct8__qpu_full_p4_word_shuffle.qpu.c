@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 2b9b2baf7d4e832c
+ * input hash e4ddd5d97238df16
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash e87742c16bbb56ff
+ * input hash 181f92061fc263b8
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 40b2a73a5e8326cf
+ * input hash acba6f04d8485d19
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash f1493650145698ca
+ * input hash b7a5d595ec72ce4d
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 01fdf708098400d0
+ * input hash 6b8731c727ad166f
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash c080ac330dff4404
+ * input hash f12baa15457633b0
  */
 #include <stdint.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t62 = vsubq_s16(b6, b1);
   const int16x8_t t63 = vsubq_s16(b4, b3);
   const int16x8_t t64 = vsubq_s16(b2, b5);
-  const int16x8_t v_2 = vsubq_s16(b0, b7);
+  const int16x8_t t65 = vsubq_s16(b0, b7);
   /* stage 2 of 2: x = 0..7; writes dst */
   const uint16x8_t z = vzip1q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t62));
   const uint16x8_t z_2 = vzip2q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t62));
@@ -84,8 +84,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint16x8_t z_4 = vzip2q_u16(vreinterpretq_u16_s16(t59), vreinterpretq_u16_s16(t63));
   const uint16x8_t z_5 = vzip1q_u16(vreinterpretq_u16_s16(t60), vreinterpretq_u16_s16(t64));
   const uint16x8_t z_6 = vzip2q_u16(vreinterpretq_u16_s16(t60), vreinterpretq_u16_s16(t64));
-  const uint16x8_t z_7 = vzip1q_u16(vreinterpretq_u16_s16(t61), vreinterpretq_u16_s16(v_2));
-  const uint16x8_t z_8 = vzip2q_u16(vreinterpretq_u16_s16(t61), vreinterpretq_u16_s16(v_2));
+  const uint16x8_t z_7 = vzip1q_u16(vreinterpretq_u16_s16(t61), vreinterpretq_u16_s16(t65));
+  const uint16x8_t z_8 = vzip2q_u16(vreinterpretq_u16_s16(t61), vreinterpretq_u16_s16(t65));
   const uint16x8_t z_9 = vzip1q_u16(z, z_5);
   const uint16x8_t z_10 = vzip2q_u16(z, z_5);
   const uint16x8_t z_11 = vzip1q_u16(z_2, z_6);

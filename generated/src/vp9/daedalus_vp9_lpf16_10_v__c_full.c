@@ -7,7 +7,7 @@
  * vp9_lpf16_10_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_16X16 and larger, BitDepth 10
- * input hash 439a63b262823b88
+ * input hash 913b5746d61a11f8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -54,11 +54,10 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     const int32_t f1 = daedalus_min(t78 + 4, 511) >> 3;
     const int32_t f2 = daedalus_min(t78 + 3, 511) >> 3;
     const int32_t g = t44 ? 0 : ((f1 + 1) >> 1);
-    const int32_t x = q1 - g;
     const int32_t moved0 = daedalus_clip(p1 + g, 0, 1023);
     const int32_t moved1 = daedalus_clip(p0 + f2, 0, 1023);
     const int32_t moved2 = daedalus_clip(q0 - f1, 0, 1023);
-    const int32_t moved3 = daedalus_clip(x, 0, 1023);
+    const int32_t moved3 = daedalus_clip(q1 - g, 0, 1023);
     const int32_t t101 = ((((p3 * 3) + (p2 * 2)) + p1) + p0) + q0;
     const int32_t near0 = t54 ? ((t101 + 4) >> 3) : p2;
     const int32_t t107 = t101 + (((p1 + q1) - p3) - p2);

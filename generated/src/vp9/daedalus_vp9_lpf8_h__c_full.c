@@ -6,7 +6,7 @@
  * vp9_lpf8_h, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 8d67fe416c789030
+ * input hash 9fef074f9febf777
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -18,44 +18,44 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
     int32_t thresh) {
   /* stage 1 of 1: i = 0..7; writes dst */
   for (int i = 0; i < 8; i++) {
-    const int32_t row2 = dst[i * dst_stride - 4];
-    const int32_t row3 = dst[i * dst_stride - 3];
-    const int32_t row4 = dst[i * dst_stride - 2];
-    const int32_t row5 = dst[i * dst_stride - 1];
-    const int32_t row6 = dst[i * dst_stride];
-    const int32_t row7 = dst[i * dst_stride + 1];
-    const int32_t row8 = dst[i * dst_stride + 2];
-    const int32_t row11 = dst[i * dst_stride + 3];
-    const int32_t steps0 = daedalus_absdiff(row4, row5);
-    const int32_t steps1 = daedalus_absdiff(row3, row4);
-    const int32_t steps2 = daedalus_absdiff(row2, row3);
-    const int32_t steps3 = daedalus_absdiff(row7, row6);
-    const int32_t steps4 = daedalus_absdiff(row8, row7);
-    const int32_t steps5 = daedalus_absdiff(row11, row8);
+    const int32_t p3 = dst[i * dst_stride - 4];
+    const int32_t p2 = dst[i * dst_stride - 3];
+    const int32_t p1 = dst[i * dst_stride - 2];
+    const int32_t p0 = dst[i * dst_stride - 1];
+    const int32_t q0 = dst[i * dst_stride];
+    const int32_t q1 = dst[i * dst_stride + 1];
+    const int32_t q2 = dst[i * dst_stride + 2];
+    const int32_t q3 = dst[i * dst_stride + 3];
+    const int32_t steps0 = daedalus_absdiff(p1, p0);
+    const int32_t steps1 = daedalus_absdiff(p2, p1);
+    const int32_t steps2 = daedalus_absdiff(p3, p2);
+    const int32_t steps3 = daedalus_absdiff(q1, q0);
+    const int32_t steps4 = daedalus_absdiff(q2, q1);
+    const int32_t steps5 = daedalus_absdiff(q3, q2);
     const int t30 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
-        steps1), steps2), steps3), steps4), steps5) <= limit) & (((daedalus_absdiff(row5,
-        row6) * 2) + (daedalus_absdiff(row4, row7) >> 1)) <= blimit);
+        steps1), steps2), steps3), steps4), steps5) <= limit) & (((daedalus_absdiff(p0, q0) * 2) +
+        (daedalus_absdiff(p1, q1) >> 1)) <= blimit);
     const int t32 = daedalus_max(steps0, steps3) > thresh;
     const int t43 = daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
-        daedalus_absdiff(row3, row5)), daedalus_absdiff(row2, row5)), steps3),
-        daedalus_absdiff(row8, row6)), daedalus_absdiff(row11, row6)) <= 1;
-    const int32_t f = daedalus_clip(((row6 - row5) * 3) + (t32 ? daedalus_clip(row4 - row7, -128,
-        127) : 0), -128, 127);
+        daedalus_absdiff(p2, p0)), daedalus_absdiff(p3, p0)), steps3), daedalus_absdiff(q2, q0)),
+        daedalus_absdiff(q3, q0)) <= 1;
+    const int32_t f = daedalus_clip(((q0 - p0) * 3) + (t32 ? daedalus_clip(p1 - q1, -128, 127) :
+        0), -128, 127);
     const int32_t f1 = daedalus_min(f + 4, 127) >> 3;
     const int32_t f2 = daedalus_min(f + 3, 127) >> 3;
     const int32_t g = t32 ? 0 : ((f1 + 1) >> 1);
-    const int32_t narrow1 = daedalus_clip(row4 + g, 0, 255);
-    const int32_t narrow2 = daedalus_clip(row5 + f2, 0, 255);
-    const int32_t narrow3 = daedalus_clip(row6 - f1, 0, 255);
-    const int32_t narrow4 = daedalus_clip(row7 - g, 0, 255);
-    const int32_t t76 = ((((row2 * 3) + (row3 * 2)) + row4) + row5) + row6;
-    const int32_t t82 = t76 + (((row4 + row7) - row2) - row3);
-    const int32_t t88 = t82 + (((row5 + row8) - row2) - row4);
-    const int32_t t94 = t88 + (((row6 + row11) - row2) - row5);
-    const int32_t t100 = t94 + (((row7 + row11) - row3) - row6);
-    const int32_t wide = t100 + (((row8 + row11) - row4) - row7);
+    const int32_t narrow1 = daedalus_clip(p1 + g, 0, 255);
+    const int32_t narrow2 = daedalus_clip(p0 + f2, 0, 255);
+    const int32_t narrow3 = daedalus_clip(q0 - f1, 0, 255);
+    const int32_t narrow4 = daedalus_clip(q1 - g, 0, 255);
+    const int32_t t76 = ((((p3 * 3) + (p2 * 2)) + p1) + p0) + q0;
+    const int32_t t82 = t76 + (((p1 + q1) - p3) - p2);
+    const int32_t t88 = t82 + (((p0 + q2) - p3) - p1);
+    const int32_t t94 = t88 + (((q0 + q3) - p3) - p0);
+    const int32_t t100 = t94 + (((q1 + q3) - p2) - q0);
+    const int32_t wide = t100 + (((q2 + q3) - p1) - q1);
     if (t30) {
-      dst[i * dst_stride - 3] = (uint8_t)(t43 ? ((t76 + 4) >> 3) : row3);
+      dst[i * dst_stride - 3] = (uint8_t)(t43 ? ((t76 + 4) >> 3) : p2);
     }
     if (t30) {
       dst[i * dst_stride - 2] = (uint8_t)(t43 ? ((t82 + 4) >> 3) : narrow1);
@@ -70,7 +70,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
       dst[i * dst_stride + 1] = (uint8_t)(t43 ? ((t100 + 4) >> 3) : narrow4);
     }
     if (t30) {
-      dst[i * dst_stride + 2] = (uint8_t)(t43 ? ((wide + 4) >> 3) : row8);
+      dst[i * dst_stride + 2] = (uint8_t)(t43 ? ((wide + 4) >> 3) : q2);
     }
   }
 }

@@ -4,7 +4,7 @@
  *   templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL aa970098aa182522
+ * GLSL b26ef34c6e996ddf
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

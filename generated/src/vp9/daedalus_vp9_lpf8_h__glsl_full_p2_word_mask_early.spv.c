@@ -4,7 +4,7 @@
  *   glsl/vp9/daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early.comp and templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL 63d6a123ab2c2462
+ * GLSL 03c36fa68c4ce8e9
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 3845a0db65c991b6
+ * input hash a91ee8e629ecb044
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 9dda41ab840d556d
+ * input hash ea9c4fa073380a8e
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 83e3a2046a1c5ebe
+ * input hash 061db30ca5b652d5
  */
 #include <stddef.h>
 #include <stdint.h>

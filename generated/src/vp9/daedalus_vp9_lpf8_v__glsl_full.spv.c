@@ -4,7 +4,7 @@
  *   templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL a96c0fc72881f809
+ * GLSL b8750f3c1a484e30
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

@@ -4,7 +4,7 @@
  *   glsl/vp9/daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early.comp and templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL 94b51a49f0e28868
+ * GLSL 9dfaa5d2823a987d
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

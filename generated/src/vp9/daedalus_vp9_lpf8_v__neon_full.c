@@ -6,7 +6,7 @@
  * vp9_lpf8_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 0318c20018ba5039
+ * input hash c47d6be19d4e5f87
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -27,20 +27,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
-  const uint8x8_t row5 = vld1_u8(&dst_above1[0]);
-  const uint8x8_t row4 = vld1_u8(&dst_above2[0]);
-  const uint8x8_t steps0 = vabd_u8(row4, row5);
-  const uint8x8_t row3 = vld1_u8(&dst_above3[0]);
-  const uint8x8_t steps1 = vabd_u8(row3, row4);
-  const uint8x8_t row2 = vld1_u8(&dst_above4[0]);
-  const uint8x8_t steps2 = vabd_u8(row2, row3);
-  const uint8x8_t row6 = vld1_u8(&dst[0]);
-  const uint8x8_t row7 = vld1_u8(&dst_row1[0]);
-  const uint8x8_t steps3 = vabd_u8(row7, row6);
-  const uint8x8_t row8 = vld1_u8(&dst_row2[0]);
-  const uint8x8_t steps4 = vabd_u8(row8, row7);
-  const uint8x8_t row11 = vld1_u8(&dst_row3[0]);
-  const uint8x8_t steps5 = vabd_u8(row11, row8);
+  const uint8x8_t p0 = vld1_u8(&dst_above1[0]);
+  const uint8x8_t p1 = vld1_u8(&dst_above2[0]);
+  const uint8x8_t steps0 = vabd_u8(p1, p0);
+  const uint8x8_t p2 = vld1_u8(&dst_above3[0]);
+  const uint8x8_t steps1 = vabd_u8(p2, p1);
+  const uint8x8_t p3 = vld1_u8(&dst_above4[0]);
+  const uint8x8_t steps2 = vabd_u8(p3, p2);
+  const uint8x8_t q0 = vld1_u8(&dst[0]);
+  const uint8x8_t q1 = vld1_u8(&dst_row1[0]);
+  const uint8x8_t steps3 = vabd_u8(q1, q0);
+  const uint8x8_t q2 = vld1_u8(&dst_row2[0]);
+  const uint8x8_t steps4 = vabd_u8(q2, q1);
+  const uint8x8_t q3 = vld1_u8(&dst_row3[0]);
+  const uint8x8_t steps5 = vabd_u8(q3, q2);
   const uint8x8_t t17 = vmax_u8(steps0, steps1);
   const uint8x8_t t18 = vmax_u8(t17, steps2);
   const uint8x8_t t19 = vmax_u8(t18, steps3);
@@ -48,9 +48,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x8_t t21 = vmax_u8(t20, steps5);
   const uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
   const uint8x8_t t22 = vcge_u8(limit_2, t21);
-  const uint8x8_t t23 = vabd_u8(row5, row6);
+  const uint8x8_t t23 = vabd_u8(p0, q0);
   const uint8x8_t t25_sat = vqshl_n_u8(t23, 1);
-  const uint8x8_t t26 = vabd_u8(row4, row7);
+  const uint8x8_t t26 = vabd_u8(p1, q1);
   const uint8x8_t t27 = vshr_n_u8(t26, 1);
   const uint8x8_t t28_sat = vqadd_u8(t25_sat, t27);
   const uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
@@ -59,10 +59,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x8_t t31 = vmax_u8(steps0, steps3);
   const uint8x8_t thresh_2 = vdup_n_u8((uint8_t)(thresh));
   const uint8x8_t t32 = vcgt_u8(t31, thresh_2);
-  const uint8x8_t t33 = vabd_u8(row3, row5);
-  const uint8x8_t t34 = vabd_u8(row2, row5);
-  const uint8x8_t t35 = vabd_u8(row8, row6);
-  const uint8x8_t t36 = vabd_u8(row11, row6);
+  const uint8x8_t t33 = vabd_u8(p2, p0);
+  const uint8x8_t t34 = vabd_u8(p3, p0);
+  const uint8x8_t t35 = vabd_u8(q2, q0);
+  const uint8x8_t t36 = vabd_u8(q3, q0);
   const uint8x8_t t38 = vmax_u8(steps0, t33);
   const uint8x8_t t39 = vmax_u8(t38, t34);
   const uint8x8_t t40 = vmax_u8(t39, steps3);
@@ -70,9 +70,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x8_t t42 = vmax_u8(t41, t36);
   const uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
   const uint8x8_t t43 = vcge_u8(k1, t42);
-  const uint16x8_t t44 = vsubl_u8(row6, row5);
+  const uint16x8_t t44 = vsubl_u8(q0, p0);
   const int16x8_t t46 = vmulq_laneq_s16(vreinterpretq_s16_u16(t44), multipliers16, 0);
-  const uint16x8_t t47 = vsubl_u8(row4, row7);
+  const uint16x8_t t47 = vsubl_u8(p1, q1);
   const int8x8_t t47_sat = vqmovn_s16(vreinterpretq_s16_u16(t47));
   const uint8x8_t t50 = vand_u8(t32, vreinterpret_u8_s8(t47_sat));
   const int16x8_t t51 = vaddw_s8(t46, vreinterpret_s8_u8(t50));
@@ -85,60 +85,60 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const int8x8_t f2 = vshr_n_s8(t58_sat, 3);
   const int8x8_t t61 = vrshr_n_s8(f1, 1);
   const uint8x8_t g = vbic_u8(vreinterpret_u8_s8(t61), t32);
-  const uint8x8_t t63_sat = vsqadd_u8(row4, vreinterpret_s8_u8(g));
-  const uint8x8_t t65_sat = vsqadd_u8(row5, f2);
+  const uint8x8_t t63_sat = vsqadd_u8(p1, vreinterpret_s8_u8(g));
+  const uint8x8_t t65_sat = vsqadd_u8(p0, f2);
   const int8x8_t f1_neg = vneg_s8(f1);
-  const uint8x8_t t67_sat = vsqadd_u8(row6, f1_neg);
+  const uint8x8_t t67_sat = vsqadd_u8(q0, f1_neg);
   const int8x8_t g_neg = vneg_s8(vreinterpret_s8_u8(g));
-  const uint8x8_t t69_sat = vsqadd_u8(row7, g_neg);
-  const uint16x8_t t72 = vshll_n_u8(row3, 1);
-  const uint16x8_t t73 = vmlal_u8(t72, row2, k3);
-  const uint16x8_t t74 = vaddw_u8(t73, row4);
-  const uint16x8_t t75 = vaddw_u8(t74, row5);
-  const uint16x8_t t76 = vaddw_u8(t75, row6);
+  const uint8x8_t t69_sat = vsqadd_u8(q1, g_neg);
+  const uint16x8_t t72 = vshll_n_u8(p2, 1);
+  const uint16x8_t t73 = vmlal_u8(t72, p3, k3);
+  const uint16x8_t t74 = vaddw_u8(t73, p1);
+  const uint16x8_t t75 = vaddw_u8(t74, p0);
+  const uint16x8_t t76 = vaddw_u8(t75, q0);
   const uint8x8_t t77 = vrshrn_n_u16(t76, 3);
-  const uint8x8_t t78 = vbsl_u8(t43, t77, row3);
-  const uint16x8_t t79 = vaddl_u8(row4, row7);
-  const uint16x8_t t80 = vsubw_u8(t79, row2);
-  const uint16x8_t t81 = vsubw_u8(t80, row3);
+  const uint8x8_t t78 = vbsl_u8(t43, t77, p2);
+  const uint16x8_t t79 = vaddl_u8(p1, q1);
+  const uint16x8_t t80 = vsubw_u8(t79, p3);
+  const uint16x8_t t81 = vsubw_u8(t80, p2);
   const uint16x8_t t82 = vaddq_u16(t76, t81);
   const uint8x8_t t83 = vrshrn_n_u16(t82, 3);
   const uint8x8_t t84 = vbsl_u8(t43, t83, t63_sat);
-  const uint16x8_t t85 = vaddl_u8(row5, row8);
-  const uint16x8_t t86 = vsubw_u8(t85, row2);
-  const uint16x8_t t87 = vsubw_u8(t86, row4);
+  const uint16x8_t t85 = vaddl_u8(p0, q2);
+  const uint16x8_t t86 = vsubw_u8(t85, p3);
+  const uint16x8_t t87 = vsubw_u8(t86, p1);
   const uint16x8_t t88 = vaddq_u16(t82, t87);
   const uint8x8_t t89 = vrshrn_n_u16(t88, 3);
   const uint8x8_t t90 = vbsl_u8(t43, t89, t65_sat);
-  const uint16x8_t t91 = vaddl_u8(row6, row11);
-  const uint16x8_t t92 = vsubw_u8(t91, row2);
-  const uint16x8_t t93 = vsubw_u8(t92, row5);
+  const uint16x8_t t91 = vaddl_u8(q0, q3);
+  const uint16x8_t t92 = vsubw_u8(t91, p3);
+  const uint16x8_t t93 = vsubw_u8(t92, p0);
   const uint16x8_t t94 = vaddq_u16(t88, t93);
   const uint8x8_t t95 = vrshrn_n_u16(t94, 3);
   const uint8x8_t t96 = vbsl_u8(t43, t95, t67_sat);
-  const uint16x8_t t97 = vaddl_u8(row7, row11);
-  const uint16x8_t t98 = vsubw_u8(t97, row3);
-  const uint16x8_t t99 = vsubw_u8(t98, row6);
+  const uint16x8_t t97 = vaddl_u8(q1, q3);
+  const uint16x8_t t98 = vsubw_u8(t97, p2);
+  const uint16x8_t t99 = vsubw_u8(t98, q0);
   const uint16x8_t t100 = vaddq_u16(t94, t99);
   const uint8x8_t t101 = vrshrn_n_u16(t100, 3);
   const uint8x8_t t102 = vbsl_u8(t43, t101, t69_sat);
-  const uint16x8_t t103 = vaddl_u8(row8, row11);
-  const uint16x8_t t104 = vsubw_u8(t103, row4);
-  const uint16x8_t t105 = vsubw_u8(t104, row7);
+  const uint16x8_t t103 = vaddl_u8(q2, q3);
+  const uint16x8_t t104 = vsubw_u8(t103, p1);
+  const uint16x8_t t105 = vsubw_u8(t104, q1);
   const uint16x8_t wide = vaddq_u16(t100, t105);
   const uint8x8_t t107 = vrshrn_n_u16(wide, 3);
-  const uint8x8_t t108 = vbsl_u8(t43, t107, row8);
-  const uint8x8_t t109 = vbsl_u8(t30, t78, row3);
+  const uint8x8_t t108 = vbsl_u8(t43, t107, q2);
+  const uint8x8_t t109 = vbsl_u8(t30, t78, p2);
   vst1_u8(&dst_above3[0], t109);
-  const uint8x8_t t110 = vbsl_u8(t30, t84, row4);
+  const uint8x8_t t110 = vbsl_u8(t30, t84, p1);
   vst1_u8(&dst_above2[0], t110);
-  const uint8x8_t t111 = vbsl_u8(t30, t90, row5);
+  const uint8x8_t t111 = vbsl_u8(t30, t90, p0);
   vst1_u8(&dst_above1[0], t111);
-  const uint8x8_t t112 = vbsl_u8(t30, t96, row6);
+  const uint8x8_t t112 = vbsl_u8(t30, t96, q0);
   vst1_u8(&dst[0], t112);
-  const uint8x8_t t113 = vbsl_u8(t30, t102, row7);
+  const uint8x8_t t113 = vbsl_u8(t30, t102, q1);
   vst1_u8(&dst_row1[0], t113);
-  const uint8x8_t t114 = vbsl_u8(t30, t108, row8);
+  const uint8x8_t t114 = vbsl_u8(t30, t108, q2);
   vst1_u8(&dst_row2[0], t114);
 }
 

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash d35ac271baa6ee08
+ * input hash a40848d83b66ff5e
  */
 #include <stddef.h>
 #include <stdint.h>

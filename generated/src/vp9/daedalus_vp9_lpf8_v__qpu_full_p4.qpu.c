@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 039048bef6647dc8
+ * input hash fb43c88fce6883b4
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash d55715ee60c84c26
+ * input hash a4bc16efab134031
  */
 #include <stddef.h>
 #include <stdint.h>

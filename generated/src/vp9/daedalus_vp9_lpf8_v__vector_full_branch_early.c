@@ -6,7 +6,7 @@
  * vp9_lpf8_v, C with vectors, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash e5b136af90982e7b
+ * input hash c3fdfd1308062478
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -27,20 +27,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
-  const uint8x8_t row5 = vld1_u8(&dst_above1[0]);
-  const uint8x8_t row4 = vld1_u8(&dst_above2[0]);
-  const uint8x8_t steps0 = vabd_u8(row4, row5);
-  const uint8x8_t row3 = vld1_u8(&dst_above3[0]);
-  const uint8x8_t steps1 = vabd_u8(row3, row4);
-  const uint8x8_t row2 = vld1_u8(&dst_above4[0]);
-  const uint8x8_t steps2 = vabd_u8(row2, row3);
-  const uint8x8_t row6 = vld1_u8(&dst[0]);
-  const uint8x8_t row7 = vld1_u8(&dst_row1[0]);
-  const uint8x8_t steps3 = vabd_u8(row7, row6);
-  const uint8x8_t row8 = vld1_u8(&dst_row2[0]);
-  const uint8x8_t steps4 = vabd_u8(row8, row7);
-  const uint8x8_t row11 = vld1_u8(&dst_row3[0]);
-  const uint8x8_t steps5 = vabd_u8(row11, row8);
+  const uint8x8_t p0 = vld1_u8(&dst_above1[0]);
+  const uint8x8_t p1 = vld1_u8(&dst_above2[0]);
+  const uint8x8_t steps0 = vabd_u8(p1, p0);
+  const uint8x8_t p2 = vld1_u8(&dst_above3[0]);
+  const uint8x8_t steps1 = vabd_u8(p2, p1);
+  const uint8x8_t p3 = vld1_u8(&dst_above4[0]);
+  const uint8x8_t steps2 = vabd_u8(p3, p2);
+  const uint8x8_t q0 = vld1_u8(&dst[0]);
+  const uint8x8_t q1 = vld1_u8(&dst_row1[0]);
+  const uint8x8_t steps3 = vabd_u8(q1, q0);
+  const uint8x8_t q2 = vld1_u8(&dst_row2[0]);
+  const uint8x8_t steps4 = vabd_u8(q2, q1);
+  const uint8x8_t q3 = vld1_u8(&dst_row3[0]);
+  const uint8x8_t steps5 = vabd_u8(q3, q2);
   const uint8x8_t t17 = vmax_u8(steps0, steps1);
   const uint8x8_t t18 = vmax_u8(t17, steps2);
   const uint8x8_t t19 = vmax_u8(t18, steps3);
@@ -48,9 +48,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x8_t t21 = vmax_u8(t20, steps5);
   const uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
   const uint8x8_t t22 = vcge_u8(limit_2, t21);
-  const uint8x8_t t23 = vabd_u8(row5, row6);
+  const uint8x8_t t23 = vabd_u8(p0, q0);
   const uint8x8_t t25_sat = vqadd_u8(t23, t23);
-  const uint8x8_t t26 = vabd_u8(row4, row7);
+  const uint8x8_t t26 = vabd_u8(p1, q1);
   const uint8x8_t t27 = vshr_n_u8(t26, 1);
   const uint8x8_t t28_sat = vqadd_u8(t25_sat, t27);
   const uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
@@ -63,10 +63,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint16x8_t thresh_2 = vdupq_n_u16((uint16_t)(thresh));
   const uint16x8_t t31_2 = vmovl_u8(t31);
   const uint16x8_t t32 = vcgtq_s16(vreinterpretq_s16_u16(t31_2), vreinterpretq_s16_u16(thresh_2));
-  const uint8x8_t t33 = vabd_u8(row3, row5);
-  const uint8x8_t t34 = vabd_u8(row2, row5);
-  const uint8x8_t t35 = vabd_u8(row8, row6);
-  const uint8x8_t t36 = vabd_u8(row11, row6);
+  const uint8x8_t t33 = vabd_u8(p2, p0);
+  const uint8x8_t t34 = vabd_u8(p3, p0);
+  const uint8x8_t t35 = vabd_u8(q2, q0);
+  const uint8x8_t t36 = vabd_u8(q3, q0);
   const uint8x8_t t38 = vmax_u8(steps0, t33);
   const uint8x8_t t39 = vmax_u8(t38, t34);
   const uint8x8_t t40 = vmax_u8(t39, steps3);
@@ -74,12 +74,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x8_t t42 = vmax_u8(t41, t36);
   const uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
   const uint8x8_t t43 = vcge_u8(k1, t42);
-  const uint16x8_t row6_2 = vmovl_u8(row6);
-  const uint16x8_t row5_2 = vmovl_u8(row5);
-  const uint16x8_t t44 = vsubq_u16(row6_2, row5_2);
-  const uint16x8_t row4_2 = vmovl_u8(row4);
-  const uint16x8_t row7_2 = vmovl_u8(row7);
-  const uint16x8_t t47 = vsubq_u16(row4_2, row7_2);
+  const uint16x8_t q0_2 = vmovl_u8(q0);
+  const uint16x8_t p0_2 = vmovl_u8(p0);
+  const uint16x8_t t44 = vsubq_u16(q0_2, p0_2);
+  const uint16x8_t p1_2 = vmovl_u8(p1);
+  const uint16x8_t q1_2 = vmovl_u8(q1);
+  const uint16x8_t t47 = vsubq_u16(p1_2, q1_2);
   const int8x8_t t47_sat = vqmovn_s16(vreinterpretq_s16_u16(t47));
   const int16x8_t t48 = vmovl_s8(t47_sat);
   const uint16x8_t t50 = vandq_u16(t32, vreinterpretq_u16_s16(t48));
@@ -98,75 +98,75 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const int16x8_t f2 = vshrq_n_s16(t59, 3);
   const int16x8_t t61 = vrshrq_n_s16(f1, 1);
   const uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t61), t32);
-  const uint16x8_t t63 = vaddq_u16(row4_2, g);
+  const uint16x8_t t63 = vaddq_u16(p1_2, g);
   const uint8x8_t t63_sat = vqmovun_s16(vreinterpretq_s16_u16(t63));
-  const uint16x8_t t65 = vaddq_u16(row5_2, vreinterpretq_u16_s16(f2));
+  const uint16x8_t t65 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
   const uint8x8_t t65_sat = vqmovun_s16(vreinterpretq_s16_u16(t65));
-  const uint16x8_t t67 = vsubq_u16(row6_2, vreinterpretq_u16_s16(f1));
+  const uint16x8_t t67 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1));
   const uint8x8_t t67_sat = vqmovun_s16(vreinterpretq_s16_u16(t67));
-  const uint16x8_t t69 = vsubq_u16(row7_2, g);
+  const uint16x8_t t69 = vsubq_u16(q1_2, g);
   const uint8x8_t t69_sat = vqmovun_s16(vreinterpretq_s16_u16(t69));
-  uint8x8_t t78 = row3;
+  uint8x8_t t78 = p2;
   uint8x8_t t84 = t63_sat;
   uint8x8_t t90 = t65_sat;
   uint8x8_t t96 = t67_sat;
   uint8x8_t t102 = t69_sat;
-  uint8x8_t t108 = row8;
+  uint8x8_t t108 = q2;
   if ((vget_lane_u64(vreinterpret_u64_u8(t43), 0)) != 0) {
-    const uint16x8_t row2_2 = vmovl_u8(row2);
-    const uint16x8_t row3_2 = vmovl_u8(row3);
-    const uint16x8_t row8_2 = vmovl_u8(row8);
-    const uint16x8_t row11_2 = vmovl_u8(row11);
-    const uint16x8_t t72 = vshlq_n_u16(row3_2, 1);
-    const int16x8_t t73 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t72),
-        vreinterpretq_s16_u16(row2_2), multipliers16, 0);
-    const uint16x8_t t74 = vaddq_u16(vreinterpretq_u16_s16(t73), row4_2);
-    const uint16x8_t t75 = vaddq_u16(t74, row5_2);
-    const uint16x8_t t76 = vaddq_u16(t75, row6_2);
+    const uint16x8_t p3_2 = vmovl_u8(p3);
+    const uint16x8_t p2_2 = vmovl_u8(p2);
+    const uint16x8_t q2_2 = vmovl_u8(q2);
+    const uint16x8_t q3_2 = vmovl_u8(q3);
+    const uint16x8_t t72 = vshlq_n_u16(p2_2, 1);
+    const int16x8_t t73 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t72), vreinterpretq_s16_u16(p3_2),
+        multipliers16, 0);
+    const uint16x8_t t74 = vaddq_u16(vreinterpretq_u16_s16(t73), p1_2);
+    const uint16x8_t t75 = vaddq_u16(t74, p0_2);
+    const uint16x8_t t76 = vaddq_u16(t75, q0_2);
     const uint8x8_t t77 = vrshrn_n_u16(t76, 3);
-    const uint16x8_t t79 = vaddq_u16(row4_2, row7_2);
-    const uint16x8_t t80 = vsubq_u16(t79, row2_2);
-    const uint16x8_t t81 = vsubq_u16(t80, row3_2);
+    const uint16x8_t t79 = vaddq_u16(p1_2, q1_2);
+    const uint16x8_t t80 = vsubq_u16(t79, p3_2);
+    const uint16x8_t t81 = vsubq_u16(t80, p2_2);
     const uint16x8_t t82 = vaddq_u16(t76, t81);
     const uint8x8_t t83 = vrshrn_n_u16(t82, 3);
-    const uint16x8_t t85 = vaddq_u16(row5_2, row8_2);
-    const uint16x8_t t86 = vsubq_u16(t85, row2_2);
-    const uint16x8_t t87 = vsubq_u16(t86, row4_2);
+    const uint16x8_t t85 = vaddq_u16(p0_2, q2_2);
+    const uint16x8_t t86 = vsubq_u16(t85, p3_2);
+    const uint16x8_t t87 = vsubq_u16(t86, p1_2);
     const uint16x8_t t88 = vaddq_u16(t82, t87);
     const uint8x8_t t89 = vrshrn_n_u16(t88, 3);
-    const uint16x8_t t91 = vaddq_u16(row6_2, row11_2);
-    const uint16x8_t t92 = vsubq_u16(t91, row2_2);
-    const uint16x8_t t93 = vsubq_u16(t92, row5_2);
+    const uint16x8_t t91 = vaddq_u16(q0_2, q3_2);
+    const uint16x8_t t92 = vsubq_u16(t91, p3_2);
+    const uint16x8_t t93 = vsubq_u16(t92, p0_2);
     const uint16x8_t t94 = vaddq_u16(t88, t93);
     const uint8x8_t t95 = vrshrn_n_u16(t94, 3);
-    const uint16x8_t t97 = vaddq_u16(row7_2, row11_2);
-    const uint16x8_t t98 = vsubq_u16(t97, row3_2);
-    const uint16x8_t t99 = vsubq_u16(t98, row6_2);
+    const uint16x8_t t97 = vaddq_u16(q1_2, q3_2);
+    const uint16x8_t t98 = vsubq_u16(t97, p2_2);
+    const uint16x8_t t99 = vsubq_u16(t98, q0_2);
     const uint16x8_t t100 = vaddq_u16(t94, t99);
     const uint8x8_t t101 = vrshrn_n_u16(t100, 3);
-    const uint16x8_t t103 = vaddq_u16(row8_2, row11_2);
-    const uint16x8_t t104 = vsubq_u16(t103, row4_2);
-    const uint16x8_t t105 = vsubq_u16(t104, row7_2);
+    const uint16x8_t t103 = vaddq_u16(q2_2, q3_2);
+    const uint16x8_t t104 = vsubq_u16(t103, p1_2);
+    const uint16x8_t t105 = vsubq_u16(t104, q1_2);
     const uint16x8_t wide = vaddq_u16(t100, t105);
     const uint8x8_t t107 = vrshrn_n_u16(wide, 3);
-    t78 = vbsl_u8(t43, t77, row3);
+    t78 = vbsl_u8(t43, t77, p2);
     t84 = vbsl_u8(t43, t83, t63_sat);
     t90 = vbsl_u8(t43, t89, t65_sat);
     t96 = vbsl_u8(t43, t95, t67_sat);
     t102 = vbsl_u8(t43, t101, t69_sat);
-    t108 = vbsl_u8(t43, t107, row8);
+    t108 = vbsl_u8(t43, t107, q2);
   }
-  const uint8x8_t t109 = vbsl_u8(t30, t78, row3);
+  const uint8x8_t t109 = vbsl_u8(t30, t78, p2);
   vst1_u8(&dst_above3[0], t109);
-  const uint8x8_t t110 = vbsl_u8(t30, t84, row4);
+  const uint8x8_t t110 = vbsl_u8(t30, t84, p1);
   vst1_u8(&dst_above2[0], t110);
-  const uint8x8_t t111 = vbsl_u8(t30, t90, row5);
+  const uint8x8_t t111 = vbsl_u8(t30, t90, p0);
   vst1_u8(&dst_above1[0], t111);
-  const uint8x8_t t112 = vbsl_u8(t30, t96, row6);
+  const uint8x8_t t112 = vbsl_u8(t30, t96, q0);
   vst1_u8(&dst[0], t112);
-  const uint8x8_t t113 = vbsl_u8(t30, t102, row7);
+  const uint8x8_t t113 = vbsl_u8(t30, t102, q1);
   vst1_u8(&dst_row1[0], t113);
-  const uint8x8_t t114 = vbsl_u8(t30, t108, row8);
+  const uint8x8_t t114 = vbsl_u8(t30, t108, q2);
   vst1_u8(&dst_row2[0], t114);
 }
 

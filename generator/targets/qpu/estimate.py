@@ -7,8 +7,9 @@
 
 The model of docs/v3d-timing.md has issuing and lookups side by side, and what is missed in caches
 behind them; their sum is more than that. Lines are counted of one item, whose elements lie as the
-program's addresses say, at the least alignment that it allows; each item of a trip touches as many
-of its own, wherever it lies. What is decided at run time counts as if it were done.
+program's addresses say, from a base one unit of the least alignment that it allows before a line;
+each item of a trip touches as many of its own, wherever it lies. What is decided at run time counts
+as if it were done.
 """
 
 from collections.abc import Mapping

@@ -80,6 +80,7 @@ class Pairs:
 
     ranges: Ranges
     memory: StageMemory
+    always: bool = False  # also where they are no gain
     pairs: int = 0  # begun
     replaced: set[Node] = field(default_factory=set)
     _steps: dict[tuple[tuple[Any, ...], ...], Step] = field(default_factory=dict)
@@ -93,7 +94,7 @@ class Pairs:
         # Of a step with several forms, and of those that the last ones need.
         needed = _needed(found.values())
         done = [s for s in needed if s.forms[0][0] not in ("value", "word")]
-        if len(done) >= sum(_COST.get(n.op, 1) for n in self.replaced):
+        if not self.always and len(done) >= sum(_COST.get(n.op, 1) for n in self.replaced):
             return None
         return Words(found, _in_order(needed))
 
@@ -345,11 +346,11 @@ def _needed(last: Iterable[Step]) -> list[Step]:
 class StagePairs:
     """The units of a stage that are made of pairs; `used` if there are any."""
 
-    def __init__(self, ranges: Ranges, memory: StageMemory) -> None:
+    def __init__(self, ranges: Ranges, memory: StageMemory, *, always: bool) -> None:
         self._memory = memory
         self._units: dict[Store, Words] = {}
         for unit in memory.units():
-            found = Pairs(ranges, memory).words(unit)
+            found = Pairs(ranges, memory, always).words(unit)
             if found is not None:
                 self._units.update((s, found) for stores in found.words for s in stores)
         self.used = bool(self._units)

@@ -62,6 +62,7 @@ class How:
     shifted  reads planes that are only read in words although their items lie anywhere
     dots     makes sums of bytes by dot products
     pairs    makes neighbouring elements as halves of registers, where that is less to do
+    always   makes them so wherever it can (no schedule asks for that: random programs do)
     shuffled temps stay in registers, and are moved between the elements that do an item
     lined    neighbouring elements read blocks together, and words are moved between them
     unifa    reads the record of a batch's only item once for all elements
@@ -72,6 +73,7 @@ class How:
     shifted: bool = False
     dots: bool = False
     pairs: bool = False
+    always: bool = False
     shuffled: bool = False
     lined: bool = False
     unifa: bool = False
@@ -88,26 +90,26 @@ def how(schedule: Schedule) -> How:
 def select(kernel: Kernel, asked: How, *, name: str = "") -> Selected:
     """The program of a kernel lowered for the QPU. Raises NotLowerable where there is none."""
     _refuse_unknown(kernel)
-    plain = replace(asked, pairs=False)
-    if asked.pairs and _pays(kernel, plain):
+    if asked.pairs and _pays(kernel, asked):
         return _programs(_related(kernel), name or kernel.id, asked)
-    return _programs(kernel, name or kernel.id, plain)
+    return _programs(kernel, name or kernel.id, replace(asked, pairs=False))
 
 
 def makes_pairs(lowered: Kernel, schedule: Schedule) -> bool:
     """Whether the program of a schedule has words that are made of pairs."""
-    return schedule.pair and _pays(lowered, replace(how(schedule), pairs=False))
+    return schedule.pair and _pays(lowered, how(schedule))
 
 
-def _pays(kernel: Kernel, plain: How) -> bool:
+def _pays(kernel: Kernel, asked: How) -> bool:
     """Whether a trip has less to do with pairs."""
     try:
-        paired = _programs(_related(kernel), kernel.id, replace(plain, pairs=True), (False,))
+        paired = _programs(_related(kernel), kernel.id, asked, (False,))
     except NotLowerable:
         return False  # relations widen ranges
-    return paired.paired and least(paired.programs[0]) < least(
-        _programs(kernel, kernel.id, plain, (False,)).programs[0]
-    )
+    if asked.always or not paired.paired:
+        return paired.paired
+    plain = _programs(kernel, kernel.id, replace(asked, pairs=False), (False,))
+    return least(paired.programs[0]) < least(plain.programs[0])
 
 
 def _related(kernel: Kernel) -> Kernel:
@@ -130,9 +132,11 @@ def _programs(
     )  # fmt: skip
 
 
-def select_for(lowered: Kernel, name: str, schedule: Schedule) -> Selected:
+def select_for(
+    lowered: Kernel, name: str, schedule: Schedule, *, always_pairs: bool = False
+) -> Selected:
     """The program of a kernel lowered for a schedule of the QPU, as that says."""
-    return select(lowered, how(schedule), name=name)
+    return select(lowered, replace(how(schedule), always=always_pairs), name=name)
 
 
 def _refuse_unknown(kernel: Kernel) -> None:
@@ -265,7 +269,9 @@ class _Selector:
             self.stored.clear()
         self.temps.begin(stage, lanes, loading)
         self.tables.begin(loading)
-        pairs = StagePairs(self.ranges, memory) if self.how.pairs else None
+        pairs: StagePairs | None = None
+        if self.how.pairs:
+            pairs = StagePairs(self.ranges, memory, always=self.how.always)
         for s in stage.stores:
             if pairs is None or not pairs.made(s, values, e):
                 values.emit(s.value)

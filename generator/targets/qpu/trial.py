@@ -46,9 +46,10 @@ def interpreted(
     return trips
 
 
-def selected(kernel: Kernel, schedule: Schedule) -> Selected:
-    """The program of a schedule for the QPU."""
-    return select_for(lower(kernel, schedule), f"{kernel.id}__{schedule.name}", schedule)
+def selected(kernel: Kernel, schedule: Schedule, *, always_pairs: bool = False) -> Selected:
+    """The program of a schedule for the QPU; `always_pairs`: also where pairs are no gain."""
+    name = f"{kernel.id}__{schedule.name}"
+    return select_for(lower(kernel, schedule), name, schedule, always_pairs=always_pairs)
 
 
 @dataclass(frozen=True)
@@ -218,12 +219,14 @@ class Scheduled:
 
     threads  of a QPU
     compiler  of programs that compute the same, for so many threads
+    flags_stay  whether the code may count on flags at thread switches
     """
 
     def __init__(
-        self, threads: int = 2, compiler: Callable[[Sequence[Program], int], Code] = compile_best
-    ) -> None:
-        self._threads, self._compiler = threads, compiler
+        self, threads: int = 2, compiler: Callable[[Sequence[Program], int], Code] = compile_best,
+        *, flags_stay: bool = True,
+    ) -> None:  # fmt: skip
+        self._threads, self._compiler, self._flags_stay = threads, compiler, flags_stay
         self.code: dict[str, Assembly] = {}
 
     def __call__(
@@ -233,7 +236,7 @@ class Scheduled:
         name = programs[0].name
         if name not in self.code:
             made = assembly(self._compiler(programs, self._threads))
-            words(made)
+            words(made, flags_stay=self._flags_stay)
             self.code[name] = made
         there = Memory({at: data for at, data in memory.buffers.items() if len(data)})
         execute(self.code[name], there, uniforms, threads)

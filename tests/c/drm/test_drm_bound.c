@@ -34,6 +34,21 @@ static void test_clocks_of_a_dispatch(void) {
   CHECK_INT(daedalus_rt_gpu_dispatch_most(&program), 960); /* what a route allows is less */
 }
 
+/* What a trip of all threads takes counts as well, whatever a dispatch has of it. */
+static void test_the_smallest_dispatch(void) {
+  const uint64_t all = DAEDALUS_GPU_CLOCKS_A_SUBMISSION;
+  daedalus_gpu_program program = {.items_most = 1000, .item_clocks = 100};
+  program.job_clocks = all - UINT64_C(100) * DAEDALUS_GPU_ITEMS_UNIT;
+  CHECK(daedalus_rt_gpu_dispatch_fits(&program));
+  program.job_clocks++;
+  CHECK(!daedalus_rt_gpu_dispatch_fits(&program));
+  program.job_clocks = 0;
+  program.item_clocks = all / DAEDALUS_GPU_ITEMS_UNIT;
+  CHECK(daedalus_rt_gpu_dispatch_fits(&program));
+  program.item_clocks++;
+  CHECK(!daedalus_rt_gpu_dispatch_fits(&program));
+}
+
 /* Shaders state nothing. */
 static void test_items_of_shaders(void) {
   daedalus_gpu_program program = {.items_most = SIZE_MAX};
@@ -46,6 +61,7 @@ static void test_items_of_shaders(void) {
 int main(void) {
   RUN(test_items_of_a_dispatch);
   RUN(test_clocks_of_a_dispatch);
+  RUN(test_the_smallest_dispatch);
   RUN(test_items_of_shaders);
   return CHECK_RESULT();
 }

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What `gen` makes of the checked-in specs, made once."""
+
+import pytest
+
+from daedalus.generator.emit import Generated, generate
+from daedalus.generator.registry import load
+
+
+@pytest.fixture(scope="session")
+def generated() -> Generated:
+    return generate(load())
