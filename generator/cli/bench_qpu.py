@@ -76,7 +76,8 @@ def page(report: Report) -> list[str]:
     first = [
         (
             f"{r.wish.kernel}, {name}", f"`{t.variant.split('__')[1].partition('_')[2]}`",
-            f"{t.instructions / t.items:.1f}", f"{t.loads / t.items:.2f}, {t.stores / t.items:.2f}",
+            f"{t.instructions / t.items:.2f}", _trip(r, t),
+            f"{t.loads / t.items:.2f}, {t.stores / t.items:.2f}",
             f"{t.memory_bytes / t.items:.0f}", f"{t.base.issue / t.items:.1f}",
             f"{t.base.clocks / t.items:.1f}",
             f"{t.base.bound / t.items:.1f} {RESOURCES[t.base.resource]}",
@@ -96,8 +97,8 @@ def page(report: Report) -> list[str]:
         f"`{about['generator']}`; default settings of [v3d-timing.md](../v3d-timing.md),",
         "intervals by its alternatives. All of an item.",
         "",
-        *_markdown(("kernel, route, workgroup", "variant", "instructions", "loads, stores",
-                    "bytes", "issue", "clocks", "bound", "ns"), first),
+        *_markdown(("kernel, route, workgroup", "variant", "instructions", "a trip",
+                    "loads, stores", "bytes", "issue", "clocks", "bound", "ns"), first),
         "",
         "QPU code by GLSL, and R; NEON's base is in cache.",
         "",
@@ -128,8 +129,8 @@ def lines(report: Report) -> list[str]:
     """The tables."""
     out = [f"{report.items} items; clocks and ns by the timing model, see {PAGE}", ""]
     out += table_lines(
-        ("kernel", "", "variant", "workgroup", "instructions", "bar", "loads", "stores", "bytes",
-         "issue", "clocks", "bound", "by", "at it", "ns", "least", "most"),
+        ("kernel", "", "variant", "workgroup", "instructions", "a trip", "bar", "loads",
+         "stores", "bytes", "issue", "clocks", "bound", "by", "at it", "ns", "least", "most"),
         [
             _row(r, name, t)
             for r in report.results
@@ -155,12 +156,16 @@ def _row(r: Result, route: str, t: Taken) -> tuple[object, ...]:
     bar = "" if route == "GLSL" or r.wish.bar is None else f"{r.wish.bar:g}"
     return (
         r.wish.kernel, route, t.variant.split("__")[1], t.workgroup,
-        *(round(x, 2) for x in (t.instructions / n,)), bar,
+        *(round(x, 2) for x in (t.instructions / n,)), _trip(r, t), bar,
         *(round(x / n, 2) for x in (t.loads, t.stores)), round(t.memory_bytes / n),
         *(round(x / n, 1) for x in (base.issue, base.clocks, base.bound)),
         RESOURCES[base.resource], "yes" if base.at_bound else "no",
         *(round(x, 1) for x in (base.ns / n, min(ns), max(ns))),
     )  # fmt: skip
+
+
+def _trip(r: Result, t: Taken) -> str:
+    return f"{r.trip:.2f}" if t is r.qpu else ""
 
 
 def _ratios(r: Result) -> tuple[str, ...]:
@@ -196,6 +201,7 @@ def as_data(report: Report) -> dict[str, Any]:
                 "issue": vars(r.issue),
                 "total": vars(r.total),
                 "total_met": r.total_met,
+                "trip": r.trip,
                 "qpu": _taken(r, r.qpu),
                 "glsl": _taken(r, r.glsl),
                 "R_published": r.wish.published,

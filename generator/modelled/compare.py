@@ -50,12 +50,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class Result:
-    """What a kernel takes by both routes, the same items."""
+    """What a kernel takes by both routes, the same items.
+
+    trip  instructions of a trip of the QPU code's loop, an item: its steady state
+    """
 
     wish: Wish
     unique_bytes: int
     qpu: Taken
     glsl: Taken
+    trip: float
 
     @property
     def issue(self) -> Interval:
@@ -114,9 +118,8 @@ class Report:
         """The bars that are missed."""
         out = []
         for r in self.results:
-            an_item = r.qpu.instructions / r.qpu.items
-            if r.wish.bar is not None and an_item > r.wish.bar:
-                out.append(f"{r.wish.kernel}: {an_item:.1f} instructions an item, {r.wish.bar:g}")
+            if r.wish.bar is not None and r.trip > r.wish.bar:
+                out.append(f"{r.wish.kernel}: {r.trip:.1f} instructions an item, {r.wish.bar:g}")
             if r.wish.bar is not None and not r.total_met:
                 out.append(
                     f"{r.wish.kernel}: {r.total.mid:.2f} of the GLSL route's clocks,"
@@ -156,18 +159,20 @@ def compare(
         say(f"{wish.kernel}: QPU code")
         laid_out = qpu.layout(wish.kernel, wish.class_name, data, items, folder)
         tried = [_mapping(wish.kernel, m, laid_out) for m in wish.mappings]
-        best = min(tried, key=lambda t: t.base.clocks)
-        report.results.append(Result(wish, laid_out.unique_bytes, best, by_vulkan))
+        best, trip = min(tried, key=lambda t: t[0].base.clocks)
+        report.results.append(Result(wish, laid_out.unique_bytes, best, by_vulkan, trip))
     return report
 
 
-def _mapping(kernel_id: str, name: str, items: qpu.Layout) -> Taken:
+def _mapping(kernel_id: str, name: str, items: qpu.Layout) -> tuple[Taken, float]:
+    """What a mapping takes, and instructions of its trip, an item."""
     variant = f"{kernel_id}__qpu_{name}"
     s = program(kernel_id, variant)
     full_name = f"daedalus_{variant}"
     threads = parse_variant(full_name)[1].threads
     code = qpu_choices.schedule(full_name, s.programs, threads).code  # as `gen` makes it
-    return qpu.model(variant, s, assembly(code), items)
+    made = assembly(code)
+    return qpu.model(variant, s, made, items), made.trip / s.items
 
 
 def program(kernel_id: str, variant: str) -> Selected:

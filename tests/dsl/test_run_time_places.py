@@ -4,7 +4,7 @@ accumulation: what they compute, in the interpreter and in C, and what is refuse
 
 import numpy as np
 import pytest
-from tests.spec_support import kernel_of
+from spec_support import kernel_of
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.errors import SpecError

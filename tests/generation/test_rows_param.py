@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.spec_support import load_text
+from spec_support import load_text
 
 from daedalus.generator import emit
 

@@ -39,7 +39,7 @@ def test_ratios_go_profile_by_profile() -> None:
     """Both routes run on one board: 0.5 and 0.8, never the least of one by the most of another."""
     mine = taken(times(50), times(80))
     other = taken(times(100), times(100, issue=40))
-    result = Result(WISH, 0, mine, other)
+    result = Result(WISH, 0, mine, other, 40.0)
     assert result.total == Interval(0.5, 0.5, 0.8)
     assert result.issue == Interval(0.25, 1.0, 1.0)
     assert result.total_met
@@ -62,7 +62,7 @@ def test_total_is_met_below_its_bar_or_where_both_are_at_one_bound() -> None:
     at_tmu, at_memory = times(100, tmu=96), times(100, tmu=0, memory=99)
 
     def met(mine: Times, other: Times) -> bool:
-        return Result(WISH, 0, taken(mine, mine), taken(other, other)).total_met
+        return Result(WISH, 0, taken(mine, mine), taken(other, other), 40.0).total_met
 
     assert not met(near, slow)
     assert met(near, at_tmu)
@@ -72,9 +72,9 @@ def test_total_is_met_below_its_bar_or_where_both_are_at_one_bound() -> None:
 
 def test_missed_bars_are_named() -> None:
     other = times(100, issue=20)
-    good = Result(WISH, 0, taken(times(50), times(50)), taken(other, other))
+    good = Result(WISH, 0, taken(times(50), times(50)), taken(other, other), 40.0)
     assert Report(10, [good]).missed() == []
-    long = replace(good, qpu=replace(good.qpu, instructions=410))
+    long = replace(good, trip=41.0)
     assert "41.0 instructions an item" in Report(10, [long]).missed()[0]
     slow = replace(good, glsl=taken(times(51, issue=20), times(51)))
     assert "0.98 of the GLSL route's clocks" in Report(10, [slow]).missed()[0]
@@ -86,7 +86,7 @@ def test_missed_bars_are_named() -> None:
 def test_bars_of_means_are_those_of_all_kernels() -> None:
     """One kernel alone may lie above them."""
     result = Result(replace(WISH, mesa=60.0), 0, taken(times(50), times(50)),
-                    taken(times(100), times(100)))  # fmt: skip
+                    taken(times(100), times(100)), 40.0)  # fmt: skip
     assert len(Report(10, [result]).missed()) == 2
     assert Report(10, [result], whole=False).missed() == []
 
@@ -160,7 +160,7 @@ def test_both_routes_are_compared(tmp_path: Path, items: Path) -> None:
     assert found.variant == "h264_idct4__glsl_full_p4_word"
     assert found.stores >= 4 * ITEMS / 16
     assert len(found.by) == 8
-    report = Report(ITEMS, [Result(compare.wishes()[5], 0, found, found)])
+    report = Report(ITEMS, [Result(compare.wishes()[5], 0, found, found, 7.0)])
     assert any("R of GLSL" in line for line in bench_qpu.lines(report))
     (data,) = bench_qpu.as_data(report)["kernels"]
     assert data["glsl"]["by"][DEFAULT]["clocks"] == found.base.clocks

@@ -7,7 +7,7 @@ Each is an edge at which a pass or the emission of C once differed from the inte
 from pathlib import Path
 
 import pytest
-from tests.spec_support import kernel_of
+from spec_support import kernel_of
 
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
