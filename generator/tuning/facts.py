@@ -240,10 +240,11 @@ class Facts:
 
     def halves(self, schedule: Schedule) -> bool:
         """Whether words of neighbouring elements are made as halves of registers: what only the
-        back end can tell, where stores fill words. Asked of how elements are read and summed alone:
-        blocks read side by side, records and threads change little of it."""
+        back end can tell, where stores fill words. Threads change nothing of it."""
         stages = _only(schedule, "points")
-        bare = _only(schedule, "points", "word", "shift", "pack", "dot", "pair", "shuffle")
+        bare = _only(
+            schedule, "points", "word", "shift", "pack", "dot", "pair", "shuffle", "line", "unifa"
+        )
 
         def fills() -> bool:
             return any(_fills_words(self.kernel, s) for s in self.after(stages, "points").stages)

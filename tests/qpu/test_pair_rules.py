@@ -8,7 +8,7 @@ other they make anything.
 """
 
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import pytest
 import z3
 from test_qpu_rules import MEANINGS
 
-from daedalus.dsl.ir import DTYPES, Op, evaluate, i8, u8
+from daedalus.dsl.ir import DTYPES, DType, Op, evaluate, i8, i16, u8, u16
 from daedalus.dsl.ranges import Interval
 from daedalus.generator.symbolic import Number, number
 from daedalus.generator.targets.qpu import semantics
@@ -30,7 +30,11 @@ from daedalus.generator.targets.qpu.pair_rules import (
     Biases,
     Case,
     PairRule,
+    elements,
+    packed,
     pair_rule,
+    spread,
+    stored,
     whole,
 )
 
@@ -82,9 +86,8 @@ def _term(made: Any, operands: dict[str, Term]) -> Iterator[Term]:
         for form in made[1:]:
             yield from _term(form, operands)
     else:
-        parts = [list(_term(x, operands)) for x in made[1:]]
-        for first in parts[0]:
-            yield MACHINE[made[0]](first, *(p[0] for p in parts[1:]))
+        for parts in product(*(list(_term(x, operands)) for x in made[1:])):
+            yield MACHINE[made[0]](*parts)
 
 
 def _register(low: Number, high: Number, k: int) -> Term:
@@ -180,12 +183,18 @@ def _refuted(one: PairRule, c: Case, biases: tuple[int, ...]) -> Any:
         operands["b"] = plain if shared else _register(*b, biases[-1])
     want = _register(low, high, one.gives(c, biases))
     for term in _term(one.makes(c, biases), operands):
-        solver = z3.Solver()
-        solver.set("timeout", 60_000)
-        solver.add(*known, want != term)
-        if solver.check() != z3.unsat:
-            return solver.reason_unknown() or solver.model()
+        found = _different(known, want, term)
+        if found is not None:
+            return found
     return None
+
+
+def _different(known: list[Term], want: Term, got: Term) -> Any:
+    """Values for which two terms differ, if there are any."""
+    solver = z3.Solver()
+    solver.set("timeout", 60_000)
+    solver.add(*known, want != got)
+    return None if solver.check() == z3.unsat else solver.reason_unknown() or solver.model()
 
 
 def _unary(on: Op) -> bool:
@@ -223,3 +232,54 @@ def test_what_no_rule_takes() -> None:
     assert pair_rule(Op.WRAP, Case(byte, byte, (i8,))) is None
     assert pair_rule(Op.SHR, Case(byte, byte, (16,))) is None
     assert whole(Interval(-1, 0xFFFF)).best is None
+
+
+# ---------------------------------------------------------------------- words and values
+
+
+def _elements(t: DType) -> tuple[list[Number], list[Term], Term]:
+    """Elements of a type, that they are of it, and the word that they are in."""
+    found = [number(f"e{n}") for n in range(32 // t.bits)]
+    known = [z3.And(x.term >= t.lo, x.term <= t.hi) for x in found]
+    return found, known, z3.Concat(*(z3.Extract(t.bits - 1, 0, x.term) for x in reversed(found)))
+
+
+@pytest.mark.parametrize("t", [u8, i8, u16, i16], ids=str)
+def test_elements_of_a_word_are_pairs(t: DType) -> None:
+    x, known, word = _elements(t)
+    for odd in (False, True) if t.bits == 8 else (False,):
+        made, k = elements(t, odd=odd)
+        want = _register(*(x[odd::2] if t.bits == 8 else x), k)
+        for term in _term(made, {"a": word}):
+            assert _different(known, want, term) is None, (t, odd)
+
+
+@pytest.mark.parametrize("t", [u8, i8, u16, i16], ids=str)
+def test_pairs_are_stored_at_any_bias(t: DType) -> None:
+    x, known, word = _elements(t)
+    for k, m in zip(BIASES, reversed(BIASES), strict=True):
+        if t.bits == 16:
+            made, operands = stored(t, k), {"a": _register(x[0], x[1], k)}
+        else:
+            made = stored(t, k, m)
+            operands = {"a": _register(x[0], x[2], k), "b": _register(x[1], x[3], m)}
+        for term in _term(made, operands):
+            assert _different(known, word, term) is None, (t, k, m)
+
+
+def test_a_word_of_another_bias_is_refuted() -> None:
+    x, known, word = _elements(i8)
+    operands = {"a": _register(x[0], x[2], 1), "b": _register(x[1], x[3], 0)}
+    terms = list(_term(stored(i8, 0), operands))
+    assert len(terms) == 2
+    assert all(_different(known, word, t) is not None for t in terms)
+
+
+@pytest.mark.parametrize("r", [*INTERVALS, Interval(-(2**31), 2**31 - 1)], ids=str)
+def test_values_are_made_pairs(r: Interval) -> None:
+    x, y = number("a"), number("b")
+    operands = {name: z3.Extract(31, 0, n.term) for name, n in (("a", x), ("b", y))}
+    known = [z3.And(n.term >= r.lo, n.term <= r.hi) for n in (x, y)]
+    for want, made in ((_register(x, x, 0), spread(r)), (_register(x, y, 0), packed(r))):
+        for term in _term(made, operands):
+            assert _different(known, want, term) is None

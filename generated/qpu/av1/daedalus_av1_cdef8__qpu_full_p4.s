@@ -5,12 +5,12 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class full
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 85af273e3fba36e3
+# input hash 57305d6990a5fa04
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 791 instructions a trip, 791 an item; 626 at least for all it does.
-# 62 of the 64 registers that 2 threads a QPU leave each.
+# 803 instructions a trip, 803 an item; 646 at least for all it does.
+# 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 99 load 108 words, 72 store 72.
 # Record: dst_off, src_off, pri and sec and damping and dir, edges.
 # Scratch memory: 576 bytes a thread.
@@ -20,18 +20,12 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000240
-.uniform 0x00000030
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of scratch memory
+.uniform 0x00000030
 .uniform 0x00000000  # address of the first record
 .uniform 0x000000ff
 .uniform 0x00004000
-.uniform 0x00000214
-.uniform 0x000001e8
-.uniform 0x000001ec
-.uniform 0x000001f0
-.uniform 0x000001f4
-.uniform 0x00000208
 .uniform 0x0000020c
 .uniform 0x00000238
 .uniform 0x0000023c
@@ -49,908 +43,928 @@
 .uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of src
 .uniform 0x00000034
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of src
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000014
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of src
 .uniform 0x00000028
 .uniform 0x0000002c
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000058
 .uniform 0x0000005c
 .uniform 0x00000000  # address of src
 .uniform 0x00000060
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000064
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000090
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000094
 .uniform 0x00000000  # address of src
 .uniform 0x00000060
 .uniform 0x00000088
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x0000008c
 .uniform 0x000000b8
 .uniform 0x000000bc
 .uniform 0x00000000  # address of src
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x000001e0
 .uniform 0x000001e4
 .uniform 0x00000210
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000214
 .uniform 0x00000000  # address of src
+.uniform 0x000001e8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x000001ec
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x000001f0
+.uniform 0x000001f4
 .uniform 0x00000000  # address of src
+.uniform 0x00000208
 .uniform 0x00010000
 .uniform 0x00000000  # address of the table log2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000100
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x01000000
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
 .uniform 0x00000068
+.uniform 0x00000068
+.uniform 0x00000068
+.uniform 0x00000068
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of the table dx
 .uniform 0x00000068
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000068
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000068
+.uniform 0x00000068
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
 .uniform 0x00000068
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000068
+.uniform 0x00000068
+.uniform 0x00000068
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffe88  # back to the loop's first word
+.uniform 0xfffffe4c  # back to the loop's first word
 
     eidx rf0 ; mov rf1, rf3.ul ; ldunifrf.rf3                       # workgroup | uniform 0x00000240
-    shr rf4, rf0, 1 ; umul24 rf2, rf1, rf3                          # s1 81 stage
-    and rf5, rf0, 1                                                 # s1 81 stage
-    and rf6, rf4, 1                                                 # s4 81 stage
-    shl rf5, rf5, 4                                                 # s1 82 store tile
+    shr rf5, rf0, 1 ; umul24 rf2, rf1, rf3                          # s1 81 stage
+    and rf4, rf0, 1                                                 # s1 81 stage
+    shl rf6, rf4, 4                                                 # s1 82 store tile
     shl rf9, rf1, 4
-    setnnmode_uu ; ldunifrf.rf7                                     # s2 64 edges | s1 82 store tile | uniform 0x00000030
-    nop ; umul24 rf8, rf6, rf7 ; ldunifrf.rf6                       # s4 82 store tile | uniform value:items
-    add rf10, rf8, rf5 ; umul24 rf8, rf4, rf7 ; ldunifrf.rf4        # s4 82 store tile | s1 82 store tile | uniform value:scratch
-    sub rf2, rf6, 1 ; add rf6, rf4, rf2
-    shl rf2, rf2, 4 ; add rf5, rf8, rf5                             # s1 82 store tile
-    mov rf13, 0 ; add rf10, rf6, rf10                               # s2 82 store tile | s4 82 store tile
-    add rf6, rf6, rf13 ; add rf8, rf6, rf5 ; ldunifrf.rf5           # s2 82 store tile | s1 82 store tile | uniform value:records
-    add rf5, rf5, rf9 ; add rf2, rf5, rf2 ; ldunifrf.rf12           # s2 64 edges | uniform 0x000000ff
-    nop ; mov rf25, rf12 ; ldunifrf.rf9                             # s18 129 select | s3 85 store tile | uniform 0x00004000
-    nop ; mov rf14, rf9 ; ldunifrf.rf9                              # s3 85 store tile | s12 82 store tile | uniform 0x00000214
-    nop ; add rf15, rf6, rf9 ; ldunifrf.rf9                         # s12 82 store tile | s14 82 store tile | uniform 0x000001e8
-    nop ; add rf16, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001ec
-    nop ; add rf17, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001f0
-    nop ; add rf18, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001f4
-    nop ; add rf19, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | s16 82 store tile | uniform 0x00000208
-    nop ; add rf20, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x0000020c
-    nop ; add rf21, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x00000238
-    nop ; add rf22, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x0000023c
-    nop ; add rf23, rf6, rf9 ; ldunifrf.rf6                         # s16 82 store tile | s1 82 load src | uniform value:src_stride
+    setnnmode_uu ; ldunifrf.rf8                                     # s2 64 edges | uniform value:items
+    nop ; ldunifrf.rf4                                              # uniform value:scratch
+    nop ; add rf2, rf4, rf2 ; ldunifrf.rf7                          # s1 82 store tile | uniform 0x00000030
+    sub rf5, rf8, 1 ; umul24 rf8, rf5, rf7                          # s1 82 store tile
+    shl rf5, rf5, 4 ; add rf6, rf8, rf6                             # s1 82 store tile
+    mov rf13, 0 ; add rf8, rf2, rf6                                 # s2 82 store tile | s1 82 store tile
+    nop ; add rf6, rf2, rf13 ; ldunifrf.rf2                         # s2 82 store tile | uniform value:records
+    add rf5, rf2, rf9 ; add rf2, rf2, rf5 ; ldunifrf.rf12           # s2 64 edges | uniform 0x000000ff
+    nop ; mov rf19, rf12 ; ldunifrf.rf9                             # s18 129 select | s3 85 store tile | uniform 0x00004000
+    nop ; mov rf14, rf9 ; ldunifrf.rf9                              # s3 85 store tile | s16 82 store tile | uniform 0x0000020c
+    nop ; add rf15, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x00000238
+    nop ; add rf16, rf6, rf9 ; ldunifrf.rf9                         # s16 82 store tile | uniform 0x0000023c
+    nop ; add rf17, rf6, rf9 ; ldunifrf.rf6                         # s16 82 store tile | s1 82 load src | uniform value:src_stride
     nop ; ldunifrf.rf9                                              # s1 82 store tile | uniform 0x0000006c
     nop ; ldunifrf.rf10                                             # s1 82 store tile | uniform 0x00000070
     nop ; ldunifrf.rf11                                             # s1 82 store tile | uniform 0x00000074
-    nop ; mov rf24, 3                                               # s18 111 select
+    nop ; mov rf18, 3                                               # s18 111 select
 loop:
-    tmuwt - ; umul24 rf26, rf1, rf3 ; ldunifrf.rf27                 # uniform value:threads
-    umin tmuau, rf5, rf2 ; add rf26, rf4, rf26 ; thrsw              # the item's record | uniform 0xfffffffc (vec4)
-    shl rf26, rf27, 4 ; add rf27, rf26, rf13                        # s2 82 store tile
-    and rf28, rf0, 1 ; add rf26, rf5, rf26                          # s1 81 stage | the item's record
-    shl rf28, rf28, 2 ; umul24 rf29, rf1, rf3                       # s1 82 load src
-    shr rf29, rf0, 1 ; add rf30, rf4, rf29                          # s1 81 stage
-    add rf30, rf30, rf13 ; smul24 rf29, rf29, rf6 ; ldunifrf.rf31   # s2 82 store tile | s1 82 load src | uniform value:src
-    add rf31, rf31, rf28 ; umul24 rf32, rf1, rf3 ; ldtmu.rf28       # s1 82 load src | the item's record
-    add rf31, rf31, rf29 ; add rf32, rf4, rf32 ; ldtmu.rf29         # s1 82 load src | the item's record
-    add rf31, rf31, rf29 ; add rf32, rf32, rf13 ; ldunifrf.rf33     # s1 82 load src | s2 82 store tile | s1 82 store tile | uniform 0x00000068
-    mov tmuau, rf31 ; add rf34, rf32, rf7 ; ldtmu.rf32              # s1 82 load src | s2 82 store tile | the item's record | uniform 0xfffffffd (u8)
-    sub tmuau, rf31, -1 ; umul24 rf35, rf1, rf3                     # s1 82 load src | uniform 0xfffffffd (u8)
-    sub tmuau, rf31, -2 ; add rf35, rf4, rf35                       # s1 82 load src | uniform 0xfffffffd (u8)
-    sub tmuau, rf31, -3 ; add rf31, rf35, rf13                      # s1 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
-    nop ; umul24 rf36, rf1, rf3 ; thrsw ; ldtmu.rf35                # the item's record
-    and rf35, rf35, rf12 ; smul24 rf37, rf6, -2                     # s2 64 edges | s2 82 load src
-    asr rf36, rf35, 2 ; add rf38, rf4, rf36                         # s2 75 shr
-    asr rf39, rf35, 3 ; umul24 rf40, rf1, rf3                       # s2 76 shr
-    asr rf42, rf35, 1 ; add rf41, rf39, rf39                        # s2 75 shr | s2 76 mul
-    add rf43, rf42, rf42 ; add rf44, rf4, rf40 ; ldtmu.rf40         # s2 75 mul | s1 82 load src
-    tmuwt - ; umul24 rf46, rf1, rf3 ; ldtmu.rf45                    # the last trip's stores | s1 82 load src
-    mov tmud, rf40 ; add rf46, rf4, rf46 ; ldtmu.rf40               # s1 82 store tile | s1 82 load src
-    add tmua, rf8, rf33 ; umul24 rf47, rf1, rf3 ; ldtmu.rf33        # s1 82 store tile | s1 82 load src
-    mov tmud, rf45 ; sub.pushc -, rf41, rf36                        # s1 82 store tile | s2 82 load src
-    add tmua, rf8, rf9 ; sub.andc -, rf43, rf35                     # s1 82 store tile | s2 82 load src
-    vfla rf40 ; mov tmud, rf40 ; ldunifrf.rf45                      # s2 82 load src | s1 82 store tile | s1 82 load src | uniform value:src
-    add tmua, rf8, rf10 ; add rf37, rf45, rf37 ; ldunifrf.rf45      # s1 82 store tile | s2 82 load src | s2 82 store tile | uniform 0x00000034
-    mov tmud, rf33 ; add rf33, rf37, -2                             # s1 82 store tile | s2 82 load src
-    add tmua, rf8, rf11 ; add rf33, rf33, rf29 ; ldunifrf.rf37      # s1 82 store tile | s2 82 load src | s1 82 load src | uniform value:src
-    mov.ifa tmuau, rf33 ; add rf48, rf33, rf6                       # s2 82 load src | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf33, -1 ; add rf31, rf31, rf45                  # s2 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
-    mov.ifa tmuau, rf48 ; sub rf30, rf30, -4                        # s2 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf48, -1 ; add rf47, rf4, rf47                   # s2 82 load src | uniform 0xfffffffd (u8)
-    add rf48, rf36, rf36 ; umul24 rf33, rf1, rf3 ; thrsw ; ldunifrf.rf45 # s6 75 mul | s4 82 store tile | uniform 0x00000014
-    and rf33, rf0, 1 ; add rf49, rf4, rf33                          # s1 81 stage
-    shl rf33, rf33, 2 ; add rf49, rf49, rf13                        # s1 82 load src | s2 82 store tile
-    shr rf50, rf0, 1 ; sub.pushc -, rf41, rf36                      # s1 81 stage | s2 82 store tile
-    and rf50, rf50, 1 ; sub.andc -, rf43, rf35                      # s4 81 stage | s2 82 store tile
-    sub.andc -, rf0, 1 ; add rf33, rf37, rf33                       # s2 82 store tile | s1 82 load src
-    shr rf40, rf0, 1 ; mov.pushz -, rf40                            # s1 81 stage | s3 85 store tile
-    sub.andc -, rf0, 1 ; smul24 rf50, rf50, rf6                     # s3 85 store tile | s4 82 load src
-    add rf50, rf33, rf50 ; umul24 rf37, rf1, rf3 ; ldtmu.rf33       # s4 82 load src | s2 82 load src
-    mov tmud, rf33 ; add rf37, rf4, rf37 ; ldtmu.rf33               # s2 82 store tile | s2 82 load src
-    and rf40, rf40, 1 ; mov.ifb tmua, rf27                          # s4 81 stage | s2 82 store tile
-    mov tmud, rf33 ; umul24 rf40, rf40, rf7 ; ldtmu.rf33            # s2 82 store tile | s4 82 store tile | s2 82 load src
-    and rf51, rf0, 1 ; mov.ifb tmua, rf30                           # s1 81 stage | s2 82 store tile
-    mov tmud, rf33 ; add rf37, rf37, rf13 ; ldtmu.rf33              # s2 82 store tile | s2 82 load src
-    shl rf51, rf51, 4 ; mov.ifb tmua, rf34                          # s1 82 store tile | s2 82 store tile
-    mov tmud, rf33 ; smul24 rf33, rf6, -2                           # s2 82 store tile | s2 82 load src
-    mov.ifb tmua, rf31 ; sub.pushc -, rf41, rf36                    # s2 82 store tile | s4 82 load src
-    mov tmud, rf14 ; add rf33, rf50, rf33 ; ldunifrf.rf50           # s3 85 store tile | s4 82 load src | s1 82 load src | uniform value:src
-    tmuwt - ; add rf33, rf33, rf29 ; ldunifrf.rf52                  # s4 82 load src | s6 82 store tile | uniform 0x00000028
-    shr rf27, rf0, 1 ; mov.ifb tmua, rf27                           # s1 81 stage | s3 85 store tile
-    and rf27, rf27, 1 ; mov tmud, rf14                              # s4 81 stage | s3 85 store tile
-    and rf30, rf0, 1 ; mov.ifb tmua, rf30                           # s1 81 stage | s3 85 store tile
-    shl rf30, rf30, 4 ; mov tmud, rf14                              # s1 82 store tile | s3 85 store tile
-    mov.ifb tmua, rf34 ; add rf34, rf40, rf51                       # s3 85 store tile | s4 82 store tile
-    mov tmud, rf14 ; add rf34, rf38, rf34 ; ldunifrf.rf38           # s3 85 store tile | s4 82 store tile | s6 82 store tile | uniform 0x0000002c
-    shr rf31, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s3 85 store tile
-    mov.ifa tmuau, rf33 ; sub rf34, rf34, -8                        # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf33, -1 ; umul24 rf27, rf27, rf7                # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf33, -2 ; add rf27, rf27, rf30                  # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf33, -3 ; add rf27, rf44, rf27                  # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
-    add rf37, rf49, rf52 ; add rf38, rf37, rf38 ; thrsw ; ldunifrf.rf49 # s6 82 store tile | uniform 0x00000058
-    and rf31, rf31, 1 ; umul24 rf52, rf1, rf3                       # s4 81 stage
-    and rf33, rf0, 1 ; umul24 rf31, rf31, rf7                       # s1 81 stage | s4 82 store tile
-    shl rf33, rf33, 4 ; sub.pushc -, rf41, rf36                     # s1 82 store tile | s4 82 store tile
-    sub.andc -, rf0, 4 ; add rf31, rf31, rf33                       # s4 82 store tile
-    shr rf33, rf0, 1 ; sub.pushc -, rf41, rf36                      # s1 81 stage | s5 85 store tile
-    sub.nornc -, rf0, 4 ; add rf31, rf46, rf31                      # s5 85 store tile | s4 82 store tile
-    add rf46, rf4, rf52 ; umul24 rf44, rf1, rf3 ; ldtmu.rf52        # s4 82 load src
-    mov tmud, rf52 ; sub rf27, rf27, -12                            # s4 82 store tile
-    and rf33, rf33, 1 ; mov.ifb tmua, rf34                          # s4 81 stage | s4 82 store tile
-    add rf52, rf46, rf13 ; umul24 rf46, rf33, rf7 ; ldtmu.rf33      # s2 82 store tile | s4 82 store tile | s4 82 load src
-    and rf33, rf0, 1 ; mov tmud, rf33                               # s1 81 stage | s4 82 store tile
-    shl rf33, rf33, 4 ; mov.ifb tmua, rf27                          # s1 82 store tile | s4 82 store tile
-    sub rf31, rf31, -16 ; add rf33, rf46, rf33                      # s4 82 store tile
-    add rf47, rf47, rf33 ; add rf49, rf52, rf49 ; ldtmu.rf33        # s4 82 store tile | s6 82 store tile | s4 82 load src
-    mov tmud, rf33 ; add rf45, rf47, rf45 ; ldtmu.rf33              # s4 82 store tile | s4 82 load src
-    mov.ifb tmua, rf31 ; smul24 rf47, rf6, -2                       # s4 82 store tile | s2 82 load src
-    mov tmud, rf33 ; add rf33, rf50, rf47 ; ldunifrf.rf47           # s4 82 store tile | s2 82 load src | s6 82 store tile | uniform 0x0000005c
-    mov.ifb tmua, rf45 ; sub.pushc -, rf41, rf36                    # s4 82 store tile | s6 82 load src
-    mov tmud, rf14 ; sub.andc -, rf48, rf42                         # s5 85 store tile | s6 82 load src
-    tmuwt - ; sub rf33, rf33, -8                                    # s6 82 load src
-    vfla rf34 ; mov.ifb tmua, rf34                                  # s6 82 load src | s5 85 store tile
-    mov tmud, rf14 ; add rf33, rf33, rf29 ; ldunifrf.rf50           # s5 85 store tile | s6 82 load src | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf27 ; add rf27, rf33, rf6                        # s5 85 store tile | s6 82 load src
-    and rf52, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s5 85 store tile
-    shl rf31, rf52, 1 ; mov.ifb tmua, rf31                          # s8 82 load src | s5 85 store tile
-    mov tmud, rf14 ; add rf44, rf4, rf44 ; ldunifrf.rf52            # s5 85 store tile | s8 82 store tile | uniform 0x00000060
-    mov.ifb tmua, rf45 ; add rf44, rf44, rf13                       # s5 85 store tile | s2 82 store tile
-    mov.ifa tmuau, rf33 ; add rf44, rf44, rf47                      # s6 82 load src | s6 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf33, -1 ; smul24 rf31, rf31, rf6                # s6 82 load src | s8 82 load src | uniform 0xfffffffd (u8)
-    and rf33, rf0, 3 ; mov.ifa tmuau, rf27                          # s8 81 stage | s6 82 load src | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf27, -1 ; add rf27, rf50, rf31                  # s6 82 load src | s8 82 load src | uniform 0xfffffffd (u8)
-    nop ; umul24 rf31, rf1, rf3 ; thrsw ; ldunifrf.rf50             # s8 82 store tile | uniform 0x00000064
-    add rf27, rf27, -2 ; add rf31, rf4, rf31                        # s8 82 load src
-    and rf47, rf0, 3 ; add rf27, rf27, rf29                         # s8 81 stage | s8 82 load src
-    sub.pushc -, rf41, rf36 ; add rf36, rf27, rf6                   # s6 82 store tile | s8 82 load src
-    and rf41, rf0, 3 ; sub.andc -, rf48, rf42                       # s8 81 stage | s6 82 store tile
-    sub.andc -, rf0, 1 ; umul24 rf33, rf33, rf52                    # s6 82 store tile | s8 82 store tile
-    mov.pushz -, rf34 ; add rf31, rf31, rf33                        # s7 85 store tile | s8 82 store tile
-    sub.andc -, rf0, 1 ; add rf31, rf31, rf52                       # s7 85 store tile | s8 82 store tile
-    nop ; umul24 rf34, rf1, rf3 ; ldtmu.rf33                        # s6 82 load src
-    mov tmud, rf33 ; add rf34, rf4, rf34 ; ldtmu.rf33               # s6 82 store tile | s6 82 load src
-    and rf45, rf0, 3 ; mov.ifb tmua, rf37                           # s8 81 stage | s6 82 store tile
-    mov tmud, rf33 ; umul24 rf47, rf47, rf52 ; ldtmu.rf33           # s6 82 store tile | s8 82 store tile | s6 82 load src
-    mov.ifb tmua, rf38 ; add rf34, rf34, rf47                       # s6 82 store tile | s8 82 store tile
-    mov tmud, rf33 ; add rf34, rf34, rf50 ; ldtmu.rf33              # s6 82 store tile | s8 82 store tile | s6 82 load src
-    mov.ifb tmua, rf49 ; umul24 rf50, rf1, rf3                      # s6 82 store tile
-    mov tmud, rf33 ; add rf33, rf4, rf50 ; ldunifrf.rf50            # s6 82 store tile | s8 82 store tile | uniform 0x00000090
-    mov.ifb tmua, rf44 ; sub.pushc -, rf43, rf35                    # s6 82 store tile | s8 82 load src
-    mov tmud, rf14 ; umul24 rf41, rf41, rf52 ; ldunifrf.rf47        # s7 85 store tile | s8 82 store tile | uniform 0x00000094
-    tmuwt - ; add rf33, rf33, rf41 ; ldunifrf.rf41                  # s8 82 store tile | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf37 ; add rf33, rf33, rf50                       # s7 85 store tile | s8 82 store tile
-    mov tmud, rf14 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf50          # s7 85 store tile | s8 82 store tile | uniform 0x00000060
-    mov.ifb tmua, rf38 ; add rf37, rf4, rf37                        # s7 85 store tile
-    and rf38, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s7 85 store tile
-    shl rf38, rf38, 1 ; mov.ifb tmua, rf49                          # s8 82 load src | s7 85 store tile
-    mov tmud, rf14 ; umul24 rf45, rf45, rf52 ; ldunifrf.rf52        # s7 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x00000088
-    mov.ifb tmua, rf44 ; add rf37, rf37, rf45                       # s7 85 store tile | s8 82 store tile
-    mov.ifa tmuau, rf27 ; add rf37, rf37, rf47                      # s8 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf27, -1 ; smul24 rf27, rf38, rf6                # s8 82 load src | uniform 0xfffffffd (u8)
-    and rf38, rf0, 3 ; mov.ifa tmuau, rf36                          # s8 81 stage | s8 82 load src | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf36, -1 ; add rf27, rf41, rf27                  # s8 82 load src | uniform 0xfffffffd (u8)
-    and rf36, rf32, rf12 ; umul24 rf41, rf1, rf3 ; thrsw ; ldunifrf.rf47 # s18 60 pri | s10 82 store tile | uniform 0x0000008c
-    sub rf27, rf27, -8 ; add rf41, rf4, rf41                        # s10 82 load src
-    and rf44, rf0, 3 ; add rf27, rf27, rf29                         # s8 81 stage | s10 82 load src
-    sub.pushc -, rf43, rf35 ; add rf45, rf27, rf6                   # s8 82 store tile | s10 82 load src
-    sub.andc -, rf0, 4 ; umul24 rf38, rf38, rf50                    # s8 82 store tile
-    and rf49, rf0, 3 ; sub.pushc -, rf43, rf35                      # s8 81 stage | s9 85 store tile
-    sub.nornc -, rf0, 4 ; add rf38, rf41, rf38                      # s9 85 store tile | s8 82 store tile
-    add rf52, rf38, rf52 ; umul24 rf41, rf1, rf3 ; ldtmu.rf38       # s10 82 store tile | s8 82 load src
-    mov tmud, rf38 ; add rf41, rf4, rf41 ; ldtmu.rf38               # s8 82 store tile | s8 82 load src
-    and rf46, rf0, 3 ; mov.ifb tmua, rf31                           # s8 81 stage | s8 82 store tile
-    mov tmud, rf38 ; umul24 rf44, rf44, rf50 ; ldtmu.rf38           # s8 82 store tile | s8 82 load src
-    mov.ifb tmua, rf34 ; add rf41, rf41, rf44                       # s8 82 store tile
-    mov tmud, rf38 ; add rf41, rf41, rf47 ; ldtmu.rf38              # s8 82 store tile | s10 82 store tile | s8 82 load src
-    mov.ifb tmua, rf33 ; umul24 rf47, rf1, rf3                      # s8 82 store tile
-    mov tmud, rf38 ; add rf38, rf4, rf47 ; ldunifrf.rf47            # s8 82 store tile | s10 82 store tile | uniform 0x000000b8
-    mov.ifb tmua, rf37 ; sub.pushc -, rf48, rf42                    # s8 82 store tile | s10 82 load src
-    mov tmud, rf14 ; umul24 rf49, rf49, rf50 ; ldunifrf.rf44        # s9 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x000000bc
-    tmuwt - ; add rf38, rf38, rf49 ; ldunifrf.rf49                  # s8 82 store tile | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf31 ; add rf31, rf38, rf47                       # s9 85 store tile | s10 82 store tile
-    mov tmud, rf14 ; umul24 rf38, rf1, rf3 ; ldunifrf.rf47          # s9 85 store tile | s12 82 store tile | uniform 0x000001e0
-    mov.ifb tmua, rf34 ; add rf34, rf4, rf38                        # s9 85 store tile
-    mov tmud, rf14 ; umul24 rf46, rf46, rf50 ; ldunifrf.rf50        # s9 85 store tile | s8 82 store tile | s12 82 store tile | uniform 0x000001e4
-    shl rf33, rf6, 3 ; mov.ifb tmua, rf33                           # s12 82 load src | s9 85 store tile
-    mov tmud, rf14 ; add rf34, rf34, rf46 ; ldunifrf.rf46           # s9 85 store tile | s8 82 store tile | s12 82 store tile | uniform 0x00000210
-    mov.ifb tmua, rf37 ; add rf34, rf34, rf44                       # s9 85 store tile | s10 82 store tile
-    mov.ifa tmuau, rf27 ; add rf33, rf49, rf33                      # s10 82 load src | s12 82 load src | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf27, -1 ; umul24 rf27, rf1, rf3                 # s10 82 load src | uniform 0xfffffffd (u8)
-    mov.ifa tmuau, rf45 ; add rf33, rf33, -2                        # s10 82 load src | s12 82 load src | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf45, -1 ; add rf33, rf33, rf29                  # s10 82 load src | s12 82 load src | uniform 0xfffffffd (u8)
-    add rf27, rf33, rf6 ; add rf45, rf4, rf27 ; thrsw ; ldunifrf.rf49 # s12 82 load src | s1 82 load src | uniform value:src
-    add rf45, rf45, rf13 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf44    # s2 82 store tile | s1 82 load src | uniform value:src
-    add rf37, rf45, rf47 ; add rf45, rf4, rf37 ; ldunifrf.rf47      # s12 82 store tile | s18 62 damping | uniform 0x00010000
-    sub.pushc -, rf48, rf42 ; add rf45, rf45, rf13                  # s10 82 store tile | s2 82 store tile
-    sub.andc -, rf0, 4 ; add rf45, rf45, rf50                       # s10 82 store tile | s12 82 store tile
-    sub.pushc -, rf48, rf42 ; umul24 rf50, rf1, rf3                 # s11 85 store tile
-    sub.nornc -, rf0, 4 ; add rf50, rf4, rf50                       # s11 85 store tile
-    add rf38, rf50, rf13 ; v8dot rf50, rf32, rf47 ; ldtmu.rf47      # s2 82 store tile | s18 62 damping | s10 82 load src
-    mov tmud, rf47 ; add rf46, rf38, rf46 ; ldtmu.rf38              # s10 82 store tile | s12 82 store tile | s10 82 load src
-    and rf47, rf0, 1 ; mov.ifb tmua, rf52                           # s1 81 stage | s10 82 store tile
-    mov tmud, rf38 ; mov rf30, rf24 ; ldtmu.rf38                    # s10 82 store tile | s18 111 select | s10 82 load src
-    shl rf47, rf47, 2 ; mov.ifb tmua, rf41                          # s1 82 load src | s10 82 store tile
-    mov tmud, rf38 ; add rf47, rf49, rf47 ; ldtmu.rf38              # s10 82 store tile | s1 82 load src | s10 82 load src
-    shr rf49, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s10 82 store tile
-    and rf38, rf49, 1 ; mov tmud, rf38                              # s4 81 stage | s10 82 store tile
-    mov.ifb tmua, rf34 ; sub.pushc -, 0, rf39                       # s10 82 store tile | s12 82 load src
-    mov tmud, rf14 ; sub.andc -, rf43, rf35                         # s11 85 store tile | s12 82 load src
-    tmuwt - ; smul24 rf38, rf38, rf6 ; ldunifrf.rf49                # s4 82 load src | s18 97 table | uniform table:log2
-    vfla rf52 ; mov.ifb tmua, rf52                                  # s12 82 load src | s11 85 store tile
-    shl rf40, rf6, 3 ; mov tmud, rf14                               # s12 82 load src | s11 85 store tile
-    mov.ifb tmua, rf41 ; add rf38, rf47, rf38                       # s11 85 store tile | s4 82 load src
-    mov tmud, rf14 ; add rf38, rf38, rf40 ; ldunifrf.rf40           # s11 85 store tile | s14 82 load src | s18 61 sec | uniform 0x00000100
-    mov.ifb tmua, rf31 ; add rf31, rf38, rf29                       # s11 85 store tile | s14 82 load src
-    shl rf38, rf6, 3 ; mov tmud, rf14                               # s12 82 load src | s11 85 store tile
-    mov.ifb tmua, rf34 ; add rf34, rf44, rf38                       # s11 85 store tile | s12 82 load src
-    mov.ifa tmuau, rf33 ; sub rf34, rf34, -8                        # s12 82 load src | s16 82 load src | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf33, -1 ; add rf29, rf34, rf29                  # s12 82 load src | s16 82 load src | uniform 0xfffffffd (u8)
-    mov.ifa tmuau, rf27 ; add rf33, rf29, rf6                       # s12 82 load src | s16 82 load src | uniform 0xfffffffd (u8)
-    sub.ifa tmuau, rf27, -1 ; v8dot rf27, rf32, rf40                # s12 82 load src | s18 61 sec | uniform 0xfffffffd (u8)
-    nop ; mov rf34, rf24 ; thrsw ; ldunifrf.rf40                    # s18 111 select | s18 63 dir | uniform 0x01000000
-    shl rf32, rf36, 2 ; v8dot rf40, rf32, rf40                      # s18 97 table | s18 63 dir
-    shl rf38, rf27, 2                                               # s18 98 table
-    nop ; sub.pushc -, 0, rf39                                      # s12 82 store tile
-    asr rf35, rf36, 1 ; sub.andc -, rf43, rf35                      # s18 99 shr | s12 82 store tile
-    sub.andc -, rf0, 1 ; add rf35, rf35, rf35                       # s12 82 store tile | s18 99 mul
-    shl rf52, rf40, 3 ; mov.pushz -, rf52                           # s18 117 table | s13 85 store tile
-    nop ; sub.andc -, rf0, 1                                        # s13 85 store tile
-    nop ; ldtmu.rf43                                                # s12 82 load src
-    nop ; mov tmud, rf43 ; ldtmu.rf43                               # s12 82 store tile | s12 82 load src
-    mov.ifb tmua, rf37 ; add rf44, rf40, 2                          # s12 82 store tile | s18 113 add
-    nop ; mov tmud, rf43 ; ldtmu.rf43                               # s12 82 store tile | s12 82 load src
-    shl rf44, rf44, 2 ; mov.ifb tmua, rf45                          # s18 113 beside0 | s12 82 store tile
-    nop ; mov tmud, rf43 ; ldtmu.rf43                               # s12 82 store tile | s12 82 load src
-    mov.ifb tmua, rf46 ; add rf40, rf40, 6                          # s12 82 store tile | s18 113 add
-    nop ; mov tmud, rf43 ; ldunifrf.rf43                            # s12 82 store tile | s18 117 table | uniform table:dy
-    mov.ifb tmua, rf15 ; sub.pushc -, 0, rf39                       # s12 82 store tile | s14 82 load src
-    nop ; mov tmud, rf14 ; ldunifrf.rf41                            # s13 85 store tile | s18 117 table | uniform table:dx
-    tmuwt - ; ldunifrf.rf47                                         # s1 82 store tile | uniform 0x00000068
-    nop ; mov.ifb tmua, rf37                                        # s13 85 store tile
-    nop ; mov tmud, rf14                                            # s13 85 store tile
-    shl rf40, rf40, 2 ; mov.ifb tmua, rf45                          # s18 113 way | s13 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf45                            # s13 85 store tile | s18 113 beside0 | uniform table:next
-    nop ; mov.ifb tmua, rf46                                        # s13 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf46                            # s13 85 store tile | s18 117 table | uniform table:dy
-    nop ; mov.ifb tmua, rf15                                        # s13 85 store tile
-    nop ; mov.ifa tmuau, rf31                                       # s14 82 load src | uniform 0xfffffffd (u8)
-    nop ; sub.ifa tmuau, rf31, -1                                   # s14 82 load src | uniform 0xfffffffd (u8)
-    nop ; sub.ifa tmuau, rf31, -2                                   # s14 82 load src | uniform 0xfffffffd (u8)
-    nop ; sub.ifa tmuau, rf31, -3                                   # s14 82 load src | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldunifrf.rf31                                     # s18 117 table | uniform table:dx
-    nop
-    nop
-    nop ; sub.pushc -, 0, rf39                                      # s14 82 store tile
+    tmuwt - ; umul24 rf20, rf1, rf3 ; ldunifrf.rf21                 # uniform value:threads
+    umin tmuau, rf5, rf2 ; add rf20, rf4, rf20 ; thrsw              # the item's record | uniform 0xfffffffc (vec4)
+    shl rf20, rf21, 4 ; add rf21, rf20, rf13                        # s2 82 store tile
+    and rf22, rf0, 1 ; add rf20, rf5, rf20                          # s1 81 stage | the item's record
+    shl rf22, rf22, 2 ; umul24 rf23, rf1, rf3                       # s1 82 load src
+    shr rf23, rf0, 1 ; add rf24, rf4, rf23                          # s1 81 stage
+    add rf24, rf24, rf13 ; smul24 rf23, rf23, rf6 ; ldunifrf.rf25   # s2 82 store tile | s1 82 load src | uniform value:src
+    add rf25, rf25, rf22 ; umul24 rf26, rf1, rf3 ; ldtmu.rf22       # s1 82 load src | the item's record
+    add rf25, rf25, rf23 ; add rf26, rf4, rf26 ; ldtmu.rf23         # s1 82 load src | the item's record
+    add rf25, rf25, rf23 ; add rf26, rf26, rf13 ; ldunifrf.rf27     # s1 82 load src | s2 82 store tile | s1 82 store tile | uniform 0x00000068
+    mov tmuau, rf25 ; add rf28, rf26, rf7 ; ldtmu.rf26              # s1 82 load src | s2 82 store tile | the item's record | uniform 0xfffffffd (u8)
+    sub tmuau, rf25, -1 ; umul24 rf29, rf1, rf3                     # s1 82 load src | uniform 0xfffffffd (u8)
+    sub tmuau, rf25, -2 ; add rf29, rf4, rf29                       # s1 82 load src | uniform 0xfffffffd (u8)
+    sub tmuau, rf25, -3 ; add rf25, rf29, rf13                      # s1 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
+    nop ; umul24 rf30, rf1, rf3 ; thrsw ; ldtmu.rf29                # the item's record
+    and rf29, rf29, rf12 ; smul24 rf31, rf6, -2                     # s2 64 edges | s2 82 load src
+    asr rf30, rf29, 2 ; add rf32, rf4, rf30                         # s2 75 shr
+    asr rf33, rf29, 3 ; umul24 rf34, rf1, rf3                       # s2 76 shr
+    asr rf36, rf29, 1 ; add rf35, rf33, rf33                        # s2 75 shr | s2 76 mul
+    add rf37, rf36, rf36 ; add rf38, rf4, rf34 ; ldtmu.rf34         # s2 75 mul | s1 82 load src
+    tmuwt - ; umul24 rf40, rf1, rf3 ; ldtmu.rf39                    # the last trip's stores | s1 82 load src
+    mov tmud, rf34 ; add rf40, rf4, rf40 ; ldtmu.rf34               # s1 82 store tile | s1 82 load src
+    add tmua, rf8, rf27 ; umul24 rf41, rf1, rf3 ; ldtmu.rf27        # s1 82 store tile | s1 82 load src
+    mov tmud, rf39 ; sub.pushc -, rf35, rf30                        # s1 82 store tile | s2 82 load src
+    add tmua, rf8, rf9 ; sub.andc -, rf37, rf29                     # s1 82 store tile | s2 82 load src
+    vfla rf34 ; mov tmud, rf34 ; ldunifrf.rf39                      # s2 82 load src | s1 82 store tile | s1 82 load src | uniform value:src
+    add tmua, rf8, rf10 ; add rf31, rf39, rf31 ; ldunifrf.rf39      # s1 82 store tile | s2 82 load src | s2 82 store tile | uniform 0x00000034
+    mov tmud, rf27 ; add rf27, rf31, -2                             # s1 82 store tile | s2 82 load src
+    and rf31, rf0, 1 ; add tmua, rf8, rf11                          # s1 81 stage | s1 82 store tile
+    shl rf31, rf31, 2 ; add rf27, rf27, rf23                        # s1 82 load src | s2 82 load src
+    mov.ifa tmuau, rf27 ; add rf42, rf27, rf6                       # s2 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf27, -1 ; add rf25, rf25, rf39                  # s2 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
+    shr rf27, rf0, 1 ; mov.ifa tmuau, rf42                          # s1 81 stage | s2 82 load src | uniform 0xfffffffd (u8)
+    and rf27, rf27, 1 ; sub.pushc -, rf35, rf30                     # s4 81 stage | s4 82 load src
+    sub.ifb tmuau, rf42, -1 ; smul24 rf27, rf27, rf6                # s2 82 load src | s4 82 load src | uniform 0xfffffffd (u8)
+    sub rf24, rf24, -4 ; add rf41, rf4, rf41                        # s2 82 store tile
+    add rf42, rf30, rf30 ; umul24 rf39, rf1, rf3 ; ldunifrf.rf43    # s6 75 mul | s1 82 load src | uniform value:src
+    add rf31, rf43, rf31 ; smul24 rf43, rf6, -2                     # s1 82 load src | s2 82 load src
+    shr rf31, rf0, 1 ; add rf27, rf31, rf27                         # s1 81 stage | s4 82 load src
+    and rf31, rf31, 1 ; add rf27, rf27, rf43                        # s4 81 stage | s4 82 load src
+    and rf43, rf0, 1 ; add rf27, rf27, rf23                         # s1 81 stage | s4 82 load src
+    tmuwt - ; umul24 rf31, rf31, rf7 ; ldunifrf.rf44                # s4 82 store tile | uniform 0x00000014
+    shl rf43, rf43, 4 ; mov.ifa tmuau, rf27                         # s1 82 store tile | s4 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf27, -1 ; add rf31, rf31, rf43                  # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
+    shr rf32, rf0, 1 ; add rf31, rf32, rf31                         # s1 81 stage | s4 82 store tile
+    sub.ifa tmuau, rf27, -2 ; add rf39, rf4, rf39                   # s4 82 load src | uniform 0xfffffffd (u8)
+    and rf32, rf32, 1 ; add rf39, rf39, rf13                        # s4 81 stage | s2 82 store tile
+    sub.ifa tmuau, rf27, -3 ; umul24 rf27, rf32, rf7                # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf32                                     # s1 82 load src | uniform value:src
+    and rf43, rf0, 1                                                # s1 81 stage
+    shl rf43, rf43, 4                                               # s1 82 store tile
+    shr rf45, rf0, 1 ; sub.pushc -, rf35, rf30                      # s1 81 stage | s2 82 store tile
+    and rf45, rf45, 1 ; sub.andc -, rf37, rf29                      # s4 81 stage | s2 82 store tile
+    sub.andc -, rf0, 1 ; add rf27, rf27, rf43                       # s2 82 store tile | s4 82 store tile
+    and rf34, rf0, 1 ; mov.pushz -, rf34                            # s1 81 stage | s3 85 store tile
+    sub.andc -, rf0, 1 ; add rf27, rf38, rf27                       # s3 85 store tile | s4 82 store tile
+    nop ; umul24 rf38, rf45, rf7 ; ldtmu.rf45                       # s4 82 store tile | s2 82 load src
+    mov tmud, rf45 ; umul24 rf43, rf1, rf3 ; ldtmu.rf45             # s2 82 store tile | s2 82 load src
+    shl rf34, rf34, 4 ; mov.ifb tmua, rf21                          # s1 82 store tile | s2 82 store tile
+    mov tmud, rf45 ; add rf38, rf38, rf34 ; ldtmu.rf34              # s2 82 store tile | s4 82 store tile | s2 82 load src
+    shr rf45, rf0, 1 ; mov.ifb tmua, rf24                           # s1 81 stage | s2 82 store tile
+    mov tmud, rf34 ; add rf38, rf40, rf38 ; ldtmu.rf34              # s2 82 store tile | s4 82 store tile | s2 82 load src
+    and rf45, rf45, 1 ; mov.ifb tmua, rf28                          # s4 81 stage | s2 82 store tile
+    and rf34, rf0, 1 ; mov tmud, rf34                               # s1 81 stage | s2 82 store tile
+    shl rf34, rf34, 4 ; mov.ifb tmua, rf25                          # s1 82 store tile | s2 82 store tile
+    mov tmud, rf14 ; sub rf31, rf31, -8                             # s3 85 store tile | s4 82 store tile
+    tmuwt - ; sub rf27, rf27, -12                                   # s4 82 store tile
+    mov.ifa tmua, rf21 ; sub rf21, rf38, -16                        # s3 85 store tile | s4 82 store tile
+    mov tmud, rf14 ; umul24 rf45, rf45, rf7 ; ldunifrf.rf38         # s3 85 store tile | s4 82 store tile | s6 82 store tile | uniform 0x00000028
+    mov.ifa tmua, rf24 ; add rf24, rf45, rf34                       # s3 85 store tile | s4 82 store tile
+    mov tmud, rf14 ; add rf24, rf41, rf24 ; ldunifrf.rf41           # s3 85 store tile | s4 82 store tile | s6 82 store tile | uniform 0x0000002c
+    mov.ifa tmua, rf28 ; add rf24, rf24, rf44                       # s3 85 store tile | s4 82 store tile
+    mov tmud, rf14 ; smul24 rf28, rf6, -2                           # s3 85 store tile | s2 82 load src
+    mov.ifa tmua, rf25 ; add rf25, rf32, rf28 ; thrsw               # s3 85 store tile | s2 82 load src
+    sub rf25, rf25, -8 ; add rf38, rf39, rf38                       # s6 82 load src | s6 82 store tile
+    and rf39, rf0, 3 ; add rf25, rf25, rf23                         # s8 81 stage | s6 82 load src
+    sub.pushc -, rf35, rf30 ; add rf28, rf25, rf6                   # s4 82 store tile | s6 82 load src
+    sub.andc -, rf0, 4 ; add rf43, rf4, rf43                        # s4 82 store tile
+    shl rf39, rf39, 1 ; sub.pushc -, rf35, rf30                     # s8 82 load src | s5 85 store tile
+    sub.nornc -, rf0, 4 ; add rf43, rf43, rf13                      # s5 85 store tile | s2 82 store tile
+    add rf43, rf43, rf41 ; umul24 rf32, rf1, rf3 ; ldtmu.rf41       # s6 82 store tile | s4 82 load src
+    mov tmud, rf41 ; add rf41, rf4, rf32 ; ldtmu.rf32               # s4 82 store tile | s4 82 load src
+    and rf44, rf0, 3 ; mov.ifb tmua, rf31                           # s8 81 stage | s4 82 store tile
+    mov tmud, rf32 ; add rf41, rf41, rf13 ; ldtmu.rf32              # s4 82 store tile | s2 82 store tile | s4 82 load src
+    and rf34, rf0, 3 ; mov.ifb tmua, rf27                           # s8 81 stage | s4 82 store tile
+    mov tmud, rf32 ; umul24 rf45, rf1, rf3 ; ldtmu.rf32             # s4 82 store tile | s4 82 load src
+    mov.ifb tmua, rf21 ; add rf45, rf4, rf45                        # s4 82 store tile
+    mov tmud, rf32 ; add rf32, rf45, rf13 ; ldunifrf.rf45           # s4 82 store tile | s2 82 store tile | s6 82 store tile | uniform 0x00000058
+    mov.ifb tmua, rf24 ; sub.pushc -, rf35, rf30                    # s4 82 store tile | s6 82 load src
+    mov tmud, rf14 ; sub.andc -, rf42, rf36                         # s5 85 store tile | s6 82 load src
+    vfla rf41 ; add rf45, rf41, rf45 ; ldunifrf.rf40                # s6 82 load src | s6 82 store tile | uniform 0x0000005c
+    tmuwt - ; add rf32, rf32, rf40 ; ldunifrf.rf40                  # s6 82 store tile | s1 82 load src | uniform value:src
+    and rf31, rf0, 3 ; mov.ifb tmua, rf31                           # s8 81 stage | s5 85 store tile
+    and rf46, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s5 85 store tile
+    mov.ifb tmua, rf27 ; smul24 rf27, rf39, rf6                     # s5 85 store tile | s8 82 load src
+    mov tmud, rf14 ; add rf27, rf40, rf27 ; ldunifrf.rf40           # s5 85 store tile | s8 82 load src | s8 82 store tile | uniform 0x00000060
+    mov.ifb tmua, rf21 ; add rf21, rf27, -2                         # s5 85 store tile | s8 82 load src
+    mov tmud, rf14 ; add rf21, rf21, rf23 ; ldunifrf.rf27           # s5 85 store tile | s8 82 load src | s8 82 store tile | uniform 0x00000064
+    mov.ifb tmua, rf24 ; sub.pushc -, rf37, rf29                    # s5 85 store tile | s8 82 load src
+    mov.ifb tmuau, rf25 ; add rf24, rf21, rf6                       # s6 82 load src | s8 82 load src | uniform 0xfffffffd (u8)
+    sub.ifb tmuau, rf25, -1 ; umul24 rf25, rf1, rf3                 # s6 82 load src | uniform 0xfffffffd (u8)
+    mov.ifb tmuau, rf28 ; add rf25, rf4, rf25                       # s6 82 load src | uniform 0xfffffffd (u8)
+    sub.ifb tmuau, rf28, -1 ; umul24 rf28, rf44, rf40               # s6 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf25, rf25, rf28 ; ldunifrf.rf28                  # s8 82 store tile | uniform 0x00000090
+    and rf44, rf0, 3 ; mov.ifa tmuau, rf21                          # s8 81 stage | s8 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf21, -1 ; add rf21, rf25, rf40                  # s8 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
+    shl rf44, rf44, 1 ; mov.ifa tmuau, rf24                         # s8 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf24, -1 ; umul24 rf24, rf1, rf3                 # s8 82 load src | uniform 0xfffffffd (u8)
+    add rf24, rf4, rf24 ; umul24 rf34, rf34, rf40 ; thrsw ; ldunifrf.rf25 # s8 82 store tile | uniform 0x00000094
+    and rf34, rf0, 3 ; add rf24, rf24, rf34                         # s8 81 stage | s8 82 store tile
+    add rf24, rf24, rf27 ; umul24 rf27, rf1, rf3 ; ldunifrf.rf39    # s8 82 store tile | s1 82 load src | uniform value:src
+    sub.pushc -, rf35, rf30 ; add rf27, rf4, rf27                   # s6 82 store tile
+    sub.andc -, rf42, rf36 ; umul24 rf31, rf31, rf40                # s6 82 store tile | s8 82 store tile
+    sub.andc -, rf0, 1 ; add rf27, rf27, rf31                       # s6 82 store tile | s8 82 store tile
+    mov.pushz -, rf41 ; add rf27, rf27, rf28                        # s7 85 store tile | s8 82 store tile
+    sub.andc -, rf0, 1 ; umul24 rf28, rf1, rf3                      # s7 85 store tile
+    add rf40, rf4, rf28 ; umul24 rf46, rf46, rf40 ; ldtmu.rf28      # s8 82 store tile | s6 82 load src
+    mov tmud, rf28 ; add rf40, rf40, rf46 ; ldtmu.rf28              # s6 82 store tile | s8 82 store tile | s6 82 load src
+    and rf46, rf0, 3 ; mov.ifb tmua, rf38                           # s8 81 stage | s6 82 store tile
+    mov tmud, rf28 ; add rf28, rf40, rf25 ; ldtmu.rf25              # s6 82 store tile | s8 82 store tile | s6 82 load src
+    and rf40, rf0, 3 ; mov.ifb tmua, rf43                           # s8 81 stage | s6 82 store tile
+    mov tmud, rf25 ; smul24 rf44, rf44, rf6 ; ldtmu.rf25            # s6 82 store tile | s8 82 load src | s6 82 load src
+    and rf41, rf0, 3 ; mov.ifb tmua, rf45                           # s8 81 stage | s6 82 store tile
+    mov tmud, rf25 ; add rf25, rf39, rf44 ; ldunifrf.rf39           # s6 82 store tile | s8 82 load src | s8 82 store tile | uniform 0x00000060
+    mov.ifb tmua, rf32 ; sub rf25, rf25, -8                         # s6 82 store tile | s10 82 load src
+    mov tmud, rf14 ; add rf25, rf25, rf23 ; ldunifrf.rf44           # s7 85 store tile | s10 82 load src | s10 82 store tile | uniform 0x00000088
+    tmuwt - ; sub.pushc -, rf42, rf36                               # s10 82 load src
+    mov.ifb tmua, rf38 ; add rf38, rf25, rf6                        # s7 85 store tile | s10 82 load src
+    mov tmud, rf14 ; umul24 rf31, rf1, rf3 ; ldunifrf.rf30          # s7 85 store tile | s10 82 store tile | uniform 0x0000008c
+    mov.ifb tmua, rf43 ; add rf31, rf4, rf31                        # s7 85 store tile
+    mov tmud, rf14 ; umul24 rf34, rf34, rf39 ; ldunifrf.rf43        # s7 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x000000b8
+    shl rf45, rf6, 3 ; mov.ifb tmua, rf45                           # s12 82 load src | s7 85 store tile
+    mov tmud, rf14 ; add rf31, rf31, rf34 ; ldunifrf.rf34           # s7 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x000000bc
+    mov.ifb tmua, rf32 ; add rf31, rf31, rf44                       # s7 85 store tile | s10 82 store tile
+    tmuwt - ; umul24 rf32, rf1, rf3 ; ldunifrf.rf44                 # s1 82 load src | uniform value:src
+    mov.ifa tmuau, rf25 ; add rf32, rf4, rf32                       # s10 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf25, -1 ; umul24 rf25, rf46, rf39               # s10 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf38 ; add rf25, rf32, rf25                      # s10 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf38, -1 ; add rf25, rf25, rf30                  # s10 82 load src | s10 82 store tile | uniform 0xfffffffd (u8)
+    add rf44, rf44, rf45 ; umul24 rf45, rf1, rf3 ; thrsw ; ldunifrf.rf30 # s12 82 load src | s12 82 store tile | uniform 0x000001e0
+    add rf40, rf4, rf45 ; umul24 rf45, rf40, rf39 ; ldunifrf.rf38   # s8 82 store tile | s12 82 store tile | uniform 0x000001e4
+    add rf40, rf40, rf45 ; umul24 rf45, rf1, rf3                    # s8 82 store tile
+    sub.pushc -, rf37, rf29 ; add rf40, rf40, rf43                  # s8 82 store tile | s10 82 store tile
+    sub.andc -, rf0, 4 ; add rf45, rf4, rf45                        # s8 82 store tile
+    sub.pushc -, rf37, rf29 ; umul24 rf39, rf41, rf39               # s9 85 store tile | s8 82 store tile
+    sub.nornc -, rf0, 4 ; add rf39, rf45, rf39                      # s9 85 store tile | s8 82 store tile
+    add rf39, rf39, rf34 ; umul24 rf45, rf1, rf3 ; ldtmu.rf34       # s10 82 store tile | s8 82 load src
+    mov tmud, rf34 ; add rf45, rf4, rf45 ; ldtmu.rf34               # s8 82 store tile | s8 82 load src
+    mov.ifb tmua, rf21 ; add rf44, rf44, -2                         # s8 82 store tile | s12 82 load src
+    mov tmud, rf34 ; add rf44, rf44, rf23 ; ldtmu.rf34              # s8 82 store tile | s12 82 load src | s8 82 load src
+    mov.ifb tmua, rf24 ; add rf41, rf44, rf6                        # s8 82 store tile | s12 82 load src
+    mov tmud, rf34 ; add rf45, rf45, rf13 ; ldtmu.rf34              # s8 82 store tile | s2 82 store tile | s8 82 load src
+    and rf43, rf0, 1 ; mov.ifb tmua, rf27                           # s1 81 stage | s8 82 store tile
+    shl rf34, rf43, 2 ; mov tmud, rf34                              # s1 82 load src | s8 82 store tile
+    shr rf43, rf0, 1 ; mov.ifb tmua, rf28                           # s1 81 stage | s8 82 store tile
+    and rf43, rf43, 1 ; mov tmud, rf14                              # s4 81 stage | s9 85 store tile
+    tmuwt - ; sub.pushc -, 0, rf33                                  # s12 82 load src
+    sub.andc -, rf37, rf29 ; mov.ifb tmua, rf21                     # s12 82 load src | s9 85 store tile
+    vfla rf21 ; mov tmud, rf14 ; ldunifrf.rf32                      # s12 82 load src | s9 85 store tile | s12 82 store tile | uniform 0x00000210
+    shl rf24, rf6, 3 ; mov.ifb tmua, rf24                           # s12 82 load src | s9 85 store tile
+    mov tmud, rf14 ; add rf30, rf45, rf30 ; ldunifrf.rf45           # s9 85 store tile | s12 82 store tile | uniform 0x00000214
+    mov.ifb tmua, rf27 ; umul24 rf27, rf1, rf3                      # s9 85 store tile
+    mov tmud, rf14 ; add rf27, rf4, rf27 ; ldunifrf.rf46            # s9 85 store tile | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf28 ; add rf27, rf27, rf13                       # s9 85 store tile | s2 82 store tile
+    tmuwt - ; add rf27, rf27, rf38 ; ldunifrf.rf38                  # s12 82 store tile | s14 82 store tile | uniform 0x000001e8
+    shr rf28, rf0, 1 ; mov.ifa tmuau, rf44                          # s1 81 stage | s12 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf44, -1 ; umul24 rf44, rf1, rf3                 # s12 82 load src | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf41 ; add rf44, rf4, rf44                       # s12 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf41, -1 ; add rf41, rf44, rf13                  # s12 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
+    add rf32, rf41, rf32 ; umul24 rf41, rf1, rf3 ; thrsw            # s12 82 store tile
+    and rf41, rf28, 1 ; add rf28, rf4, rf41                         # s4 81 stage
+    and rf44, rf0, 1 ; add rf28, rf28, rf13                         # s1 81 stage | s2 82 store tile
+    sub.pushc -, rf42, rf36 ; add rf28, rf28, rf45                  # s10 82 store tile | s12 82 store tile
+    sub.andc -, rf0, 4 ; add rf34, rf46, rf34                       # s10 82 store tile | s1 82 load src
+    shl rf44, rf44, 4 ; sub.pushc -, rf42, rf36                     # s1 82 store tile | s11 85 store tile
+    sub.nornc -, rf0, 4 ; smul24 rf43, rf43, rf6                    # s11 85 store tile | s4 82 load src
+    add rf43, rf34, rf43 ; umul24 rf46, rf1, rf3 ; ldtmu.rf34       # s4 82 load src | s10 82 load src
+    mov tmud, rf34 ; add rf34, rf43, rf24 ; ldtmu.rf24              # s10 82 store tile | s14 82 load src | s10 82 load src
+    shr rf43, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s10 82 store tile
+    mov tmud, rf24 ; add rf34, rf34, rf23 ; ldtmu.rf24              # s10 82 store tile | s14 82 load src | s10 82 load src
+    and rf43, rf43, 1 ; mov.ifb tmua, rf25                          # s4 81 stage | s10 82 store tile
+    mov tmud, rf24 ; add rf46, rf4, rf46 ; ldtmu.rf24               # s10 82 store tile | s10 82 load src
+    and rf45, rf0, 1 ; mov.ifb tmua, rf40                           # s1 81 stage | s10 82 store tile
+    shl rf24, rf45, 4 ; mov tmud, rf24                              # s1 82 store tile | s10 82 store tile
+    shr rf45, rf0, 1 ; mov.ifb tmua, rf39                           # s1 81 stage | s10 82 store tile
+    and rf45, rf45, 1 ; mov tmud, rf14                              # s4 81 stage | s11 85 store tile
+    tmuwt - ; sub.pushc -, 0, rf33                                  # s14 82 load src
+    and rf31, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s11 85 store tile
+    shl rf31, rf31, 4 ; mov tmud, rf14                              # s1 82 store tile | s11 85 store tile
+    shr rf25, rf0, 1 ; mov.ifb tmua, rf25                           # s1 81 stage | s11 85 store tile
+    and rf25, rf25, 1 ; mov tmud, rf14                              # s4 81 stage | s11 85 store tile
+    and rf40, rf0, 1 ; mov.ifb tmua, rf40                           # s1 81 stage | s11 85 store tile
+    shl rf40, rf40, 4 ; mov tmud, rf14                              # s1 82 store tile | s11 85 store tile
+    mov.ifb tmua, rf39 ; umul24 rf39, rf41, rf7                     # s11 85 store tile | s4 82 store tile
+    tmuwt - ; add rf39, rf39, rf44 ; ldunifrf.rf44                  # s4 82 store tile | s14 82 store tile | uniform 0x000001ec
+    mov.ifa tmuau, rf34 ; add rf39, rf46, rf39                      # s14 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf34, -1 ; add rf38, rf39, rf38                  # s14 82 load src | s14 82 store tile | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf34, -2 ; umul24 rf39, rf1, rf3                 # s14 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf34, -3 ; add rf34, rf4, rf39                   # s14 82 load src | uniform 0xfffffffd (u8)
+    nop ; umul24 rf43, rf43, rf7 ; thrsw ; ldunifrf.rf39            # s4 82 store tile | s14 82 store tile | uniform 0x000001f0
+    shl rf24, rf6, 3 ; add rf43, rf43, rf24                         # s12 82 load src | s4 82 store tile
+    add rf34, rf34, rf43 ; umul24 rf43, rf1, rf3 ; ldunifrf.rf46    # s4 82 store tile | s14 82 store tile | uniform 0x000001f4
+    sub.pushc -, 0, rf33 ; add rf34, rf34, rf44                     # s12 82 store tile | s14 82 store tile
+    sub.andc -, rf37, rf29 ; add rf29, rf4, rf43                    # s12 82 store tile
+    sub.andc -, rf0, 1 ; umul24 rf45, rf45, rf7                     # s12 82 store tile | s4 82 store tile
+    mov.pushz -, rf21 ; add rf21, rf45, rf31                        # s13 85 store tile | s4 82 store tile
+    sub.andc -, rf0, 1 ; add rf21, rf29, rf21                       # s13 85 store tile | s4 82 store tile
+    add rf39, rf21, rf39 ; umul24 rf29, rf1, rf3 ; ldtmu.rf21       # s14 82 store tile | s12 82 load src
+    mov tmud, rf21 ; add rf29, rf4, rf29 ; ldtmu.rf21               # s12 82 store tile | s12 82 load src
+    mov.ifb tmua, rf30 ; umul24 rf25, rf25, rf7                     # s12 82 store tile | s4 82 store tile
+    mov tmud, rf21 ; add rf25, rf25, rf40 ; ldtmu.rf21              # s12 82 store tile | s4 82 store tile | s12 82 load src
+    mov.ifb tmua, rf27 ; add rf25, rf29, rf25                       # s12 82 store tile | s4 82 store tile
+    mov tmud, rf21 ; add rf25, rf25, rf46 ; ldtmu.rf21              # s12 82 store tile | s14 82 store tile | s12 82 load src
+    mov.ifb tmua, rf32 ; umul24 rf46, rf1, rf3                      # s12 82 store tile
+    mov tmud, rf21 ; add rf21, rf4, rf46 ; ldunifrf.rf46            # s12 82 store tile | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf28 ; add rf24, rf46, rf24                       # s12 82 store tile | s12 82 load src
+    mov tmud, rf14 ; sub rf24, rf24, -8                             # s13 85 store tile | s16 82 load src
+    tmuwt - ; sub.pushc -, 0, rf33                                  # s16 82 load src
+    sub.andc -, rf42, rf36 ; mov.ifb tmua, rf30                     # s16 82 load src | s13 85 store tile
+    vfla rf30 ; mov tmud, rf14 ; ldunifrf.rf46                      # s16 82 load src | s13 85 store tile | s16 82 store tile | uniform 0x00000208
+    mov.ifb tmua, rf27 ; add rf23, rf24, rf23                       # s13 85 store tile | s16 82 load src
+    mov tmud, rf14 ; add rf24, rf23, rf6 ; ldunifrf.rf27            # s13 85 store tile | s16 82 load src | s18 62 damping | uniform 0x00010000
+    mov.ifb tmua, rf32 ; add rf21, rf21, rf13                       # s13 85 store tile | s2 82 store tile
+    mov tmud, rf14 ; add rf21, rf21, rf46 ; ldunifrf.rf46           # s13 85 store tile | s16 82 store tile | s18 97 table | uniform table:log2
+    mov.ifb tmua, rf28 ; v8dot rf27, rf26, rf27                     # s13 85 store tile | s18 62 damping
+    tmuwt - ; v8dot rf28, rf26, 1                                   # s18 60 pri
+    shl rf32, rf28, 2 ; mov.ifa tmuau, rf23                         # s18 97 table | s16 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf23, -1 ; mov rf23, rf18                        # s16 82 load src | s18 111 select | uniform 0xfffffffd (u8)
+    asr rf29, rf28, 1 ; mov.ifa tmuau, rf24                         # s18 99 shr | s16 82 load src | uniform 0xfffffffd (u8)
+    sub.ifa tmuau, rf24, -1 ; add rf24, rf29, rf29                  # s16 82 load src | s18 99 mul | uniform 0xfffffffd (u8)
+    nop ; mov rf40, rf18 ; thrsw ; ldunifrf.rf29                    # s18 111 select | s18 61 sec | uniform 0x00000100
+    nop ; v8dot rf29, rf26, rf29 ; ldunifrf.rf31                    # s18 61 sec | s18 63 dir | uniform 0x01000000
+    shl rf26, rf29, 2 ; v8dot rf31, rf26, rf31                      # s18 98 table | s18 63 dir
+    nop ; sub.pushc -, 0, rf33                                      # s14 82 store tile
     nop ; sub.andc -, rf0, 4                                        # s14 82 store tile
-    nop ; sub.pushc -, 0, rf39                                      # s15 85 store tile
+    nop ; sub.pushc -, 0, rf33                                      # s15 85 store tile
     nop ; sub.nornc -, rf0, 4                                       # s15 85 store tile
-    nop ; ldtmu.rf37                                                # s14 82 load src
-    nop ; mov tmud, rf37 ; ldtmu.rf37                               # s14 82 store tile | s14 82 load src
-    nop ; mov.ifb tmua, rf16                                        # s14 82 store tile
-    nop ; mov tmud, rf37 ; ldtmu.rf37                               # s14 82 store tile | s14 82 load src
-    nop ; mov.ifb tmua, rf17                                        # s14 82 store tile
-    nop ; mov tmud, rf37 ; ldtmu.rf37                               # s14 82 store tile | s14 82 load src
-    nop ; mov.ifb tmua, rf18                                        # s14 82 store tile
-    nop ; mov tmud, rf37 ; ldunifrf.rf37                            # s14 82 store tile | s1 82 store tile | uniform 0x00000068
-    mov.ifb tmua, rf19 ; sub.pushc -, 0, rf39                       # s14 82 store tile | s16 82 load src
-    mov tmud, rf14 ; sub.andc -, rf48, rf42                         # s15 85 store tile | s16 82 load src
-    tmuwt -
-    vfla rf51 ; mov.ifb tmua, rf16                                  # s16 82 load src | s15 85 store tile
-    nop ; mov tmud, rf14                                            # s15 85 store tile
-    nop ; mov.ifb tmua, rf17                                        # s15 85 store tile
-    nop ; mov tmud, rf14                                            # s15 85 store tile
-    nop ; mov.ifb tmua, rf18                                        # s15 85 store tile
-    nop ; mov tmud, rf14                                            # s15 85 store tile
-    nop ; mov.ifb tmua, rf19                                        # s15 85 store tile
-    nop ; mov.ifa tmuau, rf29                                       # s16 82 load src | uniform 0xfffffffd (u8)
-    nop ; sub.ifa tmuau, rf29, -1                                   # s16 82 load src | uniform 0xfffffffd (u8)
-    nop ; mov.ifa tmuau, rf33                                       # s16 82 load src | uniform 0xfffffffd (u8)
-    nop ; sub.ifa tmuau, rf33, -1                                   # s16 82 load src | uniform 0xfffffffd (u8)
-    tmuwt - ; thrsw
-    nop ; add tmua, rf49, rf32                                      # s18 97 table
-    nop ; add tmua, rf49, rf38                                      # s18 98 table
-    nop ; sub.pushc -, 0, rf39                                      # s16 82 store tile
-    nop ; sub.andc -, rf48, rf42                                    # s16 82 store tile
+    nop ; ldtmu.rf45                                                # s14 82 load src
+    nop ; mov tmud, rf45 ; ldtmu.rf45                               # s14 82 store tile | s14 82 load src
+    shl rf37, rf31, 3 ; mov.ifb tmua, rf38                          # s18 117 table | s14 82 store tile
+    nop ; mov tmud, rf45 ; ldtmu.rf45                               # s14 82 store tile | s14 82 load src
+    nop ; mov.ifb tmua, rf34                                        # s14 82 store tile
+    nop ; mov tmud, rf45 ; ldtmu.rf45                               # s14 82 store tile | s14 82 load src
+    nop ; mov.ifb tmua, rf39                                        # s14 82 store tile
+    nop ; mov tmud, rf45 ; ldunifrf.rf45                            # s14 82 store tile | s18 117 table | uniform table:dy
+    nop ; mov.ifb tmua, rf25                                        # s14 82 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf43                            # s15 85 store tile | s18 117 table | uniform table:dx
+    tmuwt - ; sub.pushc -, rf24, rf28                               # s18 111 select
+    mov.ifb tmua, rf38 ; mov.ifna rf23, 4                           # s15 85 store tile | s18 111 select
+    mov tmud, rf14 ; mov.ifna rf40, 2                               # s15 85 store tile | s18 111 select
+    mov.ifb tmua, rf34 ; add rf34, rf31, 2                          # s15 85 store tile | s18 113 add
+    nop ; mov tmud, rf14 ; ldunifrf.rf38                            # s15 85 store tile | s1 82 store tile | uniform 0x00000068
+    shl rf34, rf34, 2 ; mov.ifb tmua, rf39                          # s18 113 beside0 | s15 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf39                            # s15 85 store tile | s1 82 store tile | uniform 0x00000068
+    nop ; mov.ifb tmua, rf25 ; thrsw                                # s15 85 store tile
+    tmuwt - ; ldunifrf.rf25                                         # s1 82 store tile | uniform 0x00000068
+    nop ; add tmua, rf46, rf32 ; ldunifrf.rf32                      # s18 97 table | s1 82 store tile | uniform 0x00000068
+    sub.pushc -, 0, rf33 ; add tmua, rf46, rf26                     # s16 82 store tile | s18 98 table
+    sub.andc -, rf42, rf36 ; add rf31, rf31, 6                      # s16 82 store tile | s18 113 add
     nop ; sub.andc -, rf0, 1                                        # s16 82 store tile
-    nop ; mov.pushz -, rf51                                         # s17 85 store tile
+    shl rf30, rf31, 2 ; mov.pushz -, rf30                           # s18 113 way | s17 85 store tile
     nop ; sub.andc -, rf0, 1                                        # s17 85 store tile
-    nop ; ldtmu.rf51                                                # s16 82 load src
-    nop ; mov tmud, rf51 ; ldtmu.rf51                               # s16 82 store tile | s16 82 load src
-    nop ; mov.ifb tmua, rf20                                        # s16 82 store tile
-    nop ; mov tmud, rf51 ; ldtmu.rf51                               # s16 82 store tile | s16 82 load src
+    nop ; ldtmu.rf31                                                # s16 82 load src
+    nop ; mov tmud, rf31 ; ldtmu.rf31                               # s16 82 store tile | s16 82 load src
     nop ; mov.ifb tmua, rf21                                        # s16 82 store tile
-    nop ; mov tmud, rf51 ; ldtmu.rf51                               # s16 82 store tile | s16 82 load src
-    nop ; mov.ifb tmua, rf22                                        # s16 82 store tile
-    nop ; mov tmud, rf51 ; ldunifrf.rf51                            # s16 82 store tile | s18 113 beside0 | uniform table:next
-    nop ; mov.ifb tmua, rf23                                        # s16 82 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf42                            # s17 85 store tile | s18 117 table | uniform table:dy
-    nop ; mov.ifa tmua, rf20                                        # s17 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf48                            # s17 85 store tile | s18 117 table | uniform table:dx
+    nop ; mov tmud, rf31 ; ldtmu.rf31                               # s16 82 store tile | s16 82 load src
+    nop ; mov.ifb tmua, rf15                                        # s16 82 store tile
+    nop ; mov tmud, rf31 ; ldtmu.rf31                               # s16 82 store tile | s16 82 load src
+    nop ; mov.ifb tmua, rf16                                        # s16 82 store tile
+    nop ; mov tmud, rf31 ; ldunifrf.rf31                            # s16 82 store tile | s18 113 beside0 | uniform table:next
+    nop ; mov.ifb tmua, rf17                                        # s16 82 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf36                            # s17 85 store tile | s18 117 table | uniform table:dy
     nop ; mov.ifa tmua, rf21                                        # s17 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf39                            # s17 85 store tile | s1 82 store tile | uniform 0x00000068
-    tmuwt - ; sub.pushc -, rf35, rf36                               # s18 111 select
-    mov.ifb tmua, rf22 ; mov.ifna rf30, 4                           # s17 85 store tile | s18 111 select
-    mov tmud, rf14 ; mov.ifna rf34, 2                               # s17 85 store tile | s18 111 select
-    nop ; mov.ifb tmua, rf23 ; thrsw                                # s17 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf21                            # s17 85 store tile | s18 117 table | uniform table:dx
+    nop ; mov.ifa tmua, rf15                                        # s17 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf42                            # s17 85 store tile | s1 82 store tile | uniform 0x00000068
+    tmuwt - ; ldunifrf.rf26                                         # s1 82 store tile | uniform 0x00000068
+    nop ; mov.ifa tmua, rf16                                        # s17 85 store tile
+    nop ; mov tmud, rf14                                            # s17 85 store tile
+    nop ; mov.ifa tmua, rf17 ; thrsw                                # s17 85 store tile
     tmuwt -                                                         # s18 117 load tile
-    nop ; add tmuau, rf43, rf52                                     # s18 117 table | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf41, rf52 ; thrsw ; ldtmu.rf41                # s18 117 table | s18 97 table | uniform 0xfffffffa (vec2)
-    nop ; sub rf41, rf50, rf41                                      # s18 97 sub
-    max rf41, rf41, 0                                               # s18 97 pri_shift
-    nop ; thrsw ; ldtmu.rf52                                        # s18 98 table
-    nop ; sub rf50, rf50, rf52                                      # s18 98 sub
-    max rf50, rf50, 0                                               # s18 98 shift
-    nop ; ldtmu.rf52                                                # s18 117 table
-    nop ; smul24 rf35, rf52, rf7 ; ldtmu.rf43                       # s18 117 load tile | s18 117 table
-    add rf35, rf8, rf35 ; smul24 rf52, rf52, -1                     # s18 117 load tile | s18 117 mul
-    nop ; smul24 rf38, rf52, rf7 ; ldtmu.rf52                       # s18 117 load tile | s18 117 table
-    add rf49, rf8, rf38 ; smul24 rf38, rf52, 4                      # s18 117 load tile
-    add rf35, rf35, rf38 ; smul24 rf38, rf52, -1                    # s18 117 load tile | s18 117 mul
-    add tmua, rf35, rf47 ; smul24 rf38, rf38, 4                     # s18 117 load tile
-    add rf49, rf49, rf38 ; add tmua, rf8, rf47 ; thrsw ; ldtmu.rf38 # s18 117 load tile | s18 107 px | s18 117 table
-    add tmua, rf49, rf47 ; smul24 rf52, rf43, rf7                   # s18 117 load tile
-    add rf43, rf8, rf52 ; smul24 rf52, rf43, -1                     # s18 117 load tile | s18 117 mul
-    nop ; smul24 rf32, rf52, rf7 ; thrsw ; ldtmu.rf52               # s18 117 load tile
-    and rf33, rf52, rf12 ; add rf29, rf8, rf32 ; ldtmu.rf32         # s18 122 wrap | s18 117 load tile | s18 107 px
-    min rf54, rf32, rf52 ; sub rf53, rf32, rf52                     # s18 121 min | s18 119 size
-    max rf52, rf32, rf33 ; sub.pushc rf33, rf52, rf32               # s18 122 max | s18 104 select
-    max rf33, rf33, rf53 ; ldtmu.rf53                               # s18 119 size | s18 117 load tile
-    asr rf55, rf33, rf41 ; sub.pushc rf56, rf53, rf32               # s18 102 shrv | s18 104 select
-    min rf55, rf54, rf53 ; sub rf54, rf36, rf55                     # s18 121 min | s18 102 sub
-    max rf54, rf54, 0 ; sub rf57, rf32, rf53                        # s18 102 limit | s18 119 size
-    min rf33, rf33, rf54 ; smul24 rf54, rf38, 4                     # s18 103 amount | s18 117 load tile
-    max rf56, rf56, rf57 ; sub.ifb rf33, 0, rf33                    # s18 119 size | s18 104 select
-    and rf53, rf53, rf12 ; smul24 rf33, rf33, rf30                  # s18 122 wrap | s18 120 parts0
-    max rf43, rf52, rf53 ; add rf52, rf43, rf54                     # s18 122 max | s18 117 load tile
-    asr rf53, rf56, rf41 ; add tmua, rf52, rf47                     # s18 102 shrv | s18 117 load tile
-    sub rf38, rf36, rf53 ; smul24 rf53, rf38, -1                    # s18 102 sub | s18 117 mul
-    max rf38, rf38, 0                                               # s18 102 limit
-    min rf38, rf56, rf38 ; smul24 rf53, rf53, 4                     # s18 103 amount | s18 117 load tile
-    sub.ifa rf38, 0, rf38 ; add rf29, rf29, rf53                    # s18 104 select | s18 117 load tile
-    add tmua, rf29, rf47 ; smul24 rf38, rf38, rf30 ; thrsw          # s18 117 load tile | s18 120 parts1
-    add tmua, rf45, rf44 ; add rf33, rf33, rf38                     # s18 113 beside0 | s18 125 add
+    nop ; add tmuau, rf45, rf37                                     # s18 117 table | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf43, rf37 ; thrsw ; ldtmu.rf37                # s18 117 table | s18 97 table | uniform 0xfffffffa (vec2)
+    nop ; sub rf37, rf27, rf37 ; ldunifrf.rf43                      # s18 97 sub | s1 82 store tile | uniform 0x00000068
+    max rf37, rf37, 0                                               # s18 97 pri_shift
+    nop ; thrsw ; ldtmu.rf45                                        # s18 98 table
+    nop ; sub rf27, rf27, rf45                                      # s18 98 sub
+    max rf27, rf27, 0                                               # s18 98 shift
+    nop ; ldtmu.rf45                                                # s18 117 table
+    nop ; smul24 rf46, rf45, rf7 ; ldtmu.rf33                       # s18 117 load tile | s18 117 table
+    add rf45, rf8, rf46 ; smul24 rf46, rf45, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf24, rf46, rf7 ; ldtmu.rf46                       # s18 117 load tile | s18 117 table
+    add rf44, rf8, rf24 ; smul24 rf24, rf46, 4                      # s18 117 load tile
+    add rf24, rf45, rf24 ; smul24 rf45, rf46, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf24, rf38 ; smul24 rf45, rf45, 4                     # s18 117 load tile
+    add rf44, rf44, rf45 ; add tmua, rf8, rf38 ; thrsw ; ldtmu.rf38 # s18 117 load tile | s18 107 px | s18 117 table
+    add tmua, rf44, rf39 ; smul24 rf39, rf33, rf7 ; ldunifrf.rf45   # s18 117 load tile | s1 82 store tile | uniform 0x00000068
+    add rf33, rf8, rf39 ; smul24 rf39, rf33, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf46, rf39, rf7 ; thrsw ; ldtmu.rf39               # s18 117 load tile
+    and rf41, rf39, rf12 ; add rf35, rf8, rf46 ; ldtmu.rf46         # s18 122 wrap | s18 117 load tile | s18 107 px
+    min rf48, rf46, rf39 ; sub rf47, rf46, rf39                     # s18 121 min | s18 119 size
+    max rf41, rf46, rf41 ; sub.pushc rf39, rf39, rf46               # s18 122 max | s18 104 select
+    max rf39, rf39, rf47 ; ldtmu.rf47                               # s18 119 size | s18 117 load tile
+    asr rf49, rf39, rf37 ; sub.pushc rf50, rf47, rf46               # s18 102 shrv | s18 104 select
+    min rf49, rf48, rf47 ; sub rf48, rf28, rf49                     # s18 121 min | s18 102 sub
+    max rf48, rf48, 0 ; sub rf51, rf46, rf47                        # s18 102 limit | s18 119 size
+    min rf39, rf39, rf48 ; smul24 rf48, rf38, 4                     # s18 103 amount | s18 117 load tile
+    max rf50, rf50, rf51 ; sub.ifb rf39, 0, rf39                    # s18 119 size | s18 104 select
+    and rf47, rf47, rf12 ; smul24 rf39, rf39, rf23                  # s18 122 wrap | s18 120 parts0
+    max rf33, rf41, rf47 ; add rf41, rf33, rf48                     # s18 122 max | s18 117 load tile
+    asr rf38, rf50, rf37 ; smul24 rf47, rf38, -1                    # s18 102 shrv | s18 117 mul
+    sub rf38, rf28, rf38 ; smul24 rf47, rf47, 4                     # s18 102 sub | s18 117 load tile
+    max rf35, rf38, 0 ; add rf38, rf35, rf47                        # s18 102 limit | s18 117 load tile
+    min rf25, rf50, rf35 ; add tmua, rf41, rf25                     # s18 103 amount | s18 117 load tile
+    sub.ifa rf25, 0, rf25 ; add tmua, rf38, rf32                    # s18 104 select | s18 117 load tile
+    add tmua, rf31, rf34 ; smul24 rf25, rf25, rf23 ; thrsw ; ldunifrf.rf31 # s18 113 beside0 | s18 120 parts1 | uniform table:next
+    nop ; add rf25, rf39, rf25 ; ldunifrf.rf39                      # s18 125 add | s18 117 table | uniform table:dy
+    nop ; ldunifrf.rf34                                             # s18 117 table | uniform table:dx
+    nop ; thrsw ; ldtmu.rf32                                        # s18 117 load tile
+    min rf35, rf49, rf32 ; sub rf49, rf46, rf32                     # s18 121 min | s18 119 size
+    and rf50, rf32, rf12                                            # s18 122 wrap
+    max rf33, rf33, rf50 ; sub.pushc rf32, rf32, rf46               # s18 122 max | s18 104 select
+    max rf32, rf32, rf49 ; ldtmu.rf49                               # s18 119 size | s18 117 load tile
+    asr rf50, rf32, rf37 ; sub rf47, rf46, rf49                     # s18 102 shrv | s18 119 size
+    min rf50, rf35, rf49 ; sub rf35, rf28, rf50                     # s18 121 min | s18 102 sub
+    max rf35, rf35, 0                                               # s18 102 limit
+    min rf32, rf32, rf35 ; sub.pushc rf35, rf49, rf46               # s18 103 amount | s18 104 select
+    max rf35, rf35, rf47 ; sub.ifb rf32, 0, rf32                    # s18 119 size | s18 104 select
+    and rf49, rf49, rf12 ; smul24 rf32, rf32, rf40                  # s18 122 wrap | s18 120 parts2
+    asr rf25, rf35, rf37 ; add rf32, rf25, rf32                     # s18 102 shrv | s18 125 add
+    max rf33, rf33, rf49 ; sub rf25, rf28, rf25                     # s18 122 max | s18 102 sub
+    max rf25, rf25, 0                                               # s18 102 limit
+    min rf25, rf35, rf25 ; ldunifrf.rf35                            # s18 103 amount | s1 82 store tile | uniform 0x00000068
+    nop ; sub.ifa rf25, 0, rf25                                     # s18 104 select
+    nop ; smul24 rf25, rf25, rf40 ; thrsw                           # s18 120 parts3
+    nop ; add rf25, rf32, rf25                                      # s18 125 add
     nop
-    nop ; thrsw ; ldtmu.rf38                                        # s18 117 load tile
-    min rf44, rf55, rf38 ; sub rf55, rf32, rf38                     # s18 121 min | s18 119 size
-    and rf45, rf38, rf12                                            # s18 122 wrap
-    max rf43, rf43, rf45 ; sub.pushc rf38, rf38, rf32               # s18 122 max | s18 104 select
-    max rf38, rf38, rf55 ; ldtmu.rf55                               # s18 119 size | s18 117 load tile
-    asr rf45, rf38, rf41 ; sub rf47, rf32, rf55                     # s18 102 shrv | s18 119 size
-    min rf45, rf44, rf55 ; sub rf44, rf36, rf45                     # s18 121 min | s18 102 sub
-    max rf44, rf44, 0                                               # s18 102 limit
-    min rf38, rf38, rf44 ; sub.pushc rf44, rf55, rf32               # s18 103 amount | s18 104 select
-    max rf44, rf44, rf47 ; sub.ifb rf38, 0, rf38                    # s18 119 size | s18 104 select
-    and rf55, rf55, rf12 ; smul24 rf38, rf38, rf34                  # s18 122 wrap | s18 120 parts2
-    asr rf33, rf44, rf41 ; add rf38, rf33, rf38                     # s18 102 shrv | s18 125 add
-    max rf43, rf43, rf55 ; sub rf33, rf36, rf33                     # s18 122 max | s18 102 sub
-    max rf33, rf33, 0                                               # s18 102 limit
-    min rf33, rf44, rf33                                            # s18 103 amount
-    nop ; sub.ifa rf33, 0, rf33                                     # s18 104 select
-    nop ; smul24 rf33, rf33, rf34 ; thrsw                           # s18 120 parts3
-    add rf33, rf38, rf33 ; mov rf38, rf13                           # s18 125 add | s18 126 select
+    nop ; ldtmu.rf32                                                # s18 113 beside0
+    shl rf32, rf32, 3                                               # s18 117 table
+    nop ; add tmuau, rf36, rf32                                     # s18 117 table | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf21, rf32 ; thrsw                             # s18 117 table | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf21                                             # s1 82 store tile | uniform 0x00000068
     nop
-    nop ; ldtmu.rf44                                                # s18 113 beside0
-    shl rf44, rf44, 3                                               # s18 117 table
-    nop ; add tmuau, rf46, rf44                                     # s18 117 table | uniform 0xfffffffa (vec2)
-    add tmuau, rf31, rf44 ; mov rf31, rf13 ; thrsw                  # s18 117 table | s18 129 select | uniform 0xfffffffa (vec2)
-    and rf44, rf0, 1                                                # s1 81 stage
+    nop ; ldtmu.rf32                                                # s18 117 table
+    nop ; smul24 rf49, rf32, rf7 ; ldtmu.rf36                       # s18 117 load tile | s18 117 table
+    add rf32, rf8, rf49 ; smul24 rf49, rf32, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf47, rf49, rf7 ; ldtmu.rf49                       # s18 117 load tile | s18 117 table
+    add rf48, rf8, rf47 ; smul24 rf47, rf49, 4                      # s18 117 load tile
+    add rf32, rf32, rf47 ; smul24 rf47, rf49, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf32, rf42 ; smul24 rf42, rf47, 4                     # s18 117 load tile
+    add rf48, rf48, rf42 ; smul24 rf47, rf36, rf7 ; thrsw ; ldtmu.rf42 # s18 117 load tile | s18 117 table
+    add tmua, rf48, rf26 ; add rf26, rf8, rf47                      # s18 117 load tile
+    nop ; smul24 rf36, rf36, -1                                     # s18 117 mul
+    nop ; smul24 rf47, rf36, rf7 ; thrsw ; ldtmu.rf36               # s18 117 load tile
+    min rf49, rf50, rf36 ; sub rf50, rf46, rf36                     # s18 121 min | s18 119 size
+    and rf47, rf36, rf12 ; add rf51, rf8, rf47                      # s18 122 wrap | s18 117 load tile
+    max rf36, rf33, rf47 ; sub.pushc rf33, rf36, rf46               # s18 122 max | s18 104 select
+    max rf33, rf33, rf50 ; ldtmu.rf50                               # s18 119 size | s18 117 load tile
+    asr rf47, rf33, rf27 ; sub.pushc rf52, rf50, rf46               # s18 102 shrv | s18 104 select
+    min rf49, rf49, rf50 ; sub rf47, rf29, rf47                     # s18 121 min | s18 102 sub
+    max rf47, rf47, 0 ; sub rf53, rf46, rf50                        # s18 102 limit | s18 119 size
+    min rf33, rf33, rf47 ; smul24 rf47, rf42, 4                     # s18 103 amount | s18 117 load tile
+    max rf52, rf52, rf53 ; sub.ifb rf33, 0, rf33                    # s18 119 size | s18 104 select
+    and rf50, rf50, rf12 ; add rf33, rf33, rf33                     # s18 122 wrap | s18 120 parts4
+    max rf26, rf36, rf50 ; add rf36, rf26, rf47                     # s18 122 max | s18 117 load tile
+    asr rf42, rf52, rf27 ; smul24 rf47, rf42, -1                    # s18 102 shrv | s18 117 mul
+    sub rf42, rf29, rf42 ; smul24 rf47, rf47, 4                     # s18 102 sub | s18 117 load tile
+    max rf42, rf42, 0 ; add rf47, rf51, rf47                        # s18 102 limit | s18 117 load tile
+    min rf42, rf52, rf42 ; add tmua, rf36, rf43 ; ldunifrf.rf43     # s18 103 amount | s18 117 load tile | s1 82 store tile | uniform 0x00000068
+    sub.ifa rf42, 0, rf42 ; add rf25, rf25, rf33                    # s18 104 select | s18 125 add
+    add rf42, rf42, rf42 ; add tmua, rf47, rf45 ; thrsw ; ldunifrf.rf45 # s18 120 parts5 | s18 117 load tile | s1 82 store tile | uniform 0x00000068
+    add rf25, rf25, rf42 ; add tmua, rf31, rf30                     # s18 125 add | s18 113 way
     nop
-    nop ; ldtmu.rf46                                                # s18 117 table
-    nop ; smul24 rf47, rf46, rf7 ; ldtmu.rf55                       # s18 117 load tile | s18 117 table
-    add rf46, rf8, rf47 ; smul24 rf47, rf46, -1                     # s18 117 load tile | s18 117 mul
-    nop ; smul24 rf53, rf47, rf7 ; ldtmu.rf47                       # s18 117 load tile | s18 117 table
-    add rf56, rf8, rf53 ; smul24 rf53, rf47, 4                      # s18 117 load tile
-    add rf46, rf46, rf53 ; smul24 rf47, rf47, -1                    # s18 117 load tile | s18 117 mul
-    add tmua, rf46, rf37 ; smul24 rf47, rf47, 4                     # s18 117 load tile
-    add rf56, rf56, rf47 ; smul24 rf53, rf55, rf7 ; thrsw ; ldtmu.rf47 # s18 117 load tile | s18 117 table
-    add tmua, rf56, rf37 ; add rf53, rf8, rf53                      # s18 117 load tile
-    nop ; smul24 rf55, rf55, -1                                     # s18 117 mul
-    nop ; smul24 rf54, rf55, rf7 ; thrsw ; ldtmu.rf55               # s18 117 load tile
-    min rf57, rf45, rf55 ; sub rf45, rf32, rf55                     # s18 121 min | s18 119 size
-    and rf54, rf55, rf12 ; add rf58, rf8, rf54                      # s18 122 wrap | s18 117 load tile
-    max rf54, rf43, rf54 ; sub.pushc rf43, rf55, rf32               # s18 122 max | s18 104 select
-    max rf43, rf43, rf45 ; ldtmu.rf45                               # s18 119 size | s18 117 load tile
-    asr rf55, rf43, rf50 ; sub.pushc rf59, rf45, rf32               # s18 102 shrv | s18 104 select
-    min rf57, rf57, rf45 ; sub rf55, rf27, rf55                     # s18 121 min | s18 102 sub
-    max rf55, rf55, 0 ; sub rf60, rf32, rf45                        # s18 102 limit | s18 119 size
-    min rf43, rf43, rf55 ; smul24 rf55, rf47, 4                     # s18 103 amount | s18 117 load tile
-    max rf59, rf59, rf60 ; sub.ifb rf43, 0, rf43                    # s18 119 size | s18 104 select
-    and rf45, rf45, rf12 ; add rf43, rf43, rf43                     # s18 122 wrap | s18 120 parts4
-    max rf45, rf54, rf45 ; add rf53, rf53, rf55                     # s18 122 max | s18 117 load tile
-    asr rf54, rf59, rf50 ; add tmua, rf53, rf37                     # s18 102 shrv | s18 117 load tile
-    sub rf33, rf27, rf54 ; add rf43, rf33, rf43                     # s18 102 sub | s18 125 add
-    max rf33, rf33, 0                                               # s18 102 limit
-    min rf33, rf59, rf33 ; smul24 rf47, rf47, -1                    # s18 103 amount | s18 117 mul
-    nop ; sub.ifa rf33, 0, rf33                                     # s18 104 select
-    nop ; add rf33, rf33, rf33 ; thrsw                              # s18 120 parts5
-    add rf43, rf43, rf33 ; smul24 rf33, rf47, 4                     # s18 125 add | s18 117 load tile
-    nop ; add rf33, rf58, rf33                                      # s18 117 load tile
-    nop ; add tmua, rf33, rf37 ; thrsw ; ldtmu.rf37                 # s18 117 load tile
-    min rf58, rf57, rf37 ; sub rf57, rf32, rf37                     # s18 121 min | s18 119 size
-    and rf40, rf37, rf12 ; add tmua, rf51, rf40                     # s18 122 wrap | s18 113 way
-    max rf40, rf45, rf40 ; sub.pushc rf37, rf37, rf32               # s18 122 max | s18 104 parts6
-    max rf37, rf37, rf57 ; mov rf45, rf25 ; ldtmu.rf57              # s18 119 size | s18 129 select | s18 117 load tile
-    asr rf51, rf37, rf50 ; sub rf47, rf32, rf57                     # s18 102 shrv | s18 119 size
-    min rf58, rf58, rf57 ; sub rf51, rf27, rf51                     # s18 121 min | s18 102 sub
-    max rf51, rf51, 0                                               # s18 102 limit
-    min rf37, rf37, rf51 ; sub.pushc rf51, rf57, rf32               # s18 103 amount | s18 104 parts7
-    max rf47, rf51, rf47 ; sub.ifb rf37, 0, rf37                    # s18 119 size | s18 104 parts6
-    and rf37, rf57, rf12 ; add rf43, rf43, rf37 ; ldunifrf.rf57     # s18 122 wrap | s18 125 add | s18 130 store dst | uniform value:dst
-    asr rf51, rf47, rf50                                            # s18 102 shrv
-    max rf40, rf40, rf37 ; sub rf37, rf27, rf51                     # s18 122 max | s18 102 sub
-    max rf37, rf37, 0                                               # s18 102 limit
-    min rf37, rf47, rf37 ; ldunifrf.rf47                            # s18 103 amount | s18 130 store dst | uniform value:dst_stride
-    nop ; sub.ifa rf37, 0, rf37                                     # s18 104 parts7
-    nop ; add rf37, rf43, rf37 ; thrsw                              # s18 125 add
-    shl rf44, rf44, 2                                               # s1 82 load src
-    shr rf43, rf0, 1                                                # s1 81 stage
-    nop ; ldtmu.rf51                                                # s18 113 way
-    shl rf51, rf51, 3                                               # s18 117 table
-    add tmuau, rf42, rf51 ; add rf42, rf57, rf44                    # s18 117 table | s18 130 store dst | uniform 0xfffffffa (vec2)
-    add tmuau, rf48, rf51 ; smul24 rf43, rf43, rf47 ; thrsw         # s18 117 table | s18 130 store dst | uniform 0xfffffffa (vec2)
-    nop ; add rf42, rf42, rf43                                      # s18 130 store dst
-    nop ; add rf28, rf42, rf28                                      # s18 130 store dst
-    nop ; ldtmu.rf42                                                # s18 117 table
-    nop ; smul24 rf47, rf42, rf7 ; ldtmu.rf43                       # s18 117 load tile | s18 117 table
-    add rf42, rf8, rf47 ; smul24 rf47, rf42, -1                     # s18 117 load tile | s18 117 mul
-    nop ; smul24 rf48, rf47, rf7 ; ldtmu.rf47                       # s18 117 load tile | s18 117 table
-    add rf51, rf8, rf48 ; smul24 rf48, rf47, 4                      # s18 117 load tile
-    add rf42, rf42, rf48 ; smul24 rf47, rf47, -1                    # s18 117 load tile | s18 117 mul
-    add tmua, rf42, rf39 ; smul24 rf47, rf47, 4                     # s18 117 load tile
-    add rf51, rf51, rf47 ; smul24 rf48, rf43, rf7 ; thrsw ; ldtmu.rf47 # s18 117 load tile | s18 117 table
-    add tmua, rf51, rf39 ; add rf48, rf8, rf48                      # s18 117 load tile
-    nop ; smul24 rf43, rf43, -1                                     # s18 117 mul
-    nop ; smul24 rf44, rf43, rf7 ; thrsw ; ldtmu.rf43               # s18 117 p | s18 117 load tile
-    min rf57, rf58, rf43 ; sub rf58, rf32, rf43                     # s18 121 min | s18 119 size
-    and rf44, rf43, rf12 ; add rf59, rf8, rf44                      # s18 122 wrap | s18 117 p
-    max rf43, rf40, rf44 ; sub.pushc rf40, rf43, rf32               # s18 122 max | s18 104 select
-    max rf40, rf40, rf58 ; ldtmu.rf58                               # s18 119 size | s18 117 load tile
-    asr rf44, rf40, rf50 ; sub.pushc rf54, rf58, rf32               # s18 102 shrv | s18 104 select
-    min rf57, rf57, rf58 ; sub rf44, rf27, rf44                     # s18 121 min | s18 102 sub
-    max rf44, rf44, 0 ; sub rf55, rf32, rf58                        # s18 102 limit | s18 119 size
-    min rf40, rf40, rf44 ; smul24 rf44, rf47, 4                     # s18 103 amount | s18 117 load tile
-    max rf54, rf54, rf55 ; sub.ifb rf40, 0, rf40                    # s18 119 size | s18 104 select
-    and rf58, rf58, rf12 ; add rf40, rf40, rf40                     # s18 122 wrap | s18 120 parts8
-    max rf37, rf43, rf58 ; add rf40, rf37, rf40                     # s18 122 max | s18 125 add
-    asr rf44, rf54, rf50 ; add rf48, rf48, rf44                     # s18 102 shrv | s18 117 load tile
-    sub rf44, rf27, rf44 ; add tmua, rf48, rf39                     # s18 102 sub | s18 117 load tile
-    max rf44, rf44, 0                                               # s18 102 limit
-    min rf44, rf54, rf44 ; smul24 rf47, rf47, -1                    # s18 103 amount | s18 117 mul
-    nop ; sub.ifa rf44, 0, rf44                                     # s18 104 select
-    nop ; add rf44, rf44, rf44 ; thrsw                              # s18 120 parts9
-    add rf44, rf40, rf44 ; smul24 rf40, rf47, 4                     # s18 125 add | s18 117 p
-    nop ; add rf40, rf59, rf40                                      # s18 117 p
-    nop ; add tmua, rf40, rf39 ; thrsw ; ldtmu.rf39                 # s18 117 p | s18 117 load tile
-    min rf57, rf57, rf39 ; add tmua, rf35, rf9                      # s18 121 min | s18 117 load tile
-    and rf59, rf39, rf12 ; add tmua, rf8, rf9                       # s18 122 wrap | s18 107 px
-    max rf37, rf37, rf59 ; add tmua, rf49, rf9 ; thrsw ; ldtmu.rf59 # s18 122 max | s18 117 load tile | s18 117 p
-    add tmua, rf52, rf9 ; sub rf47, rf32, rf39                      # s18 117 load tile | s18 119 size
-    and rf54, rf59, rf12 ; add tmua, rf29, rf9                      # s18 122 wrap | s18 117 load tile
-    add tmua, rf46, rf9 ; sub rf43, rf32, rf59 ; thrsw ; ldtmu.rf58 # s18 117 load tile | s18 119 size
-    and rf55, rf58, rf12 ; add tmua, rf56, rf9                      # s18 122 wrap | s18 117 load tile
-    nop ; add tmua, rf53, rf9                                       # s18 117 load tile
-    nop ; add tmua, rf33, rf9 ; thrsw ; ldtmu.rf60                  # s18 117 load tile | s18 107 px
-    nop
-    nop
-    nop ; thrsw
-    nop
-    nop
-    nop ; sub.pushc rf39, rf39, rf32                                # s18 104 parts10
-    max rf39, rf39, rf47 ; add tmua, rf42, rf9                      # s18 119 size | s18 117 load tile
-    asr rf47, rf39, rf50                                            # s18 102 shrv
-    nop ; sub rf47, rf27, rf47                                      # s18 102 sub
-    max rf47, rf47, 0                                               # s18 102 limit
-    min rf39, rf39, rf47 ; sub rf47, rf60, rf58                     # s18 103 amount | s18 119 size
-    sub.ifa rf39, 0, rf39 ; sub.pushc rf61, rf59, rf32              # s18 104 parts10 | s18 104 part
-    max rf39, rf61, rf43 ; add rf43, rf44, rf39                     # s18 119 size | s18 125 add
-    asr rf44, rf39, rf50                                            # s18 102 shrv
-    nop ; sub rf44, rf27, rf44                                      # s18 102 sub
-    max rf44, rf44, 0                                               # s18 102 limit
-    min rf39, rf39, rf44                                            # s18 103 amount
-    nop ; sub.ifa rf39, 0, rf39                                     # s18 104 part
-    min rf43, rf60, rf58 ; add rf39, rf43, rf39 ; thrsw ; ldtmu.rf44 # s18 121 min | s18 125 total | s18 117 load tile
-    nop ; add rf61, rf39, 8                                         # s18 126 add
-    nop
-    nop ; thrsw
-    nop
-    nop
-    max rf39, rf60, rf55 ; sub.pushn -, rf39, 0                     # s18 122 max | s18 126 select
-    sub.pushc -, 0, rf36 ; add tmua, rf51, rf9                      # s18 129 select | s18 117 load tile
-    min rf43, rf43, rf44 ; sub.andc -, 0, rf27                      # s18 121 min | s18 129 select
-    vfla rf55 ; mov.ifb rf38, 1                                     # s18 129 select | s18 126 select
-    min.ifa rf31, rf57, rf59 ; sub rf38, rf61, rf38                 # s18 129 select | s18 126 sub
-    max.ifa rf45, rf37, rf54 ; sub rf37, rf60, rf44 ; thrsw         # s18 129 select | s18 119 size
-    asr rf38, rf38, 4                                               # s18 126 rounded
-    and rf38, rf44, rf12 ; add rf32, rf32, rf38 ; ldtmu.rf54        # s18 122 wrap | s18 129 add | s18 117 load tile
-    max rf31, rf32, rf31 ; sub.pushc -, rf2, rf5                    # s18 129 max | s18 130 store dst
-    min rf31, rf31, rf45 ; add tmua, rf48, rf9 ; ldtmu.rf45         # s18 129 limited | s18 117 load tile
-    min tmud, rf31, rf12 ; sub rf31, rf60, rf54 ; ldtmu.rf32        # s18 130 store dst | s18 119 size | s18 117 load tile
-    max rf38, rf39, rf38 ; mov.ifna tmuau, rf28 ; thrsw             # s18 122 max | s18 130 store dst | uniform 0xfffffffd (u8)
-    min rf43, rf43, rf54 ; add tmua, rf40, rf9 ; ldtmu.rf39         # s18 121 min | s18 117 p | s18 117 load tile
-    and rf57, rf54, rf12 ; sub rf59, rf60, rf45                     # s18 122 wrap | s18 119 size
-    max rf38, rf38, rf57 ; sub rf57, rf60, rf32 ; thrsw             # s18 122 max | s18 119 size
-    min rf43, rf43, rf45                                            # s18 121 min
-    nop
-    nop ; sub.pushc rf58, rf58, rf60                                # s18 104 select
-    max rf47, rf58, rf47                                            # s18 119 size
-    asr rf58, rf47, rf41                                            # s18 102 shrv
-    and rf61, rf45, rf12 ; sub rf58, rf36, rf58                     # s18 122 wrap | s18 102 sub
-    max rf58, rf58, 0                                               # s18 102 limit
-    min rf47, rf47, rf58                                            # s18 103 amount
-    sub.ifa rf47, 0, rf47 ; sub.pushc rf44, rf44, rf60              # s18 104 select
-    max rf44, rf44, rf37 ; smul24 rf37, rf47, rf30                  # s18 119 size | s18 120 parts0
-    asr rf47, rf44, rf41                                            # s18 102 shrv
-    max rf47, rf38, rf61 ; sub rf38, rf36, rf47                     # s18 122 max | s18 102 sub
-    max rf38, rf38, 0 ; add tmua, rf35, rf10                        # s18 102 limit | s18 117 load tile
-    min rf38, rf44, rf38 ; sub rf44, rf60, rf39                     # s18 103 amount | s18 119 size
-    sub.ifa rf38, 0, rf38 ; sub.pushc rf54, rf54, rf60              # s18 104 select
-    max rf38, rf54, rf31 ; smul24 rf31, rf38, rf30 ; ldtmu.rf54     # s18 119 size | s18 120 parts1 | s18 117 load tile
-    asr rf31, rf38, rf41 ; add rf37, rf37, rf31                     # s18 102 shrv | s18 125 add
-    min rf43, rf43, rf32 ; sub rf31, rf36, rf31                     # s18 121 min | s18 102 sub
-    max rf31, rf31, 0 ; add tmua, rf8, rf10                         # s18 102 limit | s18 107 px
-    min rf31, rf38, rf31                                            # s18 103 amount
-    and rf38, rf32, rf12 ; sub.ifa rf31, 0, rf31                    # s18 122 wrap | s18 104 select
-    max rf38, rf47, rf38 ; smul24 rf31, rf31, rf34 ; thrsw ; ldtmu.rf47 # s18 122 max | s18 120 parts2 | s18 117 load tile
-    min rf31, rf43, rf39 ; add rf37, rf37, rf31                     # s18 121 min | s18 125 add
-    and rf43, rf39, rf12 ; add tmua, rf49, rf10                     # s18 122 wrap | s18 117 load tile
-    max rf38, rf38, rf43 ; sub rf43, rf60, rf54 ; thrsw             # s18 122 max | s18 119 size
-    min rf31, rf31, rf54                                            # s18 121 min
-    and rf61, rf54, rf12                                            # s18 122 wrap
-    nop ; thrsw
-    nop
-    nop
-    nop ; sub.pushc rf45, rf45, rf60                                # s18 104 select
-    max rf32, rf45, rf59 ; sub.pushc rf45, rf32, rf60               # s18 119 size | s18 104 select
-    asr rf59, rf32, rf41                                            # s18 102 shrv
-    max rf57, rf45, rf57 ; sub rf45, rf36, rf59                     # s18 119 size | s18 102 sub
-    max rf45, rf45, 0 ; sub rf59, rf60, rf47                        # s18 102 limit | s18 119 size
-    min rf32, rf32, rf45 ; ldtmu.rf45                               # s18 103 amount | s18 117 load tile
-    asr rf58, rf57, rf50 ; sub.ifb rf32, 0, rf32                    # s18 102 shrv | s18 104 select
-    sub rf58, rf27, rf58 ; smul24 rf32, rf32, rf34                  # s18 102 sub | s18 120 parts3
-    max rf32, rf58, 0 ; add rf37, rf37, rf32                        # s18 102 limit | s18 125 add
-    min rf32, rf57, rf32 ; add tmua, rf52, rf10                     # s18 103 amount | s18 117 load tile
-    sub.ifa rf32, 0, rf32 ; sub.pushc rf39, rf39, rf60              # s18 104 select
-    max rf39, rf39, rf44 ; add rf32, rf32, rf32 ; ldtmu.rf44        # s18 119 size | s18 120 parts4 | s18 117 load tile
-    asr rf32, rf39, rf50 ; add rf37, rf37, rf32                     # s18 102 shrv | s18 125 add
-    max rf38, rf38, rf61 ; sub rf32, rf27, rf32 ; ldtmu.rf61        # s18 122 max | s18 102 sub | s18 117 load tile
-    max rf32, rf32, 0 ; add tmua, rf29, rf10                        # s18 102 limit | s18 117 load tile
-    min rf32, rf39, rf32 ; sub rf39, rf60, rf45                     # s18 103 amount | s18 119 size
-    min rf31, rf31, rf47 ; sub.ifa rf32, 0, rf32                    # s18 121 min | s18 104 select
-    and rf57, rf47, rf12 ; add rf32, rf32, rf32 ; thrsw             # s18 122 wrap | s18 120 parts5
-    max rf32, rf38, rf57 ; add rf38, rf37, rf32 ; ldtmu.rf37        # s18 122 max | s18 125 add | s18 117 p
-    min rf31, rf31, rf45 ; add tmua, rf46, rf10                     # s18 121 min | s18 117 load tile
-    and rf57, rf45, rf12 ; sub rf58, rf60, rf44 ; thrsw             # s18 122 wrap | s18 119 size
-    nop
-    nop
-    max rf54, rf32, rf57 ; sub.pushc rf32, rf54, rf60               # s18 122 max | s18 104 parts6
-    max rf32, rf32, rf43 ; add tmua, rf56, rf10                     # s18 119 size | s18 117 load tile
-    asr rf43, rf32, rf50                                            # s18 102 shrv
-    min rf43, rf31, rf44 ; sub rf31, rf27, rf43                     # s18 121 min | s18 102 sub
-    max rf31, rf31, 0                                               # s18 102 limit
-    min rf31, rf32, rf31 ; sub rf32, rf60, rf61                     # s18 103 amount | s18 119 size
-    sub.ifa rf31, 0, rf31 ; sub.pushc rf47, rf47, rf60              # s18 104 parts6 | s18 104 parts7
-    max rf31, rf47, rf59 ; add rf38, rf38, rf31                     # s18 119 size | s18 125 add
-    asr rf47, rf31, rf50 ; sub rf59, rf60, rf37                     # s18 102 shrv | s18 119 size
-    and rf57, rf44, rf12 ; sub rf47, rf27, rf47                     # s18 122 wrap | s18 102 sub
-    max rf47, rf47, 0                                               # s18 102 limit
-    min rf31, rf31, rf47                                            # s18 103 amount
-    sub.ifa rf31, 0, rf31 ; sub.pushc rf45, rf45, rf60              # s18 104 parts7 | s18 104 select
-    max rf31, rf45, rf39 ; add rf38, rf38, rf31                     # s18 119 size | s18 125 add
-    asr rf39, rf31, rf50                                            # s18 102 shrv
-    max rf54, rf54, rf57 ; sub rf39, rf27, rf39                     # s18 122 max | s18 102 sub
-    max rf39, rf39, 0 ; mov rf57, rf13                              # s18 102 limit | s18 126 select
-    min rf31, rf31, rf39                                            # s18 103 amount
-    min rf43, rf43, rf61 ; sub.ifa rf31, 0, rf31                    # s18 121 min | s18 104 select
-    and rf39, rf61, rf12 ; add rf31, rf31, rf31 ; thrsw             # s18 122 wrap | s18 120 parts8
-    max rf31, rf54, rf39 ; add rf38, rf38, rf31 ; ldtmu.rf39        # s18 122 max | s18 125 add | s18 117 load tile
-    and rf54, rf37, rf12 ; add tmua, rf53, rf10                     # s18 122 wrap | s18 117 load tile
-    tmuwt - ; mov rf45, rf13 ; thrsw                                # s18 129 select
-    nop
-    nop
-    nop ; sub.pushc rf44, rf44, rf60                                # s18 104 select
-    max rf44, rf44, rf58 ; add tmua, rf33, rf10 ; ldtmu.rf58        # s18 119 size | s18 117 load tile | s18 107 px
-    asr rf47, rf44, rf50                                            # s18 102 shrv
-    nop ; sub rf47, rf27, rf47                                      # s18 102 sub
-    max rf47, rf47, 0                                               # s18 102 limit
-    min rf44, rf44, rf47                                            # s18 103 amount
-    sub.ifa rf44, 0, rf44 ; sub.pushc rf61, rf61, rf60              # s18 104 select | s18 104 parts10
-    max rf44, rf61, rf32 ; add rf32, rf44, rf44                     # s18 119 size | s18 120 parts9
-    asr rf32, rf44, rf50 ; add rf38, rf38, rf32                     # s18 102 shrv | s18 125 add
-    sub rf32, rf27, rf32 ; add tmua, rf42, rf10                     # s18 102 sub | s18 117 load tile
-    max rf32, rf32, 0 ; mov rf61, rf25                              # s18 102 limit | s18 129 select
-    min rf32, rf44, rf32 ; sub rf44, rf58, rf39                     # s18 103 amount | s18 119 size
-    sub.ifa rf32, 0, rf32 ; sub.pushc rf47, rf37, rf60              # s18 104 parts10 | s18 104 part
-    max rf32, rf47, rf59 ; add rf38, rf38, rf32                     # s18 119 size | s18 125 add
-    asr rf47, rf32, rf50                                            # s18 102 shrv
-    nop ; sub rf47, rf27, rf47                                      # s18 102 sub
-    max rf47, rf47, 0                                               # s18 102 limit
-    min rf32, rf32, rf47                                            # s18 103 amount
-    nop ; sub.ifa rf32, 0, rf32                                     # s18 104 part
-    min rf38, rf58, rf39 ; add rf32, rf38, rf32 ; thrsw ; ldtmu.rf47 # s18 121 min | s18 125 total | s18 117 load tile
-    nop ; add rf59, rf32, 8                                         # s18 126 add
-    nop
-    nop ; thrsw
-    nop
-    nop
-    nop ; thrsw
-    nop
-    nop
-    and rf32, rf39, rf12 ; sub.pushn -, rf32, 0                     # s18 122 wrap | s18 126 select
-    mov.pushz -, rf55 ; mov.ifa rf57, 1                             # s18 129 select | s18 126 select
-    min.ifna rf45, rf43, rf37 ; sub rf37, rf59, rf57                # s18 129 select | s18 126 sub
-    max.ifna rf61, rf31, rf54 ; add tmua, rf51, rf10 ; thrsw        # s18 129 select | s18 117 load tile
-    asr rf37, rf37, 4 ; sub rf31, rf58, rf47                        # s18 126 rounded | s18 119 size
-    max rf37, rf58, rf32 ; add rf32, rf60, rf37 ; ldtmu.rf60        # s18 122 max | s18 129 add | s18 117 load tile
-    max rf32, rf32, rf45 ; sub.pushc -, rf2, rf5                    # s18 129 max | s18 130 store dst
-    min rf32, rf32, rf61 ; add tmua, rf48, rf10 ; ldtmu.rf61        # s18 129 limited | s18 117 load tile
-    min tmud, rf32, rf12 ; sub rf32, rf58, rf60 ; ldtmu.rf45        # s18 130 store dst | s18 119 size | s18 117 load tile
-    min rf38, rf38, rf47 ; sub.ifna tmuau, rf28, -1                 # s18 121 min | s18 130 store dst | uniform 0xfffffffd (u8)
-    and rf54, rf47, rf12 ; add tmua, rf40, rf10 ; thrsw ; ldtmu.rf43 # s18 122 wrap | s18 117 p | s18 117 load tile
-    max rf37, rf37, rf54 ; sub rf54, rf58, rf61                     # s18 122 max | s18 119 size
-    min rf38, rf38, rf60 ; sub rf57, rf58, rf45                     # s18 121 min | s18 119 size
-    and rf59, rf60, rf12 ; sub.pushc rf39, rf39, rf58               # s18 122 wrap | s18 104 select
-    max rf39, rf39, rf44                                            # s18 119 size
-    asr rf44, rf39, rf41                                            # s18 102 shrv
-    max rf44, rf37, rf59 ; sub rf37, rf36, rf44                     # s18 122 max | s18 102 sub
-    max rf37, rf37, 0                                               # s18 102 limit
-    min rf37, rf39, rf37                                            # s18 103 amount
-    sub.ifa rf37, 0, rf37 ; sub.pushc rf47, rf47, rf58              # s18 104 select
-    max rf37, rf47, rf31 ; smul24 rf31, rf37, rf30 ; ldtmu.rf47     # s18 119 size | s18 120 parts0 | s18 117 load tile
-    asr rf39, rf37, rf41                                            # s18 102 shrv
-    min rf39, rf38, rf61 ; sub rf38, rf36, rf39                     # s18 121 min | s18 102 sub
-    max rf38, rf38, 0                                               # s18 102 limit
-    min rf35, rf37, rf38 ; add tmua, rf35, rf11                     # s18 103 amount | s18 117 load tile
-    sub.ifa rf35, 0, rf35 ; sub.pushc rf60, rf60, rf58              # s18 104 select
-    max rf35, rf60, rf32 ; smul24 rf32, rf35, rf30 ; ldtmu.rf60     # s18 119 size | s18 120 parts1 | s18 117 load tile
-    asr rf31, rf35, rf41 ; add rf32, rf31, rf32                     # s18 102 shrv | s18 125 add
-    and rf37, rf61, rf12 ; sub rf31, rf36, rf31                     # s18 122 wrap | s18 102 sub
-    max rf31, rf31, 0 ; add tmua, rf8, rf11                         # s18 102 limit | s18 107 px
-    min rf31, rf35, rf31 ; sub rf35, rf58, rf43                     # s18 103 amount | s18 119 size
-    max rf37, rf44, rf37 ; sub.ifa rf31, 0, rf31                    # s18 122 max | s18 104 select
-    min rf39, rf39, rf45 ; smul24 rf31, rf31, rf34 ; thrsw          # s18 121 min | s18 120 parts2
-    and rf31, rf45, rf12 ; add rf32, rf32, rf31                     # s18 122 wrap | s18 125 add
-    max rf31, rf37, rf31 ; add tmua, rf49, rf11 ; ldtmu.rf37        # s18 122 max | s18 117 load tile
-    min rf39, rf39, rf43 ; sub rf49, rf58, rf47 ; thrsw             # s18 121 min | s18 119 size
-    and rf52, rf43, rf12 ; add tmua, rf52, rf11                     # s18 122 wrap | s18 117 load tile
-    max rf31, rf31, rf52 ; sub rf52, rf58, rf60                     # s18 122 max | s18 119 size
-    min rf39, rf39, rf47 ; sub rf44, rf58, rf37 ; thrsw             # s18 121 min | s18 119 size
-    and rf38, rf47, rf12                                            # s18 122 wrap
-    nop
-    nop ; sub.pushc rf61, rf61, rf58                                # s18 104 select
-    max rf45, rf61, rf54 ; sub.pushc rf54, rf45, rf58               # s18 119 size | s18 104 select
-    asr rf61, rf45, rf41                                            # s18 102 shrv
-    max rf57, rf54, rf57 ; sub rf54, rf36, rf61                     # s18 119 size | s18 102 sub
-    max rf54, rf54, 0                                               # s18 102 limit
-    min rf45, rf45, rf54 ; ldtmu.rf54                               # s18 103 amount | s18 117 load tile
-    asr rf61, rf57, rf50 ; sub.ifb rf45, 0, rf45                    # s18 102 shrv | s18 104 select
-    sub rf61, rf27, rf61 ; smul24 rf45, rf45, rf34                  # s18 102 sub | s18 120 parts3
-    max rf32, rf61, 0 ; add rf45, rf32, rf45                        # s18 102 limit | s18 125 add
-    min rf29, rf57, rf32 ; add tmua, rf29, rf11 ; ldtmu.rf32        # s18 103 amount | s18 117 load tile
-    sub.ifa rf29, 0, rf29 ; sub.pushc rf43, rf43, rf58              # s18 104 select
-    max rf35, rf43, rf35 ; add rf29, rf29, rf29 ; ldtmu.rf43        # s18 119 size | s18 120 parts4 | s18 117 p
-    asr rf29, rf35, rf50 ; add rf45, rf45, rf29                     # s18 102 shrv | s18 125 add
-    max rf31, rf31, rf38 ; sub rf29, rf27, rf29                     # s18 122 max | s18 102 sub
-    max rf29, rf29, 0 ; add tmua, rf46, rf11                        # s18 102 limit | s18 117 load tile
-    min rf29, rf35, rf29 ; sub rf35, rf58, rf54                     # s18 103 amount | s18 119 size
-    min rf39, rf39, rf60 ; sub.ifa rf29, 0, rf29                    # s18 121 min | s18 104 select
-    and rf46, rf60, rf12 ; add rf29, rf29, rf29 ; thrsw             # s18 122 wrap | s18 120 parts5
-    max rf29, rf31, rf46 ; add rf31, rf45, rf29                     # s18 122 max | s18 125 add
-    min rf39, rf39, rf37 ; add tmua, rf56, rf11                     # s18 121 min | s18 117 load tile
-    and rf56, rf37, rf12 ; sub rf45, rf58, rf32 ; thrsw ; ldtmu.rf46 # s18 122 wrap | s18 119 size | s18 117 load tile
-    max rf29, rf29, rf56 ; add tmua, rf53, rf11 ; ldtmu.rf53        # s18 122 max | s18 117 load tile | s18 107 px
-    min rf39, rf39, rf54 ; sub rf56, rf58, rf43                     # s18 121 min | s18 119 size
-    and rf38, rf54, rf12 ; sub.pushc rf47, rf47, rf58               # s18 122 wrap | s18 104 parts6
-    max rf47, rf47, rf49 ; mov rf49, rf13                           # s18 119 size | s18 126 select
-    asr rf57, rf47, rf50                                            # s18 102 shrv
-    max rf38, rf29, rf38 ; sub rf29, rf27, rf57                     # s18 122 max | s18 102 sub
-    max rf29, rf29, 0                                               # s18 102 limit
-    min rf29, rf47, rf29 ; mov rf47, rf13                           # s18 103 amount | s18 129 select
-    sub.ifa rf29, 0, rf29 ; sub.pushc rf60, rf60, rf58              # s18 104 parts6 | s18 104 parts7
-    max rf29, rf60, rf52 ; add rf31, rf31, rf29 ; ldtmu.rf52        # s18 119 size | s18 125 add | s18 117 load tile
-    asr rf60, rf29, rf50                                            # s18 102 shrv
-    min rf60, rf39, rf32 ; sub rf39, rf27, rf60                     # s18 121 min | s18 102 sub
-    max rf39, rf39, 0                                               # s18 102 limit
-    min rf29, rf29, rf39 ; add tmua, rf33, rf11                     # s18 103 amount | s18 117 load tile
-    sub.ifa rf29, 0, rf29 ; sub.pushc rf37, rf37, rf58              # s18 104 parts7 | s18 104 select
-    max rf29, rf37, rf44 ; add rf31, rf31, rf29                     # s18 119 size | s18 125 add
-    asr rf42, rf29, rf50 ; add tmua, rf42, rf11                     # s18 102 shrv | s18 117 load tile
-    and rf37, rf32, rf12 ; sub rf42, rf27, rf42                     # s18 122 wrap | s18 102 sub
-    max rf42, rf42, 0 ; mov rf44, rf25                              # s18 102 limit | s18 129 select
-    min rf29, rf29, rf42 ; sub rf42, rf53, rf46                     # s18 103 amount | s18 119 size
-    sub.ifa rf29, 0, rf29 ; sub.pushc rf54, rf54, rf58              # s18 104 select
-    max rf35, rf54, rf35 ; add rf29, rf29, rf29                     # s18 119 size | s18 120 parts8
-    asr rf29, rf35, rf50 ; add rf31, rf31, rf29                     # s18 102 shrv | s18 125 add
-    max rf37, rf38, rf37 ; sub rf29, rf27, rf29                     # s18 122 max | s18 102 sub
-    max rf29, rf29, 0 ; sub rf38, rf53, rf52                        # s18 102 limit | s18 119 size
-    min rf29, rf35, rf29                                            # s18 103 amount
-    sub.ifa rf29, 0, rf29 ; sub.pushc rf32, rf32, rf58              # s18 104 select | s18 104 parts10
-    max rf32, rf32, rf45 ; add rf29, rf29, rf29                     # s18 119 size | s18 120 parts9
-    asr rf29, rf32, rf50 ; add rf31, rf31, rf29                     # s18 102 shrv | s18 125 add
-    and rf45, rf43, rf12 ; sub rf29, rf27, rf29                     # s18 122 wrap | s18 102 sub
-    max rf29, rf29, 0                                               # s18 102 limit
-    min rf29, rf32, rf29                                            # s18 103 amount
-    sub.ifa rf29, 0, rf29 ; sub.pushc rf32, rf43, rf58              # s18 104 parts10 | s18 104 part
-    max rf29, rf32, rf56 ; add rf31, rf31, rf29                     # s18 119 size | s18 125 add
-    asr rf32, rf29, rf50                                            # s18 102 shrv
-    min rf56, rf53, rf46 ; sub rf32, rf27, rf32                     # s18 121 min | s18 102 sub
-    max rf32, rf32, 0                                               # s18 102 limit
-    min rf29, rf29, rf32                                            # s18 103 amount
-    and rf32, rf46, rf12 ; sub.ifa rf29, 0, rf29                    # s18 122 wrap | s18 104 part
-    max rf31, rf53, rf32 ; add rf29, rf31, rf29 ; thrsw             # s18 122 max | s18 125 total
-    min rf32, rf56, rf52 ; add rf56, rf29, 8                        # s18 121 min | s18 126 add
-    and rf35, rf52, rf12                                            # s18 122 wrap
-    max rf31, rf31, rf35 ; add tmua, rf51, rf11 ; thrsw ; ldtmu.rf35 # s18 122 max | s18 117 load tile
-    min rf51, rf32, rf35 ; sub rf32, rf53, rf35                     # s18 121 min | s18 119 size
-    and rf54, rf35, rf12                                            # s18 122 wrap
-    max rf31, rf31, rf54 ; add tmua, rf48, rf11 ; thrsw ; ldtmu.rf48 # s18 122 max | s18 117 load tile
-    min rf54, rf51, rf48 ; sub rf51, rf53, rf48                     # s18 121 min | s18 119 size
-    tmuwt -
-    and rf40, rf48, rf12 ; add tmua, rf40, rf11 ; thrsw ; ldtmu.rf33 # s18 122 wrap | s18 117 p | s18 117 load tile
-    max rf31, rf31, rf40 ; sub rf40, rf53, rf33                     # s18 122 max | s18 119 size
-    min rf54, rf54, rf33                                            # s18 121 min
-    and rf39, rf33, rf12 ; thrsw                                    # s18 122 wrap
-    nop
-    nop
-    max rf29, rf31, rf39 ; sub.pushn -, rf29, 0                     # s18 122 max | s18 126 select
-    mov.pushz -, rf55 ; mov.ifa rf49, 1                             # s18 129 select | s18 126 select
-    min.ifna rf47, rf60, rf43 ; sub rf43, rf56, rf49                # s18 129 select | s18 126 sub
-    max.ifna rf44, rf37, rf45 ; mov rf37, rf13 ; thrsw              # s18 129 select | s18 126 select
-    asr rf43, rf43, 4                                               # s18 126 rounded
-    nop ; add rf43, rf58, rf43 ; ldtmu.rf58                         # s18 129 add | s18 117 load tile
-    max rf43, rf43, rf47 ; sub.pushc -, rf2, rf5                    # s18 129 max | s18 130 store dst
-    min rf43, rf43, rf44 ; sub rf44, rf53, rf58 ; ldtmu.rf47        # s18 129 limited | s18 119 size | s18 117 load tile
-    min tmud, rf43, rf12 ; sub rf43, rf53, rf47 ; ldtmu.rf45        # s18 130 store dst | s18 119 size | s18 117 load tile
-    sub.ifna tmuau, rf28, -2 ; sub.pushc rf46, rf46, rf53           # s18 130 store dst | s18 104 select | uniform 0xfffffffd (u8)
-    max rf42, rf46, rf42 ; sub rf46, rf53, rf45                     # s18 119 size
-    asr rf49, rf42, rf41                                            # s18 102 shrv
-    min rf54, rf54, rf58 ; sub rf49, rf36, rf49                     # s18 121 min | s18 102 sub
-    max rf49, rf49, 0                                               # s18 102 limit
-    min rf42, rf42, rf49                                            # s18 103 amount
-    sub.ifa rf42, 0, rf42 ; sub.pushc rf52, rf52, rf53              # s18 104 select
-    max rf42, rf52, rf38 ; smul24 rf38, rf42, rf30                  # s18 119 size | s18 120 parts0
-    asr rf52, rf42, rf41                                            # s18 102 shrv
-    and rf49, rf58, rf12 ; sub rf52, rf36, rf52                     # s18 122 wrap | s18 102 sub
-    max rf52, rf52, 0                                               # s18 102 limit
-    min rf42, rf42, rf52                                            # s18 103 amount
-    sub.ifa rf42, 0, rf42 ; sub.pushc rf35, rf35, rf53              # s18 104 select
-    max rf32, rf35, rf32 ; smul24 rf30, rf42, rf30                  # s18 119 size | s18 120 parts1
-    asr rf30, rf32, rf41 ; add rf38, rf38, rf30                     # s18 102 shrv | s18 125 add
-    max rf30, rf29, rf49 ; sub rf29, rf36, rf30                     # s18 122 max | s18 102 sub
-    max rf29, rf29, 0 ; mov rf49, rf13                              # s18 102 limit | s18 129 select
-    min rf29, rf32, rf29 ; mov rf32, rf25                           # s18 103 amount | s18 129 select
-    sub.ifa rf29, 0, rf29 ; sub.pushc rf48, rf48, rf53              # s18 104 select
-    max rf48, rf48, rf51 ; smul24 rf29, rf29, rf34                  # s18 119 size | s18 120 parts2
-    asr rf29, rf48, rf41 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 125 add
-    min rf36, rf54, rf47 ; sub rf29, rf36, rf29                     # s18 121 min | s18 102 sub
-    max rf29, rf29, 0                                               # s18 102 limit
-    min rf29, rf48, rf29                                            # s18 103 amount
-    sub.ifa rf29, 0, rf29 ; sub.pushc rf33, rf33, rf53              # s18 104 select
-    max rf33, rf33, rf40 ; smul24 rf29, rf29, rf34                  # s18 119 size | s18 120 parts3
-    asr rf29, rf33, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 125 add
-    and rf34, rf47, rf12 ; sub rf29, rf27, rf29                     # s18 122 wrap | s18 102 sub
-    max rf29, rf29, 0                                               # s18 102 limit
-    min rf29, rf33, rf29                                            # s18 103 amount
-    max rf30, rf30, rf34 ; sub.ifa rf29, 0, rf29                    # s18 122 max | s18 104 select
-    min rf36, rf36, rf45 ; add rf29, rf29, rf29 ; thrsw             # s18 121 min | s18 120 parts4
-    and rf29, rf45, rf12 ; add rf38, rf38, rf29                     # s18 122 wrap | s18 125 add
-    max rf29, rf30, rf29                                            # s18 122 max
     nop ; thrsw ; ldtmu.rf30                                        # s18 117 load tile
-    min rf34, rf36, rf30 ; sub rf36, rf53, rf30                     # s18 121 min | s18 119 size
-    and rf33, rf30, rf12                                            # s18 122 wrap
-    max rf29, rf29, rf33 ; thrsw ; ldtmu.rf33                       # s18 122 max | s18 117 load tile
-    min rf40, rf34, rf33 ; sub rf34, rf53, rf33                     # s18 121 min | s18 119 size
-    and rf48, rf33, rf12                                            # s18 122 wrap
-    max rf29, rf29, rf48 ; thrsw ; ldtmu.rf48                       # s18 122 max | s18 117 load tile
-    min rf54, rf40, rf48 ; sub rf40, rf53, rf48                     # s18 121 min | s18 119 size
-    and rf41, rf48, rf12                                            # s18 122 wrap
-    max rf41, rf29, rf41 ; sub.pushc rf29, rf58, rf53               # s18 122 max | s18 104 select
-    max rf29, rf29, rf44 ; sub.pushc rf44, rf47, rf53               # s18 119 size | s18 104 parts6
-    asr rf47, rf29, rf50 ; ldtmu.rf58                               # s18 102 shrv | s18 117 p
-    max rf44, rf44, rf43 ; sub rf43, rf27, rf47                     # s18 119 size | s18 102 sub
-    max rf43, rf43, 0 ; sub rf47, rf53, rf58                        # s18 102 limit | s18 119 size
-    min rf29, rf29, rf43                                            # s18 103 amount
-    asr rf43, rf44, rf50 ; sub.ifb rf29, 0, rf29                    # s18 102 shrv | s18 104 select
-    add rf29, rf29, rf29 ; sub rf43, rf27, rf43                     # s18 120 parts5 | s18 102 sub
-    max rf29, rf43, 0 ; add rf38, rf38, rf29                        # s18 102 limit | s18 125 add
-    min rf29, rf44, rf29 ; sub.pushc rf44, rf45, rf53               # s18 103 amount | s18 104 parts7
-    max rf44, rf44, rf46 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 parts6
-    asr rf29, rf44, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 125 add
-    sub rf29, rf27, rf29 ; sub.pushc rf30, rf30, rf53               # s18 102 sub | s18 104 select
-    max rf29, rf29, 0                                               # s18 102 limit
-    min rf29, rf44, rf29                                            # s18 103 amount
-    max rf30, rf30, rf36 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 parts7
-    asr rf29, rf30, rf50 ; add rf38, rf38, rf29                     # s18 102 shrv | s18 125 add
-    sub rf29, rf27, rf29 ; sub.pushc rf33, rf33, rf53               # s18 102 sub | s18 104 select
-    max rf29, rf29, 0                                               # s18 102 limit
-    min rf29, rf30, rf29                                            # s18 103 amount
-    max rf33, rf33, rf34 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 select
-    asr rf34, rf33, rf50 ; add rf29, rf29, rf29                     # s18 102 shrv | s18 120 parts8
-    add rf34, rf38, rf29 ; sub rf29, rf27, rf34                     # s18 125 add | s18 102 sub
-    max rf29, rf29, 0 ; sub.pushc rf48, rf48, rf53                  # s18 102 limit | s18 104 parts10
-    min rf29, rf33, rf29                                            # s18 103 amount
-    max rf40, rf48, rf40 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 select
-    asr rf48, rf40, rf50 ; add rf29, rf29, rf29                     # s18 102 shrv | s18 120 parts9
-    and rf29, rf58, rf12 ; add rf34, rf34, rf29                     # s18 122 wrap | s18 125 add
-    sub rf48, rf27, rf48 ; sub.pushc rf33, rf58, rf53               # s18 102 sub | s18 104 part
-    max rf48, rf48, 0                                               # s18 102 limit
-    min rf40, rf40, rf48                                            # s18 103 amount
-    max rf33, rf33, rf47 ; sub.ifb rf40, 0, rf40                    # s18 119 size | s18 104 parts10
-    asr rf34, rf33, rf50 ; add rf40, rf34, rf40                     # s18 102 shrv | s18 125 add
-    nop ; sub rf27, rf27, rf34                                      # s18 102 sub
-    max rf27, rf27, 0                                               # s18 102 limit
-    min rf27, rf33, rf27                                            # s18 103 amount
-    nop ; sub.ifa rf27, 0, rf27                                     # s18 104 part
-    nop ; add rf27, rf40, rf27                                      # s18 125 total
-    nop ; sub.pushn -, rf27, 0                                      # s18 126 select
-    mov.pushz -, rf55 ; add rf27, rf27, 8                           # s18 129 select | s18 126 add
-    min.ifna rf49, rf54, rf58 ; mov.ifb rf37, 1                     # s18 129 select | s18 126 select
-    max.ifna rf32, rf41, rf29 ; sub rf27, rf27, rf37                # s18 129 select | s18 126 sub
-    asr rf27, rf27, 4 ; sub.pushc -, rf2, rf5                       # s18 126 rounded | s18 130 store dst
-    add rf27, rf53, rf27 ; mov rf5, rf26                            # s18 129 add | next trip
-    max rf26, rf27, rf49 ; sub.pushc -, rf2, rf26                   # s18 129 max | whether there is a batch more
-    min rf26, rf26, rf32                                            # s18 129 limited
-    min tmud, rf26, rf12                                            # s18 130 store dst
-    nop ; sub.ifnb tmuau, rf28, -3                                  # s18 130 store dst | uniform 0xfffffffd (u8)
+    min rf31, rf49, rf30 ; sub rf49, rf46, rf30                     # s18 121 min | s18 119 size
+    and rf42, rf30, rf12                                            # s18 122 wrap
+    max rf30, rf26, rf42 ; sub.pushc rf26, rf30, rf46               # s18 122 max | s18 104 parts6
+    max rf26, rf26, rf49 ; ldtmu.rf49                               # s18 119 size | s18 117 load tile
+    asr rf42, rf26, rf27 ; sub rf33, rf46, rf49                     # s18 102 shrv | s18 119 size
+    min rf42, rf31, rf49 ; sub rf31, rf29, rf42                     # s18 121 min | s18 102 sub
+    max rf31, rf31, 0                                               # s18 102 limit
+    min rf26, rf26, rf31 ; sub.pushc rf31, rf49, rf46               # s18 103 amount | s18 104 parts7
+    max rf31, rf31, rf33 ; sub.ifb rf26, 0, rf26                    # s18 119 size | s18 104 parts6
+    and rf25, rf49, rf12 ; add rf26, rf25, rf26                     # s18 122 wrap | s18 125 add
+    asr rf49, rf31, rf27                                            # s18 102 shrv
+    max rf30, rf30, rf25 ; sub rf25, rf29, rf49                     # s18 122 max | s18 102 sub
+    max rf25, rf25, 0 ; mov rf49, rf13                              # s18 102 limit | s18 129 select
+    min rf25, rf31, rf25                                            # s18 103 amount
+    sub.ifa rf25, 0, rf25 ; mov rf31, rf19                          # s18 104 parts7 | s18 129 select
+    nop ; add rf25, rf26, rf25 ; thrsw                              # s18 125 add
+    and rf26, rf0, 1                                                # s1 81 stage
+    nop
+    nop ; ldtmu.rf33                                                # s18 113 way
+    shl rf33, rf33, 3                                               # s18 117 table
+    nop ; add tmuau, rf39, rf33                                     # s18 117 table | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf34, rf33 ; thrsw                             # s18 117 table | uniform 0xfffffffa (vec2)
+    shl rf26, rf26, 2                                               # s1 82 load src
+    shr rf33, rf0, 1                                                # s1 81 stage
+    nop ; ldtmu.rf34                                                # s18 117 table
+    nop ; smul24 rf52, rf34, rf7 ; ldtmu.rf39                       # s18 117 load tile | s18 117 table
+    add rf34, rf8, rf52 ; smul24 rf52, rf34, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf51, rf52, rf7 ; ldtmu.rf52                       # s18 117 load tile | s18 117 table
+    add rf50, rf8, rf51 ; smul24 rf51, rf52, 4                      # s18 117 load tile
+    add rf34, rf34, rf51 ; smul24 rf51, rf52, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf34, rf35 ; smul24 rf35, rf51, 4                     # s18 117 load tile
+    add rf50, rf50, rf35 ; smul24 rf51, rf39, rf7 ; thrsw ; ldtmu.rf35 # s18 117 load tile | s18 117 table
+    add tmua, rf50, rf21 ; add rf21, rf8, rf51                      # s18 117 load tile
+    nop ; smul24 rf39, rf39, -1                                     # s18 117 mul
+    nop ; smul24 rf51, rf39, rf7 ; thrsw ; ldtmu.rf39               # s18 117 p | s18 117 load tile
+    min rf52, rf42, rf39 ; sub rf42, rf46, rf39                     # s18 121 min | s18 119 size
+    and rf51, rf39, rf12 ; add rf53, rf8, rf51                      # s18 122 wrap | s18 117 p
+    max rf39, rf30, rf51 ; sub.pushc rf30, rf39, rf46               # s18 122 max | s18 104 select
+    max rf30, rf30, rf42 ; ldtmu.rf42                               # s18 119 size | s18 117 load tile
+    asr rf51, rf30, rf27 ; sub.pushc rf54, rf42, rf46               # s18 102 shrv | s18 104 select
+    min rf52, rf52, rf42 ; sub rf51, rf29, rf51                     # s18 121 min | s18 102 sub
+    max rf51, rf51, 0 ; sub rf55, rf46, rf42                        # s18 102 limit | s18 119 size
+    min rf30, rf30, rf51 ; smul24 rf51, rf35, 4                     # s18 103 amount | s18 117 load tile
+    max rf54, rf54, rf55 ; sub.ifb rf30, 0, rf30                    # s18 119 size | s18 104 select
+    and rf42, rf42, rf12 ; add rf30, rf30, rf30                     # s18 122 wrap | s18 120 parts8
+    max rf25, rf39, rf42 ; add rf30, rf25, rf30 ; ldunifrf.rf39     # s18 122 max | s18 125 add | s18 130 store dst | uniform value:dst
+    asr rf21, rf54, rf27 ; add rf51, rf21, rf51                     # s18 102 shrv | s18 117 load tile
+    sub rf21, rf29, rf21 ; smul24 rf35, rf35, -1                    # s18 102 sub | s18 117 mul
+    max rf21, rf21, 0 ; add tmua, rf51, rf43                        # s18 102 limit | s18 117 load tile
+    min rf21, rf54, rf21 ; smul24 rf35, rf35, 4                     # s18 103 amount | s18 117 p
+    sub.ifa rf21, 0, rf21 ; add rf35, rf53, rf35                    # s18 104 select | s18 117 p
+    add rf21, rf21, rf21 ; add tmua, rf35, rf45 ; thrsw ; ldunifrf.rf45 # s18 120 parts9 | s18 117 p | s18 130 store dst | uniform value:dst_stride
+    add rf21, rf30, rf21 ; add tmua, rf24, rf9                      # s18 125 add | s18 117 load tile
+    add tmua, rf8, rf9 ; add rf26, rf39, rf26                       # s18 107 px | s18 130 store dst
+    add tmua, rf44, rf9 ; smul24 rf45, rf33, rf45 ; thrsw ; ldtmu.rf33 # s18 117 load tile | s18 130 store dst
+    min rf39, rf52, rf33 ; sub rf52, rf46, rf33                     # s18 121 min | s18 119 size
+    and rf30, rf33, rf12 ; add tmua, rf41, rf9                      # s18 122 wrap | s18 117 load tile
+    max rf30, rf25, rf30 ; sub.pushc rf25, rf33, rf46               # s18 122 max | s18 104 parts10
+    max rf25, rf25, rf52 ; add tmua, rf38, rf9 ; ldtmu.rf52         # s18 119 size | s18 117 load tile | s18 117 p
+    asr rf33, rf25, rf27 ; add tmua, rf32, rf9                      # s18 102 shrv | s18 117 load tile
+    and rf53, rf52, rf12 ; sub rf33, rf29, rf33                     # s18 122 wrap | s18 102 sub
+    max rf33, rf33, 0 ; add tmua, rf48, rf9                         # s18 102 limit | s18 117 load tile
+    min rf25, rf25, rf33 ; sub rf33, rf46, rf52                     # s18 103 amount | s18 119 size
+    sub.ifa rf25, 0, rf25 ; sub.pushc rf54, rf52, rf46              # s18 104 parts10 | s18 104 part
+    max rf21, rf54, rf33 ; add rf25, rf21, rf25                     # s18 119 size | s18 125 add
+    asr rf33, rf21, rf27 ; add tmua, rf36, rf9                      # s18 102 shrv | s18 117 load tile
+    sub rf26, rf29, rf33 ; add rf33, rf26, rf45                     # s18 102 sub | s18 130 store dst
+    max rf22, rf26, 0 ; add rf26, rf33, rf22                        # s18 102 limit | s18 130 store dst
+    min rf21, rf21, rf22                                            # s18 103 amount
+    nop ; sub.ifa rf21, 0, rf21                                     # s18 104 part
+    nop ; add rf21, rf25, rf21 ; thrsw                              # s18 125 total
+    nop ; add rf25, rf21, 8                                         # s18 126 add
+    nop
+    nop ; thrsw ; ldtmu.rf22                                        # s18 117 load tile
+    and rf45, rf22, rf12 ; add tmua, rf47, rf9 ; ldtmu.rf33         # s18 122 wrap | s18 117 load tile | s18 107 px
+    min rf54, rf33, rf22 ; add tmua, rf34, rf9                      # s18 121 min | s18 117 load tile
+    max rf43, rf33, rf45 ; sub rf45, rf33, rf22 ; thrsw ; ldtmu.rf42 # s18 122 max | s18 119 size | s18 117 load tile
+    min rf54, rf54, rf42 ; add tmua, rf50, rf9                      # s18 121 min | s18 117 load tile
+    and rf55, rf42, rf12                                            # s18 122 wrap
+    nop ; thrsw
+    nop
+    nop
+    nop ; sub rf56, rf33, rf42 ; thrsw                              # s18 119 size
+    nop
+    nop
+    max rf43, rf43, rf55 ; thrsw ; ldtmu.rf55                       # s18 122 max | s18 117 load tile
+    nop
+    nop
+    min rf21, rf54, rf55 ; sub.pushn -, rf21, 0                     # s18 121 min | s18 126 sub
+    sub.ifa rf25, rf25, 1 ; sub.pushc rf22, rf22, rf33              # s18 126 sub | s18 104 select
+    asr rf25, rf25, 4 ; sub.pushc rf42, rf42, rf33                  # s18 126 rounded | s18 104 select
+    max rf25, rf22, rf45 ; add rf22, rf46, rf25 ; ldtmu.rf45        # s18 119 size | s18 129 add | s18 117 load tile
+    asr rf46, rf25, rf37 ; add tmua, rf51, rf9                      # s18 102 shrv | s18 117 load tile
+    max rf46, rf42, rf56 ; sub rf42, rf28, rf46                     # s18 119 size | s18 102 sub
+    max rf42, rf42, 0 ; sub rf56, rf33, rf55                        # s18 102 limit | s18 119 size
+    min rf25, rf25, rf42                                            # s18 103 amount
+    asr rf42, rf46, rf37 ; sub.ifb rf25, 0, rf25                    # s18 102 shrv | s18 104 select
+    and rf54, rf55, rf12 ; sub.pushc -, 0, rf28                     # s18 122 wrap | s18 129 select
+    sub.andc -, 0, rf29 ; smul24 rf25, rf25, rf23                   # s18 129 select | s18 120 parts0
+    vfla rf57                                                       # s18 129 select
+    min.ifa rf49, rf39, rf52 ; sub rf39, rf28, rf42                 # s18 129 select | s18 102 sub
+    max.ifa rf31, rf30, rf53 ; add tmua, rf35, rf9                  # s18 129 select | s18 117 p
+    max rf39, rf39, 0 ; sub rf30, rf33, rf45                        # s18 102 limit | s18 119 size
+    max rf22, rf22, rf49                                            # s18 129 max
+    min rf39, rf46, rf39 ; ldtmu.rf46                               # s18 103 amount | s18 117 load tile
+    min rf22, rf22, rf31 ; sub.ifb rf39, 0, rf39                    # s18 129 limited | s18 104 select
+    min tmud, rf22, rf12 ; sub.pushc -, rf2, rf5                    # s18 130 store dst
+    max rf43, rf43, rf54 ; mov.ifna tmuau, rf26 ; thrsw             # s18 122 max | s18 130 store dst | uniform 0xfffffffd (u8)
+    min rf39, rf21, rf45 ; smul24 rf21, rf39, rf23 ; ldtmu.rf54     # s18 121 min | s18 120 parts1 | s18 117 load tile
+    and rf21, rf45, rf12 ; add rf25, rf25, rf21                     # s18 122 wrap | s18 125 add
+    max rf21, rf43, rf21 ; sub rf43, rf33, rf46 ; thrsw ; ldtmu.rf22 # s18 122 max | s18 119 size | s18 117 load tile
+    min rf39, rf39, rf46 ; add tmua, rf24, rf10                     # s18 121 min | s18 117 load tile
+    and rf31, rf46, rf12 ; add tmua, rf8, rf10                      # s18 122 wrap | s18 107 px
+    max rf21, rf21, rf31 ; sub rf31, rf33, rf54 ; thrsw             # s18 122 max | s18 119 size
+    min rf39, rf39, rf54                                            # s18 121 min
+    and rf49, rf54, rf12                                            # s18 122 wrap
+    max rf21, rf21, rf49 ; sub rf49, rf33, rf22 ; thrsw             # s18 122 max | s18 119 size
+    min rf39, rf39, rf22                                            # s18 121 min
+    and rf53, rf22, rf12                                            # s18 122 wrap
+    tmuwt - ; thrsw
+    nop ; add tmua, rf44, rf10                                      # s18 117 load tile
+    nop
+    nop ; sub.pushc rf55, rf55, rf33                                # s18 104 select
+    max rf55, rf55, rf56 ; ldtmu.rf56                               # s18 119 size | s18 117 load tile
+    asr rf42, rf55, rf37                                            # s18 102 shrv
+    nop ; sub rf42, rf28, rf42                                      # s18 102 sub
+    max rf42, rf42, 0                                               # s18 102 limit
+    min rf42, rf55, rf42                                            # s18 103 amount
+    sub.ifa rf42, 0, rf42 ; sub.pushc rf45, rf45, rf33              # s18 104 select
+    max rf42, rf45, rf30 ; smul24 rf30, rf42, rf40                  # s18 119 size | s18 120 parts2
+    asr rf25, rf42, rf37 ; add rf30, rf25, rf30                     # s18 102 shrv | s18 125 add
+    max rf25, rf21, rf53 ; sub rf21, rf28, rf25 ; ldtmu.rf53        # s18 122 max | s18 102 sub | s18 117 load tile
+    max rf21, rf21, 0 ; add tmua, rf41, rf10                        # s18 102 limit | s18 117 load tile
+    min rf21, rf42, rf21 ; sub rf42, rf33, rf56                     # s18 103 amount | s18 119 size
+    min rf39, rf39, rf56 ; sub.ifa rf21, 0, rf21                    # s18 121 min | s18 104 select
+    and rf45, rf56, rf12 ; smul24 rf21, rf21, rf40 ; thrsw          # s18 122 wrap | s18 120 parts3
+    max rf21, rf25, rf45 ; add rf30, rf30, rf21 ; ldtmu.rf25        # s18 122 max | s18 125 add | s18 117 load tile
+    min rf39, rf39, rf53 ; add tmua, rf38, rf10                     # s18 121 min | s18 117 load tile
+    and rf45, rf53, rf12 ; sub.pushc rf46, rf46, rf33               # s18 122 wrap | s18 104 select
+    max rf43, rf46, rf43 ; sub rf46, rf33, rf53                     # s18 119 size
+    asr rf55, rf43, rf27                                            # s18 102 shrv
+    nop ; sub rf55, rf29, rf55                                      # s18 102 sub
+    max rf55, rf55, 0                                               # s18 102 limit
+    min rf43, rf43, rf55                                            # s18 103 amount
+    sub.ifa rf43, 0, rf43 ; sub.pushc rf54, rf54, rf33              # s18 104 select
+    max rf43, rf54, rf31 ; add rf31, rf43, rf43                     # s18 119 size | s18 120 parts4
+    asr rf30, rf43, rf27 ; add rf31, rf30, rf31                     # s18 102 shrv | s18 125 add
+    max rf30, rf21, rf45 ; sub rf21, rf29, rf30 ; ldtmu.rf45        # s18 122 max | s18 102 sub | s18 117 load tile
+    max rf21, rf21, 0 ; add tmua, rf32, rf10                        # s18 102 limit | s18 117 load tile
+    min rf21, rf43, rf21 ; sub rf43, rf33, rf25                     # s18 103 amount | s18 119 size
+    min rf39, rf39, rf25 ; sub.ifa rf21, 0, rf21                    # s18 121 min | s18 104 select
+    and rf54, rf25, rf12 ; add rf21, rf21, rf21 ; thrsw             # s18 122 wrap | s18 120 parts5
+    max rf21, rf30, rf54 ; add rf31, rf31, rf21 ; ldtmu.rf30        # s18 122 max | s18 125 add | s18 117 p
+    min rf39, rf39, rf45 ; add tmua, rf48, rf10                     # s18 121 min | s18 117 load tile
+    and rf55, rf45, rf12 ; sub rf54, rf33, rf45 ; thrsw             # s18 122 wrap | s18 119 size
+    nop
+    nop
+    nop ; sub.pushc rf22, rf22, rf33                                # s18 104 parts6
+    max rf22, rf22, rf49                                            # s18 119 size
+    asr rf49, rf22, rf27                                            # s18 102 shrv
+    nop ; sub rf49, rf29, rf49                                      # s18 102 sub
+    max rf49, rf49, 0                                               # s18 102 limit
+    min rf22, rf22, rf49                                            # s18 103 amount
+    sub.ifa rf22, 0, rf22 ; sub.pushc rf56, rf56, rf33              # s18 104 parts6 | s18 104 parts7
+    max rf22, rf56, rf42 ; add rf31, rf31, rf22                     # s18 119 size | s18 125 add
+    asr rf42, rf22, rf27 ; add tmua, rf36, rf10                     # s18 102 shrv | s18 117 load tile
+    max rf42, rf21, rf55 ; sub rf21, rf29, rf42                     # s18 122 max | s18 102 sub
+    max rf21, rf21, 0 ; sub rf55, rf33, rf30                        # s18 102 limit | s18 119 size
+    min rf21, rf22, rf21                                            # s18 103 amount
+    sub.ifa rf21, 0, rf21 ; sub.pushc rf53, rf53, rf33              # s18 104 parts7 | s18 104 select
+    max rf21, rf53, rf46 ; add rf31, rf31, rf21 ; ldtmu.rf46        # s18 119 size | s18 125 add | s18 117 load tile
+    asr rf53, rf21, rf27                                            # s18 102 shrv
+    and rf22, rf30, rf12 ; sub rf53, rf29, rf53                     # s18 122 wrap | s18 102 sub
+    max rf53, rf53, 0                                               # s18 102 limit
+    min rf21, rf21, rf53                                            # s18 103 amount
+    sub.ifa rf21, 0, rf21 ; sub.pushc rf25, rf25, rf33              # s18 104 select
+    max rf25, rf25, rf43 ; add rf21, rf21, rf21                     # s18 119 size | s18 120 parts8
+    asr rf21, rf25, rf27 ; add rf31, rf31, rf21                     # s18 102 shrv | s18 125 add
+    sub rf21, rf29, rf21 ; mov rf43, rf13                           # s18 102 sub | s18 129 select
+    max rf21, rf21, 0                                               # s18 102 limit
+    min rf21, rf25, rf21 ; mov rf25, rf19                           # s18 103 amount | s18 129 select
+    sub.ifa rf21, 0, rf21 ; sub.pushc rf45, rf45, rf33              # s18 104 select | s18 104 parts10
+    max rf45, rf45, rf54 ; add rf21, rf21, rf21                     # s18 119 size | s18 120 parts9
+    asr rf21, rf45, rf27 ; add rf31, rf31, rf21                     # s18 102 shrv | s18 125 add
+    nop ; sub rf21, rf29, rf21                                      # s18 102 sub
+    max rf21, rf21, 0                                               # s18 102 limit
+    min rf21, rf45, rf21 ; add tmua, rf47, rf10 ; ldtmu.rf45        # s18 103 amount | s18 117 load tile | s18 107 px
+    sub.ifa rf21, 0, rf21 ; sub.pushc rf54, rf30, rf33              # s18 104 parts10 | s18 104 part
+    max rf21, rf54, rf55 ; add rf31, rf31, rf21                     # s18 119 size | s18 125 add
+    asr rf54, rf21, rf27                                            # s18 102 shrv
+    nop ; sub rf54, rf29, rf54                                      # s18 102 sub
+    max rf54, rf54, 0                                               # s18 102 limit
+    min rf21, rf21, rf54 ; add tmua, rf34, rf10                     # s18 103 amount | s18 117 load tile
+    sub.ifa rf21, 0, rf21 ; mov.pushz -, rf57                       # s18 104 part | s18 129 select
+    min.ifna rf43, rf39, rf30 ; add rf21, rf31, rf21                # s18 129 select | s18 125 total
+    max.ifna rf25, rf42, rf22 ; sub rf22, rf45, rf46 ; thrsw        # s18 129 select | s18 119 size
+    min rf30, rf45, rf46 ; add rf42, rf21, 8                        # s18 121 min | s18 126 add
+    and rf31, rf46, rf12 ; ldtmu.rf39                               # s18 122 wrap | s18 117 load tile
+    max rf31, rf45, rf31 ; add tmua, rf50, rf10 ; thrsw ; ldtmu.rf54 # s18 122 max | s18 117 load tile
+    min rf55, rf30, rf39 ; sub rf30, rf45, rf39                     # s18 121 min | s18 119 size
+    nop
+    and rf53, rf39, rf12 ; thrsw                                    # s18 122 wrap
+    max rf31, rf31, rf53 ; add tmua, rf51, rf10                     # s18 122 max | s18 117 load tile
+    min rf53, rf55, rf54 ; sub rf55, rf45, rf54                     # s18 121 min | s18 119 size
+    and rf56, rf54, rf12 ; thrsw                                    # s18 122 wrap
+    nop
+    nop
+    max rf31, rf31, rf56 ; thrsw ; ldtmu.rf56                       # s18 122 max | s18 117 load tile
+    nop
+    nop
+    min rf21, rf53, rf56 ; sub.pushn -, rf21, 0                     # s18 121 min | s18 126 sub
+    sub.ifa rf42, rf42, 1 ; sub.pushc -, rf2, rf5                   # s18 126 sub | s18 130 store dst
+    asr rf42, rf42, 4 ; sub.pushc rf46, rf46, rf45                  # s18 126 rounded | s18 104 select
+    max rf33, rf46, rf22 ; add rf22, rf33, rf42 ; ldtmu.rf42        # s18 119 size | s18 129 add | s18 117 load tile
+    max rf22, rf22, rf43 ; add tmua, rf35, rf10 ; ldtmu.rf43        # s18 129 max | s18 117 p | s18 117 load tile
+    min rf22, rf22, rf25 ; sub rf25, rf45, rf56                     # s18 129 limited | s18 119 size
+    min tmud, rf22, rf12 ; sub rf22, rf45, rf42                     # s18 130 store dst | s18 119 size
+    asr rf46, rf33, rf37 ; sub.ifnb tmuau, rf26, -1                 # s18 102 shrv | s18 130 store dst | uniform 0xfffffffd (u8)
+    and rf53, rf56, rf12 ; sub rf46, rf28, rf46                     # s18 122 wrap | s18 102 sub
+    max rf46, rf46, 0                                               # s18 102 limit
+    min rf33, rf33, rf46                                            # s18 103 amount
+    max rf31, rf31, rf53 ; sub.ifa rf33, 0, rf33                    # s18 122 max | s18 104 select
+    min rf33, rf21, rf42 ; smul24 rf21, rf33, rf23 ; thrsw          # s18 121 min | s18 120 parts0
+    and rf53, rf42, rf12                                            # s18 122 wrap
+    max rf24, rf31, rf53 ; add tmua, rf24, rf11                     # s18 122 max | s18 117 load tile
+    min rf31, rf33, rf43 ; sub rf33, rf45, rf43 ; thrsw ; ldtmu.rf53 # s18 121 min | s18 119 size | s18 117 load tile
+    and rf46, rf43, rf12 ; add tmua, rf8, rf11                      # s18 122 wrap | s18 107 px
+    nop
+    nop ; thrsw
+    nop
+    nop
+    nop ; sub.pushc rf39, rf39, rf45                                # s18 104 select
+    max rf30, rf39, rf30                                            # s18 119 size
+    asr rf39, rf30, rf37                                            # s18 102 shrv
+    max rf39, rf24, rf46 ; sub rf24, rf28, rf39                     # s18 122 max | s18 102 sub
+    max rf24, rf24, 0 ; sub rf46, rf45, rf53                        # s18 102 limit | s18 119 size
+    min rf24, rf30, rf24                                            # s18 103 amount
+    sub.ifa rf24, 0, rf24 ; sub.pushc rf54, rf54, rf45              # s18 104 select
+    max rf54, rf54, rf55 ; smul24 rf24, rf24, rf23 ; ldtmu.rf55     # s18 119 size | s18 120 parts1 | s18 117 load tile
+    asr rf21, rf54, rf37 ; add rf24, rf21, rf24                     # s18 102 shrv | s18 125 add
+    min rf31, rf31, rf53 ; sub rf21, rf28, rf21                     # s18 121 min | s18 102 sub
+    max rf21, rf21, 0 ; add tmua, rf44, rf11                        # s18 102 limit | s18 117 load tile
+    min rf21, rf54, rf21 ; sub rf54, rf45, rf55                     # s18 103 amount | s18 119 size
+    sub.ifa rf21, 0, rf21 ; sub.pushc rf56, rf56, rf45              # s18 104 select
+    max rf25, rf56, rf25 ; smul24 rf21, rf21, rf40                  # s18 119 size | s18 120 parts2
+    asr rf21, rf25, rf37 ; add rf24, rf24, rf21                     # s18 102 shrv | s18 125 add
+    and rf56, rf53, rf12 ; sub rf21, rf28, rf21                     # s18 122 wrap | s18 102 sub
+    max rf21, rf21, 0                                               # s18 102 limit
+    min rf21, rf25, rf21                                            # s18 103 amount
+    max rf39, rf39, rf56 ; sub.ifa rf21, 0, rf21                    # s18 122 max | s18 104 select
+    min rf31, rf31, rf55 ; smul24 rf21, rf21, rf40 ; thrsw ; ldtmu.rf56 # s18 121 min | s18 120 parts3 | s18 117 load tile
+    and rf21, rf55, rf12 ; add rf24, rf24, rf21                     # s18 122 wrap | s18 125 add
+    max rf21, rf39, rf21 ; add tmua, rf41, rf11 ; ldtmu.rf39        # s18 122 max | s18 117 load tile
+    min rf31, rf31, rf56 ; add tmua, rf38, rf11 ; thrsw ; ldtmu.rf38 # s18 121 min | s18 117 load tile
+    and rf25, rf56, rf12 ; sub rf41, rf45, rf56                     # s18 122 wrap | s18 119 size
+    max rf21, rf21, rf25 ; add tmua, rf32, rf11                     # s18 122 max | s18 117 load tile
+    min rf42, rf31, rf39 ; sub.pushc rf31, rf42, rf45               # s18 121 min | s18 104 select
+    max rf22, rf31, rf22 ; sub rf31, rf45, rf39                     # s18 119 size
+    asr rf25, rf22, rf27                                            # s18 102 shrv
+    and rf32, rf39, rf12 ; sub rf25, rf29, rf25                     # s18 122 wrap | s18 102 sub
+    max rf25, rf25, 0                                               # s18 102 limit
+    min rf22, rf22, rf25 ; sub rf25, rf45, rf38                     # s18 103 amount | s18 119 size
+    sub.ifa rf22, 0, rf22 ; sub.pushc rf43, rf43, rf45              # s18 104 select
+    max rf33, rf43, rf33 ; add rf22, rf22, rf22                     # s18 119 size | s18 120 parts4
+    asr rf22, rf33, rf27 ; add rf24, rf24, rf22                     # s18 102 shrv | s18 125 add
+    max rf22, rf21, rf32 ; sub rf21, rf29, rf22 ; ldtmu.rf32        # s18 122 max | s18 102 sub | s18 117 p
+    max rf21, rf21, 0 ; add tmua, rf48, rf11                        # s18 102 limit | s18 117 load tile
+    min rf21, rf33, rf21 ; sub rf33, rf45, rf32                     # s18 103 amount | s18 119 size
+    sub.ifa rf21, 0, rf21 ; sub.pushc rf53, rf53, rf45              # s18 104 select | s18 104 parts6
+    max rf46, rf53, rf46 ; add rf21, rf21, rf21                     # s18 119 size | s18 120 parts5
+    asr rf21, rf46, rf27 ; add rf24, rf24, rf21                     # s18 102 shrv | s18 125 add
+    min rf42, rf42, rf38 ; sub rf21, rf29, rf21                     # s18 121 min | s18 102 sub
+    max rf21, rf21, 0                                               # s18 102 limit
+    min rf21, rf46, rf21                                            # s18 103 amount
+    sub.ifa rf21, 0, rf21 ; sub.pushc rf55, rf55, rf45              # s18 104 parts6 | s18 104 parts7
+    max rf21, rf55, rf54 ; add rf24, rf24, rf21                     # s18 119 size | s18 125 add
+    asr rf54, rf21, rf27 ; mov rf55, rf13                           # s18 102 shrv | s18 129 select
+    and rf46, rf38, rf12 ; sub rf54, rf29, rf54                     # s18 122 wrap | s18 102 sub
+    max rf54, rf54, 0                                               # s18 102 limit
+    min rf21, rf21, rf54                                            # s18 103 amount
+    max rf22, rf22, rf46 ; sub.ifa rf21, 0, rf21                    # s18 122 max | s18 104 parts7
+    and rf21, rf32, rf12 ; add rf24, rf24, rf21 ; thrsw             # s18 122 wrap | s18 125 add
+    tmuwt - ; mov rf46, rf19                                        # s18 129 select
+    nop ; add tmua, rf36, rf11                                      # s18 117 load tile
+    nop ; thrsw ; ldtmu.rf36                                        # s18 117 load tile
+    and rf54, rf36, rf12 ; add tmua, rf47, rf11 ; ldtmu.rf47        # s18 122 wrap | s18 117 load tile | s18 107 px
+    min rf34, rf47, rf36 ; add tmua, rf34, rf11                     # s18 121 min | s18 117 load tile
+    max rf53, rf47, rf54 ; sub rf54, rf47, rf36 ; thrsw ; ldtmu.rf48 # s18 122 max | s18 119 size | s18 117 load tile
+    nop
+    nop
+    nop ; thrsw
+    nop
+    nop
+    nop ; sub.pushc rf56, rf56, rf45                                # s18 104 select
+    max rf41, rf56, rf41 ; add tmua, rf50, rf11 ; ldtmu.rf50        # s18 119 size | s18 117 load tile
+    asr rf56, rf41, rf27 ; sub rf43, rf47, rf48                     # s18 102 shrv | s18 119 size
+    nop ; sub rf56, rf29, rf56                                      # s18 102 sub
+    max rf56, rf56, 0                                               # s18 102 limit
+    min rf41, rf41, rf56                                            # s18 103 amount
+    sub.ifa rf41, 0, rf41 ; sub.pushc rf39, rf39, rf45              # s18 104 select
+    max rf39, rf39, rf31 ; add rf31, rf41, rf41                     # s18 119 size | s18 120 parts8
+    asr rf24, rf39, rf27 ; add rf31, rf24, rf31                     # s18 102 shrv | s18 125 add
+    min rf34, rf34, rf48 ; sub rf24, rf29, rf24                     # s18 121 min | s18 102 sub
+    max rf24, rf24, 0 ; add tmua, rf51, rf11                        # s18 102 limit | s18 117 load tile
+    min rf24, rf39, rf24 ; sub rf39, rf47, rf50                     # s18 103 amount | s18 119 size
+    sub.ifa rf24, 0, rf24 ; sub.pushc rf38, rf38, rf45              # s18 104 select | s18 104 parts10
+    max rf25, rf38, rf25 ; add rf24, rf24, rf24 ; ldtmu.rf38        # s18 119 size | s18 120 parts9 | s18 117 load tile
+    asr rf24, rf25, rf27 ; add rf31, rf31, rf24                     # s18 102 shrv | s18 125 add
+    and rf51, rf48, rf12 ; sub rf24, rf29, rf24                     # s18 122 wrap | s18 102 sub
+    max rf24, rf24, 0                                               # s18 102 limit
+    min rf24, rf25, rf24                                            # s18 103 amount
+    sub.ifa rf24, 0, rf24 ; sub.pushc rf25, rf32, rf45              # s18 104 parts10 | s18 104 part
+    max rf24, rf25, rf33 ; add rf25, rf31, rf24                     # s18 119 size | s18 125 add
+    asr rf31, rf24, rf27                                            # s18 102 shrv
+    max rf51, rf53, rf51 ; sub rf31, rf29, rf31                     # s18 122 max | s18 102 sub
+    max rf31, rf31, 0 ; add tmua, rf35, rf11                        # s18 102 limit | s18 117 p
+    min rf24, rf24, rf31 ; sub rf31, rf47, rf38                     # s18 103 amount | s18 119 size
+    min rf34, rf34, rf50 ; sub.ifa rf24, 0, rf24                    # s18 121 min | s18 104 part
+    and rf25, rf50, rf12 ; add rf24, rf25, rf24 ; thrsw             # s18 122 wrap | s18 125 total
+    max rf51, rf51, rf25 ; add rf25, rf24, 8                        # s18 122 max | s18 126 add
+    min rf34, rf34, rf38                                            # s18 121 min
+    and rf35, rf38, rf12 ; thrsw ; ldtmu.rf53                       # s18 122 wrap | s18 117 load tile
+    max rf35, rf51, rf35 ; sub rf51, rf47, rf53                     # s18 122 max | s18 119 size
+    min rf34, rf34, rf53                                            # s18 121 min
+    and rf33, rf53, rf12 ; thrsw ; ldtmu.rf41                       # s18 122 wrap | s18 117 load tile
+    max rf33, rf35, rf33                                            # s18 122 max
+    nop
+    min rf24, rf34, rf41 ; sub.pushn -, rf24, 0                     # s18 121 min | s18 126 sub
+    sub.ifa rf25, rf25, 1 ; mov.pushz -, rf57                       # s18 126 sub | s18 129 select
+    asr rf25, rf25, 4 ; sub.pushc -, rf2, rf5                       # s18 126 rounded | s18 130 store dst
+    min.ifnb rf55, rf42, rf32 ; add rf25, rf45, rf25                # s18 129 select | s18 129 add
+    max rf25, rf25, rf55 ; sub rf55, rf47, rf41 ; ldtmu.rf32        # s18 129 max | s18 119 size | s18 117 load tile
+    max.ifnb rf46, rf22, rf21 ; sub rf21, rf47, rf32                # s18 129 select | s18 119 size
+    min rf25, rf25, rf46                                            # s18 129 limited
+    min tmud, rf25, rf12                                            # s18 130 store dst
+    sub.ifna tmuau, rf26, -2 ; sub.pushc rf36, rf36, rf47           # s18 130 store dst | s18 104 select | uniform 0xfffffffd (u8)
+    max rf36, rf36, rf54                                            # s18 119 size
+    asr rf54, rf36, rf37                                            # s18 102 shrv
+    and rf25, rf41, rf12 ; sub rf54, rf28, rf54                     # s18 122 wrap | s18 102 sub
+    max rf54, rf54, 0                                               # s18 102 limit
+    min rf36, rf36, rf54                                            # s18 103 amount
+    sub.ifa rf36, 0, rf36 ; sub.pushc rf48, rf48, rf47              # s18 104 select
+    max rf43, rf48, rf43 ; smul24 rf36, rf36, rf23                  # s18 119 size | s18 120 parts0
+    asr rf48, rf43, rf37                                            # s18 102 shrv
+    max rf33, rf33, rf25 ; sub rf25, rf28, rf48                     # s18 122 max | s18 102 sub
+    max rf25, rf25, 0                                               # s18 102 limit
+    min rf25, rf43, rf25                                            # s18 103 amount
+    sub.ifa rf25, 0, rf25 ; sub.pushc rf50, rf50, rf47              # s18 104 select
+    max rf25, rf50, rf39 ; smul24 rf23, rf25, rf23                  # s18 119 size | s18 120 parts1
+    asr rf23, rf25, rf37 ; add rf36, rf36, rf23                     # s18 102 shrv | s18 125 add
+    min rf24, rf24, rf32 ; sub rf23, rf28, rf23                     # s18 121 min | s18 102 sub
+    max rf23, rf23, 0 ; mov rf39, rf13                              # s18 102 limit | s18 129 select
+    min rf23, rf25, rf23                                            # s18 103 amount
+    and rf25, rf32, rf12 ; sub.ifa rf23, 0, rf23                    # s18 122 wrap | s18 104 select
+    max rf25, rf33, rf25 ; smul24 rf23, rf23, rf40 ; thrsw          # s18 122 max | s18 120 parts2
+    add rf23, rf36, rf23 ; mov rf36, rf19                           # s18 125 add | s18 129 select
+    nop
+    nop ; thrsw ; ldtmu.rf33                                        # s18 117 load tile
+    min rf50, rf24, rf33 ; sub rf24, rf47, rf33                     # s18 121 min | s18 119 size
+    and rf43, rf33, rf12                                            # s18 122 wrap
+    max rf25, rf25, rf43 ; thrsw ; ldtmu.rf43                       # s18 122 max | s18 117 load tile
+    min rf48, rf50, rf43 ; sub rf50, rf47, rf43                     # s18 121 min | s18 119 size
+    and rf54, rf43, rf12                                            # s18 122 wrap
+    max rf25, rf25, rf54 ; thrsw ; ldtmu.rf54                       # s18 122 max | s18 117 load tile
+    min rf46, rf48, rf54 ; sub rf48, rf47, rf54                     # s18 121 min | s18 119 size
+    and rf22, rf54, rf12                                            # s18 122 wrap
+    max rf22, rf25, rf22 ; thrsw ; ldtmu.rf25                       # s18 122 max | s18 117 load tile
+    min rf42, rf46, rf25 ; sub rf46, rf47, rf25                     # s18 121 min | s18 119 size
+    and rf45, rf25, rf12                                            # s18 122 wrap
+    max rf38, rf22, rf45 ; sub.pushc rf22, rf38, rf47               # s18 122 max | s18 104 select
+    max rf22, rf22, rf31 ; sub.pushc rf31, rf53, rf47               # s18 119 size | s18 104 select
+    asr rf37, rf22, rf37 ; ldtmu.rf53                               # s18 102 shrv | s18 117 p
+    max rf31, rf31, rf51 ; sub rf28, rf28, rf37                     # s18 119 size | s18 102 sub
+    max rf28, rf28, 0 ; sub rf37, rf47, rf53                        # s18 102 limit | s18 119 size
+    min rf22, rf22, rf28                                            # s18 103 amount
+    asr rf28, rf31, rf27 ; sub.ifb rf22, 0, rf22                    # s18 102 shrv | s18 104 select
+    sub rf28, rf29, rf28 ; smul24 rf22, rf22, rf40                  # s18 102 sub | s18 120 parts3
+    max rf22, rf28, 0 ; add rf23, rf23, rf22                        # s18 102 limit | s18 125 add
+    min rf22, rf31, rf22 ; sub.pushc rf31, rf41, rf47               # s18 103 amount | s18 104 select
+    max rf31, rf31, rf55 ; sub.ifb rf22, 0, rf22                    # s18 119 size | s18 104 select
+    asr rf55, rf31, rf27 ; add rf22, rf22, rf22                     # s18 102 shrv | s18 120 parts4
+    add rf23, rf23, rf22 ; sub rf22, rf29, rf55                     # s18 125 add | s18 102 sub
+    max rf22, rf22, 0 ; sub.pushc rf32, rf32, rf47                  # s18 102 limit | s18 104 parts6
+    min rf22, rf31, rf22                                            # s18 103 amount
+    max rf21, rf32, rf21 ; sub.ifb rf22, 0, rf22                    # s18 119 size | s18 104 select
+    asr rf32, rf21, rf27 ; add rf22, rf22, rf22                     # s18 102 shrv | s18 120 parts5
+    add rf23, rf23, rf22 ; sub rf22, rf29, rf32                     # s18 125 add | s18 102 sub
+    max rf22, rf22, 0 ; sub.pushc rf33, rf33, rf47                  # s18 102 limit | s18 104 parts7
+    min rf21, rf21, rf22                                            # s18 103 amount
+    max rf24, rf33, rf24 ; sub.ifb rf21, 0, rf21                    # s18 119 size | s18 104 parts6
+    asr rf21, rf24, rf27 ; add rf23, rf23, rf21                     # s18 102 shrv | s18 125 add
+    sub rf21, rf29, rf21 ; sub.pushc rf43, rf43, rf47               # s18 102 sub | s18 104 select
+    max rf21, rf21, 0                                               # s18 102 limit
+    min rf21, rf24, rf21                                            # s18 103 amount
+    max rf43, rf43, rf50 ; sub.ifb rf21, 0, rf21                    # s18 119 size | s18 104 parts7
+    asr rf21, rf43, rf27 ; add rf23, rf23, rf21                     # s18 102 shrv | s18 125 add
+    and rf50, rf53, rf12 ; sub rf21, rf29, rf21                     # s18 122 wrap | s18 102 sub
+    max rf21, rf21, 0 ; sub.pushc rf54, rf54, rf47                  # s18 102 limit | s18 104 select
+    min rf21, rf43, rf21                                            # s18 103 amount
+    max rf48, rf54, rf48 ; sub.ifb rf21, 0, rf21                    # s18 119 size | s18 104 select
+    asr rf54, rf48, rf27 ; add rf21, rf21, rf21                     # s18 102 shrv | s18 120 parts8
+    add rf23, rf23, rf21 ; sub rf21, rf29, rf54                     # s18 125 add | s18 102 sub
+    max rf21, rf21, 0 ; sub.pushc rf25, rf25, rf47                  # s18 102 limit | s18 104 parts10
+    min rf21, rf48, rf21                                            # s18 103 amount
+    max rf25, rf25, rf46 ; sub.ifb rf21, 0, rf21                    # s18 119 size | s18 104 select
+    asr rf46, rf25, rf27 ; add rf21, rf21, rf21                     # s18 102 shrv | s18 120 parts9
+    add rf23, rf23, rf21 ; sub rf21, rf29, rf46                     # s18 125 add | s18 102 sub
+    max rf21, rf21, 0 ; sub.pushc rf46, rf53, rf47                  # s18 102 limit | s18 104 part
+    min rf21, rf25, rf21                                            # s18 103 amount
+    max rf37, rf46, rf37 ; sub.ifb rf21, 0, rf21                    # s18 119 size | s18 104 parts10
+    asr rf21, rf37, rf27 ; add rf23, rf23, rf21                     # s18 102 shrv | s18 125 add
+    sub rf21, rf29, rf21 ; mov.pushz -, rf57                        # s18 102 sub | s18 129 select
+    max rf21, rf21, 0                                               # s18 102 limit
+    min rf21, rf37, rf21                                            # s18 103 amount
+    min.ifna rf39, rf42, rf53 ; sub.ifb rf21, 0, rf21               # s18 129 select | s18 104 part
+    max.ifna rf36, rf38, rf50 ; add rf21, rf23, rf21                # s18 129 select | s18 125 total
+    nop ; sub.pushn -, rf21, 0                                      # s18 126 sub
+    add rf21, rf21, 8 ; sub.pushc -, rf2, rf5                       # s18 126 add | s18 130 store dst
+    sub.ifb rf21, rf21, 1 ; mov rf5, rf20                           # s18 126 sub | next trip
+    asr rf20, rf21, 4 ; sub.pushc -, rf2, rf20                      # s18 126 rounded | whether there is a batch more
+    nop ; add rf20, rf47, rf20                                      # s18 129 add
+    max rf20, rf20, rf39                                            # s18 129 max
+    min rf20, rf20, rf36                                            # s18 129 limited
+    min tmud, rf20, rf12                                            # s18 130 store dst
+    nop ; sub.ifnb tmuau, rf26, -3                                  # s18 130 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

@@ -5,11 +5,11 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class full
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 36dafc80ec16a157
+# input hash 3d6f22026cdc1e26
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 678 instructions a trip, 678 an item; 621 at least for all it does.
+# 668 instructions a trip, 668 an item; 607 at least for all it does.
 # 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 78 load 87 words, 69 store 69.
 # Record: dst_off, src_off, pri and sec and damping and dir, edges.
@@ -26,6 +26,8 @@
 .uniform 0x00000000  # address of the first record
 .uniform 0x000000ff
 .uniform 0x00004000
+.uniform 0x000001e8
+.uniform 0x000001ec
 .uniform 0x000001f0
 .uniform 0x000001f4
 .uniform 0x00000208
@@ -43,6 +45,9 @@
 .uniform 0x00010000
 .uniform 0x01000000
 .uniform 0x00000068
+.uniform 0x00000000  # address of src
+.uniform 0x00010000
+.uniform 0x01000000
 .uniform 0x00000034
 .uniform 0x00000000  # address of src
 .uniform 0x00000100
@@ -64,6 +69,7 @@
 .uniform 0x00000094
 .uniform 0x00000000  # address of src
 .uniform 0x00000100
+.uniform 0x00000060
 .uniform 0x00000088
 .uniform 0x0000008c
 .uniform 0x000000b8
@@ -79,8 +85,6 @@
 .uniform 0x00000100
 .uniform 0x00010000
 .uniform 0x01000000
-.uniform 0x000001e8
-.uniform 0x000001ec
 .uniform 0x00000000  # address of src
 .uniform 0x00000100
 .uniform 0x00010000
@@ -92,18 +96,20 @@
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
+.uniform 0x00000068
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
+.uniform 0x00000068
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffef0  # back to the loop's first word
+.uniform 0xfffffee0  # back to the loop's first word
 
     eidx rf0 ; mov rf1, rf3.ul ; ldunifrf.rf3                       # workgroup | uniform 0x00000240
     shr rf4, rf0, 1 ; umul24 rf2, rf1, rf3                          # s1 81 stage
@@ -119,697 +125,689 @@
     mov rf13, 0 ; add rf10, rf6, rf10                               # s2 82 store tile | s4 82 store tile
     add rf6, rf6, rf13 ; add rf9, rf6, rf5 ; ldunifrf.rf5           # s2 82 store tile | s1 82 store tile | uniform value:records
     add rf5, rf5, rf7 ; add rf2, rf5, rf2 ; ldunifrf.rf7            # s1 82 load src | uniform 0x000000ff
-    nop ; mov rf22, rf7 ; ldunifrf.rf11                             # s18 129 select | s3 85 store tile | uniform 0x00004000
-    nop ; mov rf14, rf11 ; ldunifrf.rf11                            # s3 85 store tile | s14 82 store tile | uniform 0x000001f0
-    nop ; add rf15, rf10, rf11 ; ldunifrf.rf11                      # s14 82 store tile | uniform 0x000001f4
-    nop ; add rf16, rf10, rf11 ; ldunifrf.rf10                      # s14 82 store tile | s16 82 store tile | uniform 0x00000208
-    nop ; add rf17, rf6, rf10 ; ldunifrf.rf10                       # s16 82 store tile | uniform 0x0000020c
-    nop ; add rf18, rf6, rf10 ; ldunifrf.rf10                       # s16 82 store tile | uniform 0x00000238
-    nop ; add rf19, rf6, rf10 ; ldunifrf.rf10                       # s16 82 store tile | uniform 0x0000023c
-    nop ; add rf20, rf6, rf10 ; ldunifrf.rf6                        # s16 82 store tile | s1 82 load src | uniform value:src_stride
+    nop ; mov rf24, rf7 ; ldunifrf.rf11                             # s18 129 select | s3 85 store tile | uniform 0x00004000
+    nop ; mov rf14, rf11 ; ldunifrf.rf11                            # s3 85 store tile | s14 82 store tile | uniform 0x000001e8
+    nop ; add rf15, rf10, rf11 ; ldunifrf.rf11                      # s14 82 store tile | uniform 0x000001ec
+    nop ; add rf16, rf10, rf11 ; ldunifrf.rf11                      # s14 82 store tile | uniform 0x000001f0
+    nop ; add rf17, rf10, rf11 ; ldunifrf.rf11                      # s14 82 store tile | uniform 0x000001f4
+    nop ; add rf18, rf10, rf11 ; ldunifrf.rf10                      # s14 82 store tile | s16 82 store tile | uniform 0x00000208
+    nop ; add rf19, rf6, rf10 ; ldunifrf.rf10                       # s16 82 store tile | uniform 0x0000020c
+    nop ; add rf20, rf6, rf10 ; ldunifrf.rf10                       # s16 82 store tile | uniform 0x00000238
+    nop ; add rf21, rf6, rf10 ; ldunifrf.rf10                       # s16 82 store tile | uniform 0x0000023c
+    nop ; add rf22, rf6, rf10 ; ldunifrf.rf6                        # s16 82 store tile | s1 82 load src | uniform value:src_stride
     nop ; ldunifrf.rf10                                             # s1 82 store tile | uniform 0x0000006c
     nop ; ldunifrf.rf11                                             # s1 82 store tile | uniform 0x00000070
     nop ; ldunifrf.rf12                                             # s1 82 store tile | uniform 0x00000074
-    nop ; mov rf21, 3                                               # s18 111 select
+    nop ; mov rf23, 3                                               # s18 111 select
 loop:
-    tmuwt - ; umul24 rf23, rf1, rf3 ; ldunifrf.rf24                 # uniform value:threads
-    umin tmuau, rf5, rf2 ; add rf23, rf4, rf23 ; thrsw              # the item's record | uniform 0xfffffffc (vec4)
-    shl rf23, rf24, 4 ; add rf24, rf23, rf13                        # s2 82 store tile
-    and rf25, rf0, 1 ; add rf23, rf5, rf23                          # s1 81 stage | the item's record
-    shl rf25, rf25, 2 ; umul24 rf26, rf1, rf3                       # s1 82 load src
-    shr rf26, rf0, 1 ; add rf27, rf4, rf26                          # s1 81 stage
-    add rf27, rf27, rf13 ; smul24 rf26, rf26, rf6 ; ldunifrf.rf28   # s2 82 store tile | s1 82 load src | uniform value:src
-    add rf29, rf28, rf25 ; umul24 rf30, rf1, rf3 ; ldtmu.rf25       # s1 82 load src | the item's record
-    add rf29, rf29, rf26 ; add rf30, rf4, rf30 ; ldtmu.rf26         # s1 82 load src | the item's record
-    add tmua, rf29, rf26 ; add rf29, rf30, rf13 ; thrsw ; ldunifrf.rf30 # s1 82 load src | s2 82 store tile | uniform 0x00000100
-    add rf29, rf29, rf8 ; umul24 rf31, rf1, rf3 ; ldunifrf.rf32     # s2 82 store tile | s1 82 load src | uniform 0x00010000
-    add rf31, rf4, rf31 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf34     # s1 82 load src | uniform 0x01000000
-    add rf31, rf31, rf13 ; add rf33, rf4, rf33 ; ldunifrf.rf35      # s2 82 store tile | s1 82 store tile | uniform 0x00000068
-    nop ; umul24 rf37, rf1, rf3 ; ldtmu.rf36                        # the item's record
-    add rf38, rf4, rf37 ; umul24 rf39, rf1, rf3 ; ldtmu.rf37        # the item's record
-    and rf39, rf37, rf7 ; add rf40, rf4, rf39 ; ldtmu.rf37          # s2 64 edges | s1 82 load src
-    tmuwt - ; smul24 rf41, rf6, -2                                  # the last trip's stores | s2 82 load src
-    asr rf28, rf39, 2 ; add rf41, rf28, rf41                        # s2 75 shr | s2 82 load src
-    asr rf42, rf39, 3 ; umul24 rf43, rf1, rf3                       # s2 76 shr
-    asr rf45, rf39, 1 ; add rf44, rf42, rf42                        # s2 75 shr | s2 76 mul
-    and tmud, rf37, rf7 ; sub.pushc -, rf44, rf28                   # s1 82 store tile | s2 82 load src
-    add tmua, rf9, rf35 ; add rf35, rf45, rf45 ; ldunifrf.rf46      # s1 82 store tile | s2 75 mul | s2 82 store tile | uniform 0x00000034
-    sub.andc -, rf35, rf39 ; v8dot tmud, rf37, rf30                 # s2 82 load src | s1 82 store tile
-    vfla rf30 ; add tmua, rf9, rf10 ; ldunifrf.rf47                 # s2 82 load src | s1 82 store tile | s1 82 load src | uniform value:src
-    sub.pushc -, rf44, rf28 ; v8dot tmud, rf37, rf32                # s2 82 store tile | s1 82 store tile
-    add tmua, rf9, rf11 ; sub.andc -, rf35, rf39                    # s1 82 store tile | s2 82 store tile
-    shr tmud, rf37, -8 ; add rf31, rf31, rf46                       # s1 82 store tile | s2 82 store tile
+    tmuwt - ; umul24 rf25, rf1, rf3 ; ldunifrf.rf26                 # uniform value:threads
+    umin tmuau, rf5, rf2 ; add rf25, rf4, rf25 ; thrsw              # the item's record | uniform 0xfffffffc (vec4)
+    shl rf25, rf26, 4 ; add rf26, rf25, rf13                        # s2 82 store tile
+    and rf27, rf0, 1 ; add rf25, rf5, rf25                          # s1 81 stage | the item's record
+    shl rf27, rf27, 2 ; umul24 rf28, rf1, rf3                       # s1 82 load src
+    shr rf28, rf0, 1 ; add rf29, rf4, rf28                          # s1 81 stage
+    add rf29, rf29, rf13 ; smul24 rf28, rf28, rf6 ; ldunifrf.rf30   # s2 82 store tile | s1 82 load src | uniform value:src
+    add rf30, rf30, rf27 ; umul24 rf31, rf1, rf3 ; ldtmu.rf27       # s1 82 load src | the item's record
+    add rf30, rf30, rf28 ; add rf31, rf4, rf31 ; ldtmu.rf28         # s1 82 load src | the item's record
+    add tmua, rf30, rf28 ; add rf30, rf31, rf13 ; thrsw ; ldunifrf.rf31 # s1 82 load src | s2 82 store tile | uniform 0x00000100
+    add rf30, rf30, rf8 ; umul24 rf32, rf1, rf3 ; ldunifrf.rf33     # s2 82 store tile | s1 82 load src | uniform 0x00010000
+    add rf32, rf4, rf32 ; umul24 rf34, rf1, rf3 ; ldunifrf.rf35     # s1 82 load src | uniform 0x01000000
+    add rf32, rf32, rf13 ; add rf34, rf4, rf34 ; ldunifrf.rf36      # s2 82 store tile | s1 82 store tile | uniform 0x00000068
+    nop ; umul24 rf38, rf1, rf3 ; ldtmu.rf37                        # the item's record
+    add rf39, rf4, rf38 ; umul24 rf40, rf1, rf3 ; ldtmu.rf38        # the item's record
+    and rf40, rf38, rf7 ; add rf41, rf4, rf40 ; ldtmu.rf38          # s2 64 edges | s1 82 load src
+    tmuwt - ; smul24 rf42, rf6, -2                                  # the last trip's stores | s2 82 load src
+    asr rf43, rf40, 2 ; umul24 rf44, rf1, rf3                       # s2 75 shr
+    asr rf44, rf40, 3 ; add rf45, rf4, rf44                         # s2 76 shr
+    asr rf47, rf40, 1 ; add rf46, rf44, rf44                        # s2 75 shr | s2 76 mul
+    and tmud, rf38, rf7 ; sub.pushc -, rf46, rf43                   # s1 82 store tile | s2 82 load src
+    add tmua, rf9, rf36 ; add rf36, rf47, rf47 ; ldunifrf.rf48      # s1 82 store tile | s2 75 mul | s1 82 load src | uniform value:src
+    sub.andc -, rf36, rf40 ; v8dot tmud, rf38, rf31                 # s2 82 load src | s1 82 store tile
+    vfla rf31 ; add tmua, rf9, rf10 ; ldunifrf.rf49                 # s2 82 load src | s1 82 store tile | s1 82 load src | uniform 0x00010000
+    sub.pushc -, rf46, rf43 ; v8dot tmud, rf38, rf33                # s2 82 store tile | s1 82 store tile
+    add tmua, rf9, rf11 ; sub.andc -, rf36, rf40                    # s1 82 store tile | s2 82 store tile
+    shr tmud, rf38, -8 ; add rf35, rf48, rf42                       # s1 82 store tile | s2 82 load src
     add tmua, rf9, rf12 ; sub.andc -, rf0, 1                        # s1 82 store tile | s2 82 store tile
-    add rf41, rf41, -4 ; add rf43, rf4, rf43                        # s2 82 load src
-    add rf27, rf41, rf26 ; sub rf41, rf27, -4                       # s2 82 load src | s2 82 store tile
-    and rf37, rf0, 1 ; mov.ifb tmua, rf27                           # s1 81 stage | s2 82 load src
-    add.ifb tmua, rf27, rf6 ; add rf27, rf28, rf28 ; thrsw          # s2 82 load src | s6 75 mul
-    shl rf37, rf37, 2 ; umul24 rf46, rf1, rf3                       # s1 82 load src
-    shr rf47, rf0, 1 ; add rf37, rf47, rf37                         # s1 81 stage | s1 82 load src
-    and rf30, rf47, 1 ; mov.pushz -, rf30                           # s4 81 stage | s3 85 store tile
-    sub.andc -, rf0, 1 ; smul24 rf30, rf30, rf6                     # s3 85 store tile | s4 82 load src
-    add rf37, rf37, rf30 ; add rf46, rf4, rf46 ; ldtmu.rf30         # s4 82 load src | s2 82 load src
-    add rf47, rf46, rf13 ; v8dot tmud, rf30, rf32 ; ldtmu.rf46      # s2 82 store tile | s2 82 load src
-    shr rf48, rf0, 1 ; mov.ifb tmua, rf24                           # s1 81 stage | s2 82 store tile
-    shr tmud, rf30, -8 ; umul24 rf30, rf1, rf3                      # s2 82 store tile
-    and rf48, rf48, 1 ; mov.ifb tmua, rf41                          # s4 81 stage | s2 82 store tile
-    and rf32, rf0, 1 ; v8dot tmud, rf46, rf32                       # s1 81 stage | s2 82 store tile
-    shl rf32, rf32, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s2 82 store tile
-    shr tmud, rf46, -8 ; umul24 rf34, rf48, rf8                     # s2 82 store tile | s4 82 store tile
-    mov.ifb tmua, rf31 ; sub.pushc -, rf44, rf28                    # s2 82 store tile | s4 82 load src
-    mov tmud, rf14 ; smul24 rf46, rf6, -2                           # s3 85 store tile | s2 82 load src
-    tmuwt - ; add rf37, rf37, rf46 ; ldunifrf.rf46                  # s4 82 load src | s1 82 load src | uniform 0x00000100
-    shr rf24, rf0, 1 ; mov.ifb tmua, rf24                           # s1 81 stage | s3 85 store tile
-    and rf24, rf24, 1 ; mov tmud, rf14                              # s4 81 stage | s3 85 store tile
-    and rf41, rf0, 1 ; mov.ifb tmua, rf41                           # s1 81 stage | s3 85 store tile
-    mov tmud, rf14 ; add rf32, rf34, rf32 ; ldunifrf.rf34           # s3 85 store tile | s4 82 store tile | s1 82 load src | uniform 0x00010000
-    shl rf29, rf41, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s3 85 store tile
-    mov tmud, rf14 ; add rf32, rf33, rf32 ; ldunifrf.rf33           # s3 85 store tile | s4 82 store tile | s1 82 load src | uniform 0x01000000
-    mov.ifb tmua, rf31 ; sub.pushc -, rf44, rf28                    # s3 85 store tile | s4 82 store tile
-    sub.andc -, rf0, 4 ; add.ifb tmua, rf37, rf26                   # s4 82 store tile | s4 82 load src
-    add rf30, rf4, rf30 ; umul24 rf24, rf24, rf8 ; thrsw ; ldunifrf.rf37 # s4 82 store tile | uniform 0x00000014
-    shr rf29, rf0, 1 ; add rf24, rf24, rf29                         # s1 81 stage | s4 82 store tile
-    and rf29, rf29, 1 ; add rf24, rf38, rf24                        # s4 81 stage | s4 82 store tile
-    sub.pushc -, rf44, rf28 ; sub rf32, rf32, -8                    # s5 85 store tile | s4 82 store tile
-    sub.nornc -, rf0, 4 ; umul24 rf29, rf29, rf8                    # s5 85 store tile | s4 82 store tile
-    add rf38, rf30, rf13 ; umul24 rf31, rf1, rf3 ; ldtmu.rf30       # s2 82 store tile | s4 82 load src
-    and rf31, rf0, 1 ; add rf41, rf4, rf31                          # s1 81 stage
-    and tmud, rf30, rf7 ; sub rf24, rf24, -12                       # s4 82 store tile
-    shl rf31, rf31, 4 ; mov.ifb tmua, rf32                          # s1 82 store tile | s4 82 store tile
-    shr rf46, rf0, 1 ; v8dot tmud, rf30, rf46                       # s1 81 stage | s4 82 store tile
-    and rf46, rf46, 1 ; mov.ifb tmua, rf24                          # s4 81 stage | s4 82 store tile
-    and rf31, rf0, 1 ; add rf29, rf29, rf31                         # s1 81 stage | s4 82 store tile
-    shl rf31, rf31, 4 ; add rf29, rf40, rf29                        # s1 82 store tile | s4 82 store tile
-    sub rf29, rf29, -16 ; v8dot tmud, rf30, rf34                    # s4 82 store tile
-    mov.ifb tmua, rf29 ; umul24 rf46, rf46, rf8                     # s4 82 store tile
-    add rf46, rf46, rf31 ; smul24 rf31, rf6, -2                     # s4 82 store tile | s2 82 load src
-    add rf41, rf43, rf46 ; add rf43, rf41, rf13 ; ldunifrf.rf46     # s4 82 store tile | s2 82 store tile | s1 82 load src | uniform value:src
-    shr tmud, rf30, -8 ; add rf30, rf41, rf37                       # s4 82 store tile
-    mov.ifb tmua, rf30 ; sub.pushc -, rf44, rf28                    # s4 82 store tile | s6 82 load src
-    mov tmud, rf14 ; sub.andc -, rf27, rf45                         # s5 85 store tile | s6 82 load src
-    tmuwt - ; add rf31, rf46, rf31 ; ldunifrf.rf46                  # s2 82 load src | s1 82 load src | uniform 0x00000100
-    vfla rf32 ; mov.ifb tmua, rf32                                  # s6 82 load src | s5 85 store tile
-    mov tmud, rf14 ; sub rf31, rf31, -8                             # s5 85 store tile | s6 82 load src
-    mov.ifb tmua, rf24 ; add rf24, rf31, rf26                       # s5 85 store tile | s6 82 load src
-    mov tmud, rf14 ; umul24 rf31, rf1, rf3 ; ldunifrf.rf33          # s5 85 store tile | s6 82 store tile | uniform 0x00000028
-    mov.ifb tmua, rf29 ; add rf29, rf47, rf33                       # s5 85 store tile | s6 82 store tile
-    mov tmud, rf14 ; add rf31, rf4, rf31 ; ldunifrf.rf33            # s5 85 store tile | s6 82 store tile | uniform 0x0000002c
-    mov.ifb tmua, rf30 ; sub.pushc -, rf44, rf28                    # s5 85 store tile | s6 82 store tile
-    sub.andc -, rf27, rf45 ; mov.ifb tmua, rf24                     # s6 82 store tile | s6 82 load src
-    sub.andc -, rf0, 1 ; add.ifb tmua, rf24, rf6                    # s6 82 store tile | s6 82 load src
-    add rf31, rf38, rf33 ; add rf33, rf31, rf13 ; thrsw ; ldunifrf.rf38 # s6 82 store tile | s2 82 store tile | uniform 0x00000058
-    and rf38, rf0, 3 ; add rf43, rf43, rf38                         # s8 81 stage | s6 82 store tile
-    shl rf38, rf38, 1 ; umul24 rf24, rf1, rf3                       # s8 82 load src
-    and rf32, rf0, 3 ; mov.pushz -, rf32                            # s8 81 stage | s7 85 store tile
-    sub.andc -, rf0, 1 ; smul24 rf38, rf38, rf6                     # s7 85 store tile | s8 82 load src
-    add rf28, rf4, rf24 ; umul24 rf30, rf1, rf3 ; ldtmu.rf24        # s6 82 load src
-    and tmud, rf24, rf7 ; add rf44, rf4, rf30 ; ldtmu.rf30          # s6 82 store tile | s6 82 load src
-    and rf47, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s6 82 store tile
-    and rf24, rf36, rf7 ; v8dot tmud, rf24, rf46 ; ldunifrf.rf37    # s18 60 pri | s6 82 store tile | uniform 0x0000005c
-    mov.ifb tmua, rf31 ; add rf33, rf33, rf37                       # s6 82 store tile
-    and tmud, rf30, rf7 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf41     # s6 82 store tile | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf43 ; add rf38, rf41, rf38                       # s6 82 store tile | s8 82 load src
-    add rf30, rf38, -4 ; v8dot tmud, rf30, rf46                     # s8 82 load src | s6 82 store tile
-    mov.ifb tmua, rf33 ; sub.pushc -, rf35, rf39                    # s6 82 store tile | s8 82 load src
-    mov tmud, rf14 ; add rf30, rf30, rf26 ; ldunifrf.rf38           # s7 85 store tile | s8 82 load src | s1 82 load src | uniform 0x00010000
-    tmuwt - ; add rf37, rf4, rf37 ; ldunifrf.rf46                   # s1 82 load src | uniform 0x01000000
+    add rf38, rf35, -4 ; add rf35, rf43, rf43                       # s2 82 load src | s6 75 mul
+    add rf38, rf38, rf28 ; umul24 rf42, rf1, rf3 ; ldunifrf.rf48    # s2 82 load src | s1 82 load src | uniform 0x01000000
+    mov.ifb tmua, rf38 ; sub rf29, rf29, -4                         # s2 82 load src | s2 82 store tile
+    add.ifb tmua, rf38, rf6 ; add rf38, rf4, rf42 ; thrsw           # s2 82 load src
+    and rf38, rf0, 1 ; add rf42, rf38, rf13                         # s1 81 stage | s2 82 store tile
+    shl rf38, rf38, 2 ; umul24 rf33, rf1, rf3                       # s1 82 load src
+    shr rf31, rf0, 1 ; mov.pushz -, rf31                            # s1 81 stage | s3 85 store tile
+    sub.andc -, rf0, 1 ; add rf33, rf4, rf33                        # s3 85 store tile
+    add rf50, rf33, rf13 ; umul24 rf51, rf1, rf3 ; ldtmu.rf33       # s2 82 store tile | s2 82 load src
+    add rf52, rf4, rf51 ; v8dot tmud, rf33, rf49 ; ldtmu.rf51       # s2 82 store tile | s2 82 load src
+    and rf31, rf31, 1 ; mov.ifb tmua, rf26                          # s4 81 stage | s2 82 store tile
+    shr tmud, rf33, -8 ; smul24 rf31, rf31, rf6                     # s2 82 store tile | s4 82 load src
+    shr rf33, rf0, 1 ; mov.ifb tmua, rf29                           # s1 81 stage | s2 82 store tile
+    add rf49, rf52, rf13 ; v8dot tmud, rf51, rf49 ; ldunifrf.rf52   # s2 82 store tile | uniform 0x00000034
+    mov.ifb tmua, rf30 ; add rf32, rf32, rf52                       # s2 82 store tile
+    shr tmud, rf51, -8 ; umul24 rf48, rf1, rf3                      # s2 82 store tile
+    mov.ifb tmua, rf32 ; sub.pushc -, rf46, rf43                    # s2 82 store tile | s4 82 load src
+    and rf33, rf33, 1 ; mov tmud, rf14                              # s4 81 stage | s3 85 store tile
+    tmuwt - ; umul24 rf33, rf33, rf8 ; ldunifrf.rf51                # s4 82 store tile | s1 82 load src | uniform value:src
+    and rf26, rf0, 1 ; mov.ifb tmua, rf26                           # s1 81 stage | s3 85 store tile
+    mov tmud, rf14 ; add rf38, rf51, rf38 ; ldunifrf.rf51           # s3 85 store tile | s1 82 load src | uniform 0x00000100
+    shl rf26, rf26, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s3 85 store tile
+    mov tmud, rf14 ; add rf31, rf38, rf31 ; ldunifrf.rf38           # s3 85 store tile | s4 82 load src | s1 82 load src | uniform 0x00010000
+    mov.ifb tmua, rf30 ; smul24 rf30, rf6, -2                       # s3 85 store tile | s2 82 load src
+    mov tmud, rf14 ; add rf30, rf31, rf30 ; ldunifrf.rf31           # s3 85 store tile | s4 82 load src | s1 82 load src | uniform 0x01000000
+    mov.ifb tmua, rf32 ; sub.pushc -, rf46, rf43                    # s3 85 store tile | s4 82 store tile
+    sub.andc -, rf0, 4 ; add.ifb tmua, rf30, rf28                   # s4 82 store tile | s4 82 load src
+    add rf26, rf33, rf26 ; add rf33, rf4, rf48 ; thrsw ; ldunifrf.rf48 # s4 82 store tile | uniform 0x00000014
+    shr rf34, rf0, 1 ; add rf26, rf34, rf26                         # s1 81 stage | s4 82 store tile
+    and rf33, rf34, 1 ; add rf34, rf33, rf13                        # s4 81 stage | s2 82 store tile
+    and rf30, rf0, 1 ; sub.pushc -, rf46, rf43                      # s1 81 stage | s5 85 store tile
+    sub.nornc -, rf0, 4 ; umul24 rf33, rf33, rf8                    # s5 85 store tile | s4 82 store tile
+    shl rf30, rf30, 4 ; umul24 rf32, rf1, rf3                       # s1 82 store tile
+    shr rf33, rf0, 1 ; add rf30, rf33, rf30                         # s1 81 stage | s4 82 store tile
+    and rf33, rf33, 1 ; add rf30, rf39, rf30                        # s4 81 stage | s4 82 store tile
+    sub rf26, rf26, -8 ; umul24 rf33, rf33, rf8                     # s4 82 store tile
+    add rf39, rf4, rf32 ; umul24 rf29, rf1, rf3 ; ldtmu.rf32        # s4 82 load src
+    and rf29, rf0, 1 ; add rf52, rf4, rf29                          # s1 81 stage
+    and tmud, rf32, rf7 ; sub rf30, rf30, -12                       # s4 82 store tile
+    shl rf29, rf29, 4 ; mov.ifb tmua, rf26                          # s1 82 store tile | s4 82 store tile
+    shr rf51, rf0, 1 ; v8dot tmud, rf32, rf51                       # s1 81 stage | s4 82 store tile
+    and rf51, rf51, 1 ; mov.ifb tmua, rf30                          # s4 81 stage | s4 82 store tile
+    and rf33, rf0, 1 ; add rf29, rf33, rf29                         # s1 81 stage | s4 82 store tile
+    shl rf33, rf33, 4 ; add rf29, rf41, rf29                        # s1 82 store tile | s4 82 store tile
+    sub rf29, rf29, -16 ; v8dot tmud, rf32, rf38                    # s4 82 store tile
+    mov.ifb tmua, rf29 ; umul24 rf51, rf51, rf8                     # s4 82 store tile
+    add rf51, rf51, rf33 ; smul24 rf33, rf6, -2                     # s4 82 store tile | s2 82 load src
+    add rf45, rf45, rf51 ; umul24 rf51, rf1, rf3 ; ldunifrf.rf38    # s4 82 store tile | s1 82 load src | uniform value:src
+    shr tmud, rf32, -8 ; add rf31, rf45, rf48                       # s4 82 store tile
+    mov.ifb tmua, rf31 ; sub.pushc -, rf46, rf43                    # s4 82 store tile | s6 82 load src
+    mov tmud, rf14 ; sub.andc -, rf35, rf47                         # s5 85 store tile | s6 82 load src
+    tmuwt - ; add rf33, rf38, rf33 ; ldunifrf.rf38                  # s2 82 load src | s1 82 load src | uniform 0x00000100
+    vfla rf26 ; mov.ifb tmua, rf26                                  # s6 82 load src | s5 85 store tile
+    mov tmud, rf14 ; sub rf33, rf33, -8                             # s5 85 store tile | s6 82 load src
+    mov.ifb tmua, rf30 ; add rf30, rf33, rf28                       # s5 85 store tile | s6 82 load src
+    mov tmud, rf14 ; add rf51, rf4, rf51 ; ldunifrf.rf33            # s5 85 store tile | s6 82 store tile | uniform 0x00000028
+    mov.ifb tmua, rf29 ; add rf29, rf42, rf33                       # s5 85 store tile | s6 82 store tile
+    mov tmud, rf14 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf42          # s5 85 store tile | s6 82 store tile | uniform 0x0000002c
+    mov.ifb tmua, rf31 ; sub.pushc -, rf46, rf43                    # s5 85 store tile | s6 82 store tile
+    sub.andc -, rf35, rf47 ; mov.ifb tmua, rf30                     # s6 82 store tile | s6 82 load src
+    sub.andc -, rf0, 1 ; add.ifb tmua, rf30, rf6                    # s6 82 store tile | s6 82 load src
+    add rf33, rf50, rf42 ; add rf42, rf4, rf33 ; thrsw ; ldunifrf.rf50 # s6 82 store tile | uniform 0x00000058
+    and rf49, rf0, 3 ; add rf50, rf49, rf50                         # s8 81 stage | s6 82 store tile
+    shl rf49, rf49, 1 ; umul24 rf30, rf1, rf3                       # s8 82 load src
+    and rf26, rf0, 3 ; mov.pushz -, rf26                            # s8 81 stage | s7 85 store tile
+    sub.andc -, rf0, 1 ; smul24 rf49, rf49, rf6                     # s7 85 store tile | s8 82 load src
+    add rf31, rf4, rf30 ; umul24 rf43, rf1, rf3 ; ldtmu.rf30        # s6 82 load src
+    and tmud, rf30, rf7 ; add rf46, rf4, rf43 ; ldtmu.rf43          # s6 82 store tile | s6 82 load src
+    and rf32, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s6 82 store tile
+    nop ; v8dot tmud, rf30, rf38 ; ldunifrf.rf30                    # s6 82 store tile | uniform 0x0000005c
+    mov.ifb tmua, rf33 ; add rf30, rf34, rf30                       # s6 82 store tile
+    and tmud, rf43, rf7 ; umul24 rf34, rf1, rf3 ; ldunifrf.rf45     # s6 82 store tile | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf50 ; add rf45, rf45, rf49                       # s6 82 store tile | s8 82 load src
+    add rf38, rf45, -4 ; v8dot tmud, rf43, rf38                     # s8 82 load src | s6 82 store tile
+    mov.ifb tmua, rf30 ; sub.pushc -, rf36, rf40                    # s6 82 store tile | s8 82 load src
+    mov tmud, rf14 ; add rf38, rf38, rf28 ; ldunifrf.rf43           # s7 85 store tile | s8 82 load src | s1 82 load src | uniform 0x00010000
+    tmuwt - ; add rf34, rf4, rf34 ; ldunifrf.rf45                   # s1 82 load src | uniform 0x01000000
     and rf29, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s7 85 store tile
-    mov tmud, rf14 ; umul24 rf41, rf1, rf3 ; ldunifrf.rf34          # s7 85 store tile | s8 82 store tile | uniform 0x00000060
-    mov.ifb tmua, rf31 ; umul24 rf31, rf32, rf34                    # s7 85 store tile | s8 82 store tile
-    mov tmud, rf14 ; add rf28, rf28, rf31 ; ldunifrf.rf31           # s7 85 store tile | s8 82 store tile | uniform 0x00000064
-    mov.ifb tmua, rf43 ; add rf28, rf28, rf34                       # s7 85 store tile | s8 82 store tile
-    and rf43, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s7 85 store tile
-    mov.ifb tmua, rf33 ; sub.pushc -, rf35, rf39                    # s7 85 store tile | s8 82 store tile
-    sub.andc -, rf0, 4 ; mov.ifb tmua, rf30                         # s8 82 store tile | s8 82 load src
-    add.ifb tmua, rf30, rf6 ; umul24 rf30, rf47, rf34 ; thrsw       # s8 82 load src | s8 82 store tile
-    add rf29, rf44, rf30 ; umul24 rf30, rf29, rf34 ; ldunifrf.rf44  # s8 82 store tile | uniform 0x00000090
-    add rf29, rf29, rf31 ; add rf30, rf37, rf30 ; ldunifrf.rf31     # s8 82 store tile | uniform 0x00000094
-    sub.pushc -, rf35, rf39 ; add rf30, rf30, rf44                  # s9 85 store tile | s8 82 store tile
-    sub.nornc -, rf0, 4 ; add rf41, rf4, rf41                       # s9 85 store tile
-    mov rf37, rf21 ; umul24 rf44, rf43, rf34 ; ldtmu.rf43           # s18 111 select | s8 82 store tile | s8 82 load src
-    add rf44, rf41, rf44 ; v8dot tmud, rf43, rf38 ; ldtmu.rf41      # s8 82 store tile | s8 82 load src
-    and rf47, rf0, 3 ; mov.ifb tmua, rf28                           # s8 81 stage | s8 82 store tile
-    shr tmud, rf43, -8 ; add rf31, rf44, rf31                       # s8 82 store tile
-    shl rf47, rf47, 1 ; mov.ifb tmua, rf29                          # s8 82 load src | s8 82 store tile
-    and rf38, rf0, 3 ; v8dot tmud, rf41, rf38                       # s8 81 stage | s8 82 store tile
-    mov.ifb tmua, rf30 ; smul24 rf47, rf47, rf6                     # s8 82 store tile | s8 82 load src
-    shr tmud, rf41, -8 ; umul24 rf41, rf1, rf3                      # s8 82 store tile
-    mov.ifb tmua, rf31 ; sub.pushc -, rf27, rf45                    # s8 82 store tile | s10 82 load src
-    mov tmud, rf14 ; add rf41, rf4, rf41 ; ldunifrf.rf46            # s9 85 store tile | s1 82 load src | uniform value:src
-    tmuwt - ; add rf46, rf46, rf47 ; ldunifrf.rf47                  # s8 82 load src | s1 82 load src | uniform 0x00000100
-    mov.ifb tmua, rf28 ; sub rf28, rf46, -8                         # s9 85 store tile | s10 82 load src
-    and rf46, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 85 store tile
-    mov.ifb tmua, rf29 ; add rf28, rf28, rf26                       # s9 85 store tile | s10 82 load src
-    and rf29, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 85 store tile
-    mov.ifb tmua, rf30 ; umul24 rf30, rf38, rf34                    # s9 85 store tile | s8 82 store tile
-    mov tmud, rf14 ; add rf30, rf41, rf30 ; ldunifrf.rf41           # s9 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x00000088
-    mov.ifb tmua, rf31 ; sub.pushc -, rf27, rf45                    # s9 85 store tile | s10 82 store tile
-    sub.andc -, rf0, 4 ; mov.ifb tmua, rf28                         # s10 82 store tile | s10 82 load src
-    add.ifb tmua, rf28, rf6 ; add rf28, rf30, rf41 ; thrsw          # s10 82 load src | s10 82 store tile
-    and rf41, rf0, 3 ; umul24 rf30, rf1, rf3                        # s8 81 stage
-    add rf30, rf4, rf30 ; umul24 rf46, rf46, rf34 ; ldunifrf.rf31   # s8 82 store tile | s10 82 store tile | uniform 0x0000008c
-    sub.pushc -, rf27, rf45 ; add rf30, rf30, rf46                  # s11 85 store tile | s8 82 store tile
-    sub.nornc -, rf0, 4 ; add rf30, rf30, rf31                      # s11 85 store tile | s10 82 store tile
-    mov rf38, rf21 ; umul24 rf46, rf1, rf3 ; ldtmu.rf31             # s18 111 select | s10 82 load src
-    and tmud, rf31, rf7 ; add rf46, rf4, rf46 ; ldunifrf.rf43       # s10 82 store tile | uniform 0x000000b8
-    mov.ifb tmua, rf28 ; umul24 rf29, rf29, rf34                    # s10 82 store tile | s8 82 store tile
-    add rf31, rf46, rf29 ; v8dot tmud, rf31, rf47 ; ldtmu.rf29      # s8 82 store tile | s10 82 store tile | s10 82 load src
-    mov.ifb tmua, rf30 ; add rf31, rf31, rf43                       # s10 82 store tile
-    and tmud, rf29, rf7 ; umul24 rf43, rf1, rf3 ; ldunifrf.rf46     # s10 82 store tile | uniform 0x000000bc
-    mov.ifb tmua, rf31 ; add rf43, rf4, rf43                        # s10 82 store tile
-    shl rf34, rf6, 3 ; umul24 rf41, rf41, rf34                      # s12 82 load src | s8 82 store tile
-    add rf41, rf43, rf41 ; umul24 rf43, rf1, rf3 ; ldunifrf.rf44    # s8 82 store tile | s1 82 load src | uniform value:src
-    add rf29, rf41, rf46 ; v8dot tmud, rf29, rf47 ; ldunifrf.rf41   # s10 82 store tile | s1 82 load src | uniform 0x00010000
-    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s10 82 store tile | s12 82 load src
-    mov tmud, rf14 ; sub.andc -, rf35, rf39                         # s11 85 store tile | s12 82 load src
-    tmuwt - ; add rf34, rf44, rf34 ; ldunifrf.rf44                  # s12 82 load src | s1 82 load src | uniform 0x01000000
-    vfla rf28 ; mov.ifb tmua, rf28                                  # s12 82 load src | s11 85 store tile
-    mov tmud, rf14 ; add rf34, rf34, -4                             # s11 85 store tile | s12 82 load src
-    mov.ifb tmua, rf30 ; add rf30, rf34, rf26                       # s11 85 store tile | s12 82 load src
-    mov tmud, rf14 ; add rf43, rf4, rf43 ; ldunifrf.rf34            # s11 85 store tile | s12 82 store tile | uniform 0x000001e0
-    mov.ifb tmua, rf31 ; add rf31, rf43, rf13                       # s11 85 store tile | s2 82 store tile
-    mov tmud, rf14 ; add rf31, rf31, rf34 ; ldunifrf.rf34           # s11 85 store tile | s12 82 store tile | uniform 0x000001e4
-    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s11 85 store tile | s12 82 store tile
-    sub.andc -, rf35, rf39 ; mov.ifb tmua, rf30                     # s12 82 store tile | s12 82 load src
-    sub.andc -, rf0, 1 ; add.ifb tmua, rf30, rf6                    # s12 82 store tile | s12 82 load src
-    nop ; umul24 rf30, rf1, rf3 ; thrsw ; ldunifrf.rf35             # s12 82 store tile | uniform 0x00000210
-    add rf30, rf4, rf30 ; umul24 rf39, rf1, rf3 ; ldunifrf.rf29     # s12 82 store tile | uniform 0x00000214
-    add rf30, rf30, rf13 ; add rf39, rf4, rf39 ; ldunifrf.rf43      # s2 82 store tile | s1 82 load src | uniform value:src
-    mov.pushz -, rf28 ; add rf28, rf30, rf34                        # s13 85 store tile | s12 82 store tile
-    sub.andc -, rf0, 1 ; add rf39, rf39, rf13                       # s13 85 store tile | s2 82 store tile
-    add rf39, rf39, rf35 ; umul24 rf30, rf1, rf3 ; ldtmu.rf35       # s12 82 store tile | s12 82 load src
-    add rf34, rf4, rf30 ; v8dot tmud, rf35, rf41 ; ldtmu.rf30       # s12 82 store tile | s12 82 load src
-    and rf46, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s12 82 store tile
-    shr tmud, rf35, -8 ; add rf34, rf34, rf13                       # s12 82 store tile | s2 82 store tile
-    shl rf46, rf46, 2 ; mov.ifb tmua, rf28                          # s1 82 load src | s12 82 store tile
-    shr rf41, rf0, 1 ; v8dot tmud, rf30, rf41                       # s1 81 stage | s12 82 store tile
-    and rf41, rf41, 1 ; mov.ifb tmua, rf39                          # s4 81 stage | s12 82 store tile
-    shr tmud, rf30, -8 ; add rf29, rf34, rf29                       # s12 82 store tile
-    shl rf30, rf6, 3 ; mov.ifb tmua, rf29                           # s12 82 load src | s12 82 store tile
-    mov tmud, rf14 ; sub.pushc -, 0, rf42                           # s13 85 store tile | s14 82 load src
-    tmuwt - ; add rf43, rf43, rf46 ; ldunifrf.rf46                  # s1 82 load src | uniform 0x00000100
-    shr rf31, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s13 85 store tile
-    and rf31, rf31, 1 ; mov tmud, rf14                              # s4 81 stage | s13 85 store tile
-    and rf28, rf0, 1 ; mov.ifb tmua, rf28                           # s1 81 stage | s13 85 store tile
-    shl rf28, rf28, 4 ; mov tmud, rf14                              # s1 82 store tile | s13 85 store tile
-    mov.ifb tmua, rf39 ; smul24 rf39, rf41, rf6                     # s13 85 store tile | s4 82 load src
-    mov tmud, rf14 ; add rf39, rf43, rf39 ; ldunifrf.rf43           # s13 85 store tile | s4 82 load src | s1 82 load src | uniform 0x00010000
-    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s13 85 store tile | s14 82 store tile
-    sub.andc -, rf0, 4 ; add rf30, rf39, rf30                       # s14 82 store tile | s14 82 load src
-    add.ifb tmua, rf30, rf26 ; umul24 rf30, rf1, rf3 ; thrsw        # s14 82 load src
-    shr rf39, rf0, 1 ; add rf30, rf4, rf30                          # s1 81 stage
-    and rf39, rf39, 1 ; umul24 rf31, rf31, rf8                      # s4 81 stage | s4 82 store tile
-    sub.pushc -, 0, rf42 ; add rf28, rf31, rf28                     # s15 85 store tile | s4 82 store tile
-    sub.nornc -, rf0, 4 ; add rf28, rf30, rf28                      # s15 85 store tile | s4 82 store tile
-    nop ; umul24 rf30, rf1, rf3 ; ldunifrf.rf31                     # s1 82 load src | uniform 0x01000000
-    and rf29, rf0, 1 ; add rf30, rf4, rf30                          # s1 81 stage
-    shl rf39, rf29, 4 ; umul24 rf29, rf39, rf8                      # s1 82 store tile | s4 82 store tile
-    nop ; add rf29, rf29, rf39 ; ldunifrf.rf39                      # s4 82 store tile | s14 82 store tile | uniform 0x000001e8
-    add rf29, rf28, rf39 ; add rf30, rf30, rf29 ; ldtmu.rf28        # s14 82 store tile | s4 82 store tile | s14 82 load src
-    and tmud, rf28, rf7 ; ldunifrf.rf39                             # s14 82 store tile | uniform 0x000001ec
-    mov.ifb tmua, rf29 ; add rf30, rf30, rf39                       # s14 82 store tile
-    shl rf46, rf6, 3 ; v8dot tmud, rf28, rf46                       # s12 82 load src | s14 82 store tile
-    shl rf39, rf24, 2 ; mov.ifb tmua, rf30                          # s18 97 table | s14 82 store tile
-    mov rf41, rf13 ; v8dot tmud, rf28, rf43 ; ldunifrf.rf43         # s18 126 select | s14 82 store tile | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf15 ; add rf43, rf43, rf46                       # s14 82 store tile | s12 82 load src
-    shr tmud, rf28, -8 ; mov rf28, rf13                             # s14 82 store tile | s18 129 select
-    mov.ifb tmua, rf16 ; sub.pushc -, 0, rf42                       # s14 82 store tile | s16 82 load src
-    mov tmud, rf14 ; sub.andc -, rf27, rf45                         # s15 85 store tile | s16 82 load src
-    tmuwt - ; sub rf43, rf43, -8                                    # s16 82 load src
-    vfla rf29 ; mov.ifb tmua, rf29                                  # s16 82 load src | s15 85 store tile
-    mov tmud, rf14 ; add rf26, rf43, rf26 ; ldunifrf.rf43           # s15 85 store tile | s16 82 load src | s1 82 load src | uniform 0x00000100
-    asr rf30, rf24, 1 ; mov.ifb tmua, rf30                          # s18 99 shr | s15 85 store tile
-    mov tmud, rf14 ; v8dot rf31, rf36, rf43 ; ldunifrf.rf46         # s15 85 store tile | s18 61 sec | s1 82 load src | uniform 0x00010000
-    shl rf34, rf31, 2 ; mov.ifb tmua, rf15                          # s18 98 table | s15 85 store tile
-    mov tmud, rf14 ; v8dot rf46, rf36, rf46 ; ldunifrf.rf44         # s15 85 store tile | s18 62 damping | s18 97 table | uniform table:log2
-    mov.ifb tmua, rf16 ; sub.pushc -, 0, rf42                       # s15 85 store tile | s16 82 store tile
-    sub.andc -, rf27, rf45 ; mov.ifb tmua, rf26                     # s16 82 store tile | s16 82 load src
-    sub.andc -, rf0, 1 ; add.ifb tmua, rf26, rf6                    # s16 82 store tile | s16 82 load src
-    add tmua, rf44, rf39 ; add rf30, rf30, rf30 ; thrsw ; ldunifrf.rf39 # s18 97 table | s18 99 mul | s1 82 load src | uniform 0x01000000
-    shr rf34, rf36, -8 ; add tmua, rf44, rf34                       # s18 63 dir | s18 98 table
-    shl rf36, rf34, 3 ; mov rf39, rf22                              # s18 117 table | s18 129 select
-    mov.pushz -, rf29 ; add rf29, rf34, 2                           # s17 85 store tile | s18 113 add
-    nop ; sub.andc -, rf0, 1                                        # s17 85 store tile
-    nop ; thrsw ; ldtmu.rf44                                        # s16 82 load src
-    nop ; ldtmu.rf26                                                # s16 82 load src
-    nop ; ldunifrf.rf27                                             # s18 117 table | uniform table:dy
-    and tmud, rf44, rf7 ; ldtmu.rf45                                # s16 82 store tile | s18 97 table
-    mov.ifb tmua, rf17 ; sub rf45, rf46, rf45 ; thrsw               # s16 82 store tile | s18 97 sub
-    max rf45, rf45, 0                                               # s18 97 pri_shift
-    nop ; ldunifrf.rf42                                             # s18 117 table | uniform table:dx
-    nop ; v8dot tmud, rf44, rf43 ; ldtmu.rf44                       # s16 82 store tile | s18 98 table
-    mov.ifb tmua, rf18 ; sub rf44, rf46, rf44                       # s16 82 store tile | s18 98 sub
-    and tmud, rf26, rf7 ; ldunifrf.rf46                             # s16 82 store tile | s1 82 store tile | uniform 0x00000068
-    max rf44, rf44, 0 ; mov.ifb tmua, rf19                          # s18 98 shift | s16 82 store tile
-    shl rf26, rf29, 2 ; v8dot tmud, rf26, rf43                      # s18 113 beside0 | s16 82 store tile
-    mov.ifb tmua, rf20 ; sub.pushc -, rf30, rf24                    # s16 82 store tile | s18 111 select
-    mov tmud, rf14 ; mov.ifna rf37, 4                               # s17 85 store tile | s18 111 select
-    tmuwt - ; mov.ifna rf38, 2                                      # s18 111 select
-    mov.ifb tmua, rf17 ; add rf34, rf34, 6                          # s17 85 store tile | s18 113 add
-    shl rf34, rf34, 2 ; mov tmud, rf14                              # s18 113 way | s17 85 store tile
-    nop ; mov.ifb tmua, rf18                                        # s17 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf30                            # s17 85 store tile | s18 113 beside0 | uniform table:next
+    mov tmud, rf14 ; umul24 rf49, rf1, rf3 ; ldunifrf.rf48          # s7 85 store tile | s8 82 store tile | uniform 0x00000060
+    mov.ifb tmua, rf33 ; umul24 rf26, rf26, rf48                    # s7 85 store tile | s8 82 store tile
+    mov tmud, rf14 ; add rf26, rf39, rf26 ; ldunifrf.rf39           # s7 85 store tile | s8 82 store tile | uniform 0x00000064
+    mov.ifb tmua, rf50 ; add rf26, rf26, rf48                       # s7 85 store tile | s8 82 store tile
+    and rf50, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s7 85 store tile
+    mov.ifb tmua, rf30 ; sub.pushc -, rf36, rf40                    # s7 85 store tile | s8 82 store tile
+    sub.andc -, rf0, 4 ; mov.ifb tmua, rf38                         # s8 82 store tile | s8 82 load src
+    add.ifb tmua, rf38, rf6 ; umul24 rf32, rf32, rf48 ; thrsw       # s8 82 load src | s8 82 store tile
+    add rf29, rf52, rf32 ; umul24 rf32, rf29, rf48 ; ldunifrf.rf52  # s8 82 store tile | uniform 0x00000090
+    add rf29, rf29, rf39 ; add rf32, rf51, rf32 ; ldunifrf.rf39     # s8 82 store tile | uniform 0x00000094
+    sub.pushc -, rf36, rf40 ; add rf32, rf32, rf52                  # s9 85 store tile | s8 82 store tile
+    sub.nornc -, rf0, 4 ; umul24 rf48, rf50, rf48                   # s9 85 store tile | s8 82 store tile
+    add rf48, rf42, rf48 ; add rf49, rf4, rf49 ; ldtmu.rf42         # s8 82 store tile | s8 82 load src
+    add rf48, rf48, rf39 ; v8dot tmud, rf42, rf43 ; ldtmu.rf39      # s8 82 store tile | s8 82 load src
+    and rf50, rf0, 3 ; mov.ifb tmua, rf26                           # s8 81 stage | s8 82 store tile
+    shr tmud, rf42, -8 ; umul24 rf42, rf1, rf3                      # s8 82 store tile
+    shl rf50, rf50, 1 ; mov.ifb tmua, rf29                          # s8 82 load src | s8 82 store tile
+    and rf43, rf0, 3 ; v8dot tmud, rf39, rf43                       # s8 81 stage | s8 82 store tile
+    mov.ifb tmua, rf32 ; smul24 rf50, rf50, rf6                     # s8 82 store tile | s8 82 load src
+    shr tmud, rf39, -8 ; add rf39, rf4, rf42                        # s8 82 store tile
+    mov.ifb tmua, rf48 ; sub.pushc -, rf35, rf47                    # s8 82 store tile | s10 82 load src
+    mov tmud, rf14 ; add rf39, rf39, rf13 ; ldunifrf.rf42           # s9 85 store tile | s2 82 store tile | s1 82 load src | uniform value:src
+    tmuwt - ; add rf42, rf42, rf50 ; ldunifrf.rf50                  # s8 82 load src | s1 82 load src | uniform 0x00000100
+    mov.ifb tmua, rf26 ; sub rf26, rf42, -8                         # s9 85 store tile | s10 82 load src
+    mov tmud, rf14 ; add rf26, rf26, rf28 ; ldunifrf.rf42           # s9 85 store tile | s10 82 load src | s8 82 store tile | uniform 0x00000060
+    and rf29, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s9 85 store tile
+    and rf45, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 85 store tile
+    mov.ifb tmua, rf32 ; umul24 rf32, rf43, rf42                    # s9 85 store tile | s8 82 store tile
+    mov tmud, rf14 ; add rf31, rf31, rf32 ; ldunifrf.rf32           # s9 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x00000088
+    mov.ifb tmua, rf48 ; sub.pushc -, rf35, rf47                    # s9 85 store tile | s10 82 store tile
+    sub.andc -, rf0, 4 ; mov.ifb tmua, rf26                         # s10 82 store tile | s10 82 load src
+    add.ifb tmua, rf26, rf6 ; add rf26, rf31, rf32 ; thrsw          # s10 82 load src | s10 82 store tile
+    and rf31, rf0, 3 ; umul24 rf29, rf29, rf42                      # s8 81 stage | s8 82 store tile
+    add rf29, rf46, rf29 ; umul24 rf45, rf45, rf42 ; ldunifrf.rf46  # s8 82 store tile | s10 82 store tile | uniform 0x0000008c
+    sub.pushc -, rf35, rf47 ; add rf29, rf29, rf46                  # s11 85 store tile | s10 82 store tile
+    sub.nornc -, rf0, 4 ; add rf34, rf34, rf45                      # s11 85 store tile | s8 82 store tile
+    and rf42, rf37, rf7 ; umul24 rf45, rf31, rf42 ; ldtmu.rf31      # s18 60 pri | s8 82 store tile | s10 82 load src
+    and tmud, rf31, rf7 ; add rf45, rf49, rf45 ; ldunifrf.rf49      # s10 82 store tile | s8 82 store tile | uniform 0x000000b8
+    mov.ifb tmua, rf26 ; add rf34, rf34, rf49                       # s10 82 store tile
+    mov rf49, rf23 ; v8dot tmud, rf31, rf50 ; ldtmu.rf31            # s18 111 select | s10 82 store tile | s10 82 load src
+    shl rf46, rf6, 3 ; mov.ifb tmua, rf29                           # s12 82 load src | s10 82 store tile
+    and tmud, rf31, rf7 ; umul24 rf32, rf1, rf3 ; ldunifrf.rf48     # s10 82 store tile | uniform 0x000000bc
+    mov.ifb tmua, rf34 ; add rf45, rf45, rf48                       # s10 82 store tile
+    add rf31, rf4, rf32 ; v8dot tmud, rf31, rf50 ; ldunifrf.rf32    # s10 82 store tile | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf45 ; sub.pushc -, 0, rf44                       # s10 82 store tile | s12 82 load src
+    mov tmud, rf14 ; sub.andc -, rf36, rf40                         # s11 85 store tile | s12 82 load src
+    tmuwt - ; add rf32, rf32, rf46 ; ldunifrf.rf46                  # s12 82 load src | s1 82 load src | uniform 0x00010000
+    vfla rf26 ; mov.ifb tmua, rf26                                  # s12 82 load src | s11 85 store tile
+    mov tmud, rf14 ; add rf32, rf32, -4                             # s11 85 store tile | s12 82 load src
+    mov.ifb tmua, rf29 ; add rf29, rf32, rf28                       # s11 85 store tile | s12 82 load src
+    mov tmud, rf14 ; add rf31, rf31, rf13 ; ldunifrf.rf32           # s11 85 store tile | s2 82 store tile | s1 82 load src | uniform 0x01000000
+    mov.ifb tmua, rf34 ; umul24 rf34, rf1, rf3                      # s11 85 store tile
+    mov tmud, rf14 ; add rf34, rf4, rf34 ; ldunifrf.rf50            # s11 85 store tile | s12 82 store tile | uniform 0x000001e0
+    mov.ifb tmua, rf45 ; sub.pushc -, 0, rf44                       # s11 85 store tile | s12 82 store tile
+    sub.andc -, rf36, rf40 ; mov.ifb tmua, rf29                     # s12 82 store tile | s12 82 load src
+    sub.andc -, rf0, 1 ; add.ifb tmua, rf29, rf6                    # s12 82 store tile | s12 82 load src
+    add rf34, rf39, rf50 ; add rf39, rf34, rf13 ; thrsw ; ldunifrf.rf50 # s12 82 store tile | s2 82 store tile | uniform 0x000001e4
+    add rf31, rf31, rf50 ; umul24 rf50, rf1, rf3 ; ldunifrf.rf29    # s12 82 store tile | uniform 0x00000210
+    and rf29, rf0, 1 ; add rf39, rf39, rf29                         # s1 81 stage | s12 82 store tile
+    shl rf26, rf29, 2 ; mov.pushz -, rf26                           # s1 82 load src | s13 85 store tile
+    sub.andc -, rf0, 1 ; add rf50, rf4, rf50                        # s13 85 store tile
+    add rf29, rf50, rf13 ; mov rf36, rf23 ; ldtmu.rf50              # s2 82 store tile | s18 111 select | s12 82 load src
+    nop ; v8dot tmud, rf50, rf46 ; ldtmu.rf40                       # s12 82 store tile | s12 82 load src
+    shr rf45, rf0, 1 ; mov.ifb tmua, rf34                           # s1 81 stage | s12 82 store tile
+    shr tmud, rf50, -8                                              # s12 82 store tile
+    and rf45, rf45, 1 ; mov.ifb tmua, rf31                          # s4 81 stage | s12 82 store tile
+    nop ; v8dot tmud, rf40, rf46 ; ldunifrf.rf46                    # s12 82 store tile | uniform 0x00000214
+    mov.ifb tmua, rf39 ; add rf29, rf29, rf46                       # s12 82 store tile
+    shr tmud, rf40, -8 ; smul24 rf32, rf45, rf6                     # s12 82 store tile | s4 82 load src
+    shl rf40, rf6, 3 ; mov.ifb tmua, rf29                           # s12 82 load src | s12 82 store tile
+    mov tmud, rf14 ; sub.pushc -, 0, rf44                           # s13 85 store tile | s14 82 load src
+    tmuwt - ; ldunifrf.rf45                                         # s1 82 load src | uniform value:src
+    mov.ifb tmua, rf34 ; add rf26, rf45, rf26                       # s13 85 store tile | s1 82 load src
+    mov tmud, rf14 ; add rf26, rf26, rf32 ; ldunifrf.rf32           # s13 85 store tile | s4 82 load src | s1 82 load src | uniform 0x00000100
+    mov.ifb tmua, rf31 ; add rf26, rf26, rf40                       # s13 85 store tile | s14 82 load src
+    nop ; mov tmud, rf14 ; ldunifrf.rf31                            # s13 85 store tile | s1 82 load src | uniform 0x00010000
+    shl rf39, rf6, 3 ; mov.ifb tmua, rf39                           # s12 82 load src | s13 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf40                            # s13 85 store tile | s1 82 load src | uniform 0x01000000
+    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf44                       # s13 85 store tile | s14 82 store tile
+    sub.andc -, rf0, 4 ; add.ifb tmua, rf26, rf28                   # s14 82 store tile | s14 82 load src
+    nop ; thrsw ; ldunifrf.rf26                                     # s1 82 load src | uniform value:src
+    nop ; add rf26, rf26, rf39 ; ldunifrf.rf39                      # s12 82 load src | s1 82 load src | uniform 0x00000100
+    sub rf29, rf26, -8 ; v8dot rf26, rf37, rf39                     # s16 82 load src | s18 61 sec
+    sub.pushc -, 0, rf44 ; add rf28, rf29, rf28                     # s15 85 store tile | s16 82 load src
+    nop ; sub.nornc -, rf0, 4                                       # s15 85 store tile
+    nop ; ldtmu.rf29                                                # s14 82 load src
+    and tmud, rf29, rf7 ; ldunifrf.rf34                             # s14 82 store tile | s1 82 load src | uniform 0x00010000
+    shl rf45, rf42, 2 ; mov.ifb tmua, rf15                          # s18 97 table | s14 82 store tile
+    shl rf32, rf26, 2 ; v8dot tmud, rf29, rf32                      # s18 98 table | s14 82 store tile
+    asr rf46, rf42, 1 ; mov.ifb tmua, rf16                          # s18 99 shr | s14 82 store tile
+    add rf31, rf46, rf46 ; v8dot tmud, rf29, rf31 ; ldunifrf.rf46   # s18 99 mul | s14 82 store tile | s18 97 table | uniform table:log2
+    mov.ifb tmua, rf17 ; v8dot rf34, rf37, rf34                     # s14 82 store tile | s18 62 damping
+    shr tmud, rf29, -8                                              # s14 82 store tile
+    mov.ifb tmua, rf18 ; sub.pushc -, 0, rf44                       # s14 82 store tile | s16 82 load src
+    mov tmud, rf14 ; sub.andc -, rf35, rf47                         # s15 85 store tile | s16 82 load src
+    tmuwt - ; ldunifrf.rf29                                         # s1 82 load src | uniform 0x01000000
+    vfla rf40 ; mov.ifb tmua, rf15                                  # s16 82 load src | s15 85 store tile
+    shr rf29, rf37, -8 ; mov tmud, rf14                             # s18 63 dir | s15 85 store tile
+    shl rf37, rf29, 3 ; mov.ifb tmua, rf16                          # s18 117 table | s15 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf50                            # s15 85 store tile | s18 117 table | uniform table:dy
+    mov.ifb tmua, rf17 ; add rf48, rf29, 2                          # s15 85 store tile | s18 113 add
+    nop ; mov tmud, rf14 ; ldunifrf.rf43                            # s15 85 store tile | s18 117 table | uniform table:dx
+    mov.ifb tmua, rf18 ; sub.pushc -, 0, rf44                       # s15 85 store tile | s16 82 store tile
+    sub.andc -, rf35, rf47 ; mov.ifb tmua, rf28                     # s16 82 store tile | s16 82 load src
+    sub.andc -, rf0, 1 ; add.ifb tmua, rf28, rf6                    # s16 82 store tile | s16 82 load src
+    nop ; add tmua, rf46, rf45 ; thrsw ; ldunifrf.rf45              # s18 97 table | s1 82 store tile | uniform 0x00000068
+    shl rf32, rf48, 2 ; add tmua, rf46, rf32                        # s18 113 beside0 | s18 98 table
+    add rf29, rf29, 6 ; mov rf46, rf13                              # s18 113 add | s18 129 select
+    shl rf29, rf29, 2 ; mov.pushz -, rf40                           # s18 113 way | s17 85 store tile
+    sub.andc -, rf0, 1 ; mov rf40, rf24                             # s17 85 store tile | s18 129 select
+    nop ; thrsw ; ldtmu.rf48                                        # s16 82 load src
+    nop ; ldtmu.rf28                                                # s16 82 load src
+    nop ; ldunifrf.rf35                                             # s18 113 beside0 | uniform table:next
+    and tmud, rf48, rf7 ; ldtmu.rf47                                # s16 82 store tile | s18 97 table
+    mov.ifb tmua, rf19 ; sub rf47, rf34, rf47 ; thrsw               # s16 82 store tile | s18 97 sub
+    max rf47, rf47, 0                                               # s18 97 pri_shift
+    nop ; ldunifrf.rf44                                             # s18 117 table | uniform table:dy
+    nop ; v8dot tmud, rf48, rf39 ; ldtmu.rf48                       # s16 82 store tile | s18 98 table
+    mov.ifb tmua, rf20 ; sub rf34, rf34, rf48                       # s16 82 store tile | s18 98 sub
+    and tmud, rf28, rf7 ; ldunifrf.rf48                             # s16 82 store tile | s18 117 table | uniform table:dx
+    max rf34, rf34, 0 ; mov.ifb tmua, rf21                          # s18 98 shift | s16 82 store tile
+    nop ; v8dot tmud, rf28, rf39 ; ldunifrf.rf28                    # s16 82 store tile | s1 82 store tile | uniform 0x00000068
+    mov.ifb tmua, rf22 ; sub.pushc -, rf31, rf42                    # s16 82 store tile | s18 111 select
+    mov tmud, rf14 ; mov.ifna rf49, 4                               # s17 85 store tile | s18 111 select
+    tmuwt - ; mov.ifna rf36, 2                                      # s18 111 select
     nop ; mov.ifb tmua, rf19                                        # s17 85 store tile
-    nop ; mov tmud, rf14 ; ldunifrf.rf29                            # s17 85 store tile | s18 117 table | uniform table:dy
+    nop ; mov tmud, rf14 ; ldunifrf.rf31                            # s17 85 store tile | s18 113 beside0 | uniform table:next
     nop ; mov.ifb tmua, rf20                                        # s17 85 store tile
-    tmuwt - ; ldunifrf.rf43                                         # s18 117 load tile | s18 117 table | uniform table:dx
-    nop ; add tmuau, rf27, rf36                                     # s18 117 table | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf42, rf36 ; thrsw                             # s18 117 table | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf36                                             # s18 113 beside0 | uniform table:next
-    nop ; ldunifrf.rf42                                             # s18 117 table | uniform table:dy
-    nop ; ldtmu.rf27                                                # s18 117 table
-    nop ; smul24 rf47, rf27, rf8 ; ldtmu.rf35                       # s18 117 load tile | s18 117 table
-    add rf27, rf9, rf47 ; smul24 rf47, rf27, -1                     # s18 117 load tile | s18 117 mul
-    nop ; smul24 rf33, rf47, rf8 ; ldtmu.rf47                       # s18 117 load tile | s18 117 table
-    add rf32, rf9, rf33 ; smul24 rf33, rf47, 4                      # s18 117 load tile
-    add rf27, rf27, rf33 ; smul24 rf33, rf47, -1                    # s18 117 load tile | s18 117 mul
-    add tmua, rf27, rf46 ; smul24 rf33, rf33, 4                     # s18 117 load tile
-    add rf33, rf32, rf33 ; add tmua, rf9, rf46 ; thrsw ; ldtmu.rf32 # s18 117 load tile | s18 107 px | s18 117 table
-    add tmua, rf33, rf46 ; smul24 rf47, rf35, rf8 ; ldunifrf.rf40   # s18 117 load tile | s18 117 table | uniform table:dx
-    add rf35, rf9, rf47 ; smul24 rf47, rf35, -1                     # s18 117 load tile | s18 117 mul
-    nop ; smul24 rf48, rf47, rf8 ; thrsw ; ldtmu.rf47               # s18 117 load tile
-    and rf49, rf47, rf7 ; add rf50, rf9, rf48 ; ldtmu.rf48          # s18 122 wrap | s18 117 load tile | s18 107 px
-    min rf52, rf48, rf47 ; sub rf51, rf48, rf47                     # s18 121 min | s18 119 size
-    max rf49, rf48, rf49 ; sub.pushc rf47, rf47, rf48               # s18 122 max | s18 104 select
-    max rf47, rf47, rf51 ; ldtmu.rf51                               # s18 119 size | s18 117 load tile
-    asr rf53, rf47, rf45 ; sub.pushc rf54, rf51, rf48               # s18 102 shrv | s18 104 select
-    min rf53, rf52, rf51 ; sub rf52, rf24, rf53                     # s18 121 min | s18 102 sub
-    max rf52, rf52, 0 ; sub rf55, rf48, rf51                        # s18 102 limit | s18 119 size
-    min rf47, rf47, rf52 ; smul24 rf52, rf32, 4                     # s18 103 amount | s18 117 load tile
-    max rf54, rf54, rf55 ; sub.ifb rf47, 0, rf47                    # s18 119 size | s18 104 select
-    and rf51, rf51, rf7 ; smul24 rf47, rf47, rf37                   # s18 122 wrap | s18 120 parts0
-    max rf35, rf49, rf51 ; add rf49, rf35, rf52                     # s18 122 max | s18 117 load tile
-    asr rf51, rf54, rf45 ; add tmua, rf49, rf46 ; thrsw             # s18 102 shrv | s18 117 load tile
-    sub rf32, rf24, rf51 ; smul24 rf51, rf32, -1                    # s18 102 sub | s18 117 mul
-    max rf32, rf32, 0                                               # s18 102 limit
-    min rf32, rf54, rf32 ; smul24 rf51, rf51, 4                     # s18 103 amount | s18 117 load tile
-    sub.ifa rf32, 0, rf32 ; add rf50, rf50, rf51                    # s18 104 select | s18 117 load tile
-    add tmua, rf50, rf46 ; smul24 rf32, rf32, rf37 ; thrsw ; ldtmu.rf51 # s18 117 load tile | s18 120 parts1
-    min rf54, rf53, rf51 ; sub rf53, rf48, rf51                     # s18 121 min | s18 119 size
-    and rf26, rf51, rf7 ; add tmua, rf30, rf26                      # s18 122 wrap | s18 113 beside0
-    max rf35, rf35, rf26 ; sub.pushc rf26, rf51, rf48               # s18 122 max | s18 104 select
-    max rf26, rf26, rf53 ; add rf47, rf47, rf32 ; thrsw ; ldtmu.rf32 # s18 119 size | s18 125 add | s18 117 load tile
-    asr rf53, rf26, rf45 ; sub rf51, rf48, rf32                     # s18 102 shrv | s18 119 size
-    min rf54, rf54, rf32 ; sub rf53, rf24, rf53                     # s18 121 min | s18 102 sub
-    max rf53, rf53, 0 ; sub.pushc rf30, rf32, rf48                  # s18 102 limit | s18 104 select
-    min rf26, rf26, rf53 ; ldtmu.rf53                               # s18 103 amount | s18 113 beside0
-    max rf30, rf30, rf51 ; sub.ifb rf26, 0, rf26                    # s18 119 size | s18 104 select
-    and rf32, rf32, rf7 ; smul24 rf26, rf26, rf38                   # s18 122 wrap | s18 120 parts2
-    max rf26, rf35, rf32 ; add rf32, rf47, rf26                     # s18 122 max | s18 125 add
-    asr rf35, rf30, rf45                                            # s18 102 shrv
-    shl rf53, rf53, 3 ; sub rf35, rf24, rf35                        # s18 117 table | s18 102 sub
-    max rf29, rf35, 0 ; add tmuau, rf29, rf53                       # s18 102 limit | s18 117 table | uniform 0xfffffffa (vec2)
-    min rf29, rf30, rf29 ; add tmuau, rf43, rf53 ; thrsw            # s18 103 amount | s18 117 table | uniform 0xfffffffa (vec2)
-    nop ; sub.ifa rf29, 0, rf29                                     # s18 104 select
-    nop ; smul24 rf29, rf29, rf38                                   # s18 120 parts3
-    nop ; add rf32, rf32, rf29 ; ldtmu.rf29                         # s18 125 add | s18 117 table
-    nop ; smul24 rf43, rf29, rf8 ; ldtmu.rf30                       # s18 117 load tile | s18 117 table
-    add rf29, rf9, rf43 ; smul24 rf43, rf29, -1                     # s18 117 load tile | s18 117 mul
-    nop ; smul24 rf53, rf43, rf8 ; ldtmu.rf43                       # s18 117 load tile | s18 117 table
-    add rf35, rf9, rf53 ; smul24 rf53, rf43, 4                      # s18 117 load tile
-    add rf29, rf29, rf53 ; smul24 rf43, rf43, -1                    # s18 117 load tile | s18 117 mul
-    add tmua, rf29, rf46 ; smul24 rf47, rf30, rf8 ; thrsw ; ldtmu.rf53 # s18 117 load tile | s18 117 table
-    add rf47, rf9, rf47 ; smul24 rf43, rf43, 4                      # s18 117 load tile
-    add rf30, rf35, rf43 ; smul24 rf35, rf30, -1                    # s18 117 load tile | s18 117 mul
-    add tmua, rf30, rf46 ; smul24 rf43, rf35, rf8 ; thrsw ; ldtmu.rf35 # s18 117 load tile
-    min rf51, rf54, rf35 ; sub rf54, rf48, rf35                     # s18 121 min | s18 119 size
-    and rf43, rf35, rf7 ; add rf52, rf9, rf43                       # s18 122 wrap | s18 117 load tile
-    max rf35, rf26, rf43 ; sub.pushc rf26, rf35, rf48               # s18 122 max | s18 104 select
-    max rf26, rf26, rf54 ; ldtmu.rf54                               # s18 119 size | s18 117 load tile
-    asr rf43, rf26, rf44 ; sub.pushc rf55, rf54, rf48               # s18 102 shrv | s18 104 select
-    min rf51, rf51, rf54 ; sub rf43, rf31, rf43                     # s18 121 min | s18 102 sub
-    max rf43, rf43, 0 ; sub rf56, rf48, rf54                        # s18 102 limit | s18 119 size
-    min rf26, rf26, rf43 ; smul24 rf43, rf53, 4                     # s18 103 amount | s18 117 load tile
-    max rf55, rf55, rf56 ; sub.ifb rf26, 0, rf26                    # s18 119 size | s18 104 select
-    and rf54, rf54, rf7 ; add rf26, rf26, rf26                      # s18 122 wrap | s18 120 parts4
-    max rf35, rf35, rf54 ; add rf43, rf47, rf43                     # s18 122 max | s18 117 load tile
-    asr rf47, rf55, rf44 ; add tmua, rf43, rf46 ; thrsw             # s18 102 shrv | s18 117 load tile
-    sub rf26, rf31, rf47 ; add rf32, rf32, rf26                     # s18 102 sub | s18 125 add
-    max rf26, rf26, 0                                               # s18 102 limit
-    min rf26, rf55, rf26 ; smul24 rf53, rf53, -1                    # s18 103 amount | s18 117 mul
-    nop ; sub.ifa rf26, 0, rf26                                     # s18 104 select
-    add rf26, rf26, rf26 ; smul24 rf53, rf53, 4                     # s18 120 parts5 | s18 117 load tile
-    add rf52, rf32, rf26 ; add rf32, rf52, rf53 ; ldtmu.rf26        # s18 125 add | s18 117 load tile
-    min rf51, rf51, rf26 ; add tmua, rf32, rf46 ; thrsw             # s18 121 min | s18 117 load tile
-    and rf55, rf26, rf7 ; sub rf53, rf48, rf26                      # s18 122 wrap | s18 119 size
-    max rf34, rf35, rf55 ; add tmua, rf36, rf34                     # s18 122 max | s18 113 way
-    nop ; sub.pushc rf26, rf26, rf48                                # s18 104 parts6
-    max rf26, rf26, rf53 ; thrsw ; ldtmu.rf53                       # s18 119 size | s18 117 load tile
-    asr rf35, rf26, rf44 ; sub rf36, rf48, rf53                     # s18 102 shrv | s18 119 size
-    min rf51, rf51, rf53 ; sub rf35, rf31, rf35                     # s18 121 min | s18 102 sub
-    max rf35, rf35, 0 ; sub.pushc rf55, rf53, rf48                  # s18 102 limit | s18 104 parts7
-    min rf26, rf26, rf35 ; ldtmu.rf35                               # s18 103 amount | s18 113 way
-    max rf36, rf55, rf36 ; sub.ifb rf26, 0, rf26                    # s18 119 size | s18 104 parts6
-    and rf26, rf53, rf7 ; add rf52, rf52, rf26                      # s18 122 wrap | s18 125 add
-    max rf26, rf34, rf26                                            # s18 122 max
-    asr rf34, rf36, rf44                                            # s18 102 shrv
-    shl rf35, rf35, 3 ; sub rf34, rf31, rf34                        # s18 117 table | s18 102 sub
-    max rf34, rf34, 0 ; add tmuau, rf42, rf35                       # s18 102 limit | s18 117 table | uniform 0xfffffffa (vec2)
-    min rf34, rf36, rf34 ; add tmuau, rf40, rf35 ; thrsw            # s18 103 amount | s18 117 table | uniform 0xfffffffa (vec2)
-    nop ; sub.ifa rf34, 0, rf34                                     # s18 104 parts7
-    nop ; add rf34, rf52, rf34                                      # s18 125 add
-    nop ; ldtmu.rf52                                                # s18 117 table
-    nop ; smul24 rf36, rf52, rf8 ; ldtmu.rf35                       # s18 117 load tile | s18 117 table
-    add rf36, rf9, rf36 ; smul24 rf52, rf52, -1                     # s18 117 load tile | s18 117 mul
-    nop ; smul24 rf40, rf52, rf8 ; ldtmu.rf52                       # s18 117 load tile | s18 117 table
-    add rf42, rf9, rf40 ; smul24 rf40, rf52, 4                      # s18 117 load tile
-    add rf36, rf36, rf40 ; smul24 rf40, rf52, -1                    # s18 117 load tile | s18 117 mul
-    add tmua, rf36, rf46 ; smul24 rf53, rf35, rf8 ; thrsw ; ldtmu.rf52 # s18 117 load tile | s18 117 table
-    add rf53, rf9, rf53 ; smul24 rf40, rf40, 4                      # s18 117 load tile
-    add rf35, rf42, rf40 ; smul24 rf40, rf35, -1                    # s18 117 load tile | s18 117 mul
-    add tmua, rf35, rf46 ; smul24 rf42, rf40, rf8 ; thrsw ; ldtmu.rf40 # s18 117 load tile | s18 117 p
-    min rf55, rf51, rf40 ; sub rf51, rf48, rf40                     # s18 121 min | s18 119 size
-    and rf42, rf40, rf7 ; add rf47, rf9, rf42                       # s18 122 wrap | s18 117 p
-    max rf40, rf26, rf42 ; sub.pushc rf26, rf40, rf48               # s18 122 max | s18 104 select
-    max rf26, rf26, rf51 ; ldtmu.rf51                               # s18 119 size | s18 117 load tile
-    asr rf42, rf26, rf44 ; sub.pushc rf54, rf51, rf48               # s18 102 shrv | s18 104 select
-    min rf55, rf55, rf51 ; sub rf42, rf31, rf42                     # s18 121 min | s18 102 sub
-    max rf42, rf42, 0 ; sub rf56, rf48, rf51                        # s18 102 limit | s18 119 size
-    min rf26, rf26, rf42 ; smul24 rf42, rf52, 4                     # s18 103 amount | s18 117 load tile
-    max rf54, rf54, rf56 ; sub.ifb rf26, 0, rf26                    # s18 119 size | s18 104 select
-    and rf51, rf51, rf7 ; add rf26, rf26, rf26                      # s18 122 wrap | s18 120 parts8
-    max rf26, rf40, rf51 ; add rf34, rf34, rf26                     # s18 122 max | s18 125 add
-    asr rf42, rf54, rf44 ; add rf53, rf53, rf42                     # s18 102 shrv | s18 117 load tile
-    sub rf42, rf31, rf42 ; add tmua, rf53, rf46 ; thrsw             # s18 102 sub | s18 117 load tile
-    max rf42, rf42, 0                                               # s18 102 limit
-    min rf42, rf54, rf42 ; smul24 rf52, rf52, -1                    # s18 103 amount | s18 117 mul
-    nop ; sub.ifa rf42, 0, rf42                                     # s18 104 select
-    add rf42, rf42, rf42 ; smul24 rf52, rf52, 4                     # s18 120 parts9 | s18 117 p
-    add rf47, rf34, rf42 ; add rf42, rf47, rf52 ; ldtmu.rf34        # s18 125 add | s18 117 p | s18 117 load tile
-    min rf46, rf55, rf34 ; add tmua, rf42, rf46 ; thrsw             # s18 121 min | s18 117 p
-    and rf55, rf34, rf7 ; add tmua, rf27, rf10                      # s18 122 wrap | s18 117 load tile
-    max rf26, rf26, rf55 ; add tmua, rf9, rf10                      # s18 122 max | s18 107 px
-    add tmua, rf33, rf10 ; sub rf55, rf48, rf34 ; thrsw ; ldtmu.rf52 # s18 117 load tile | s18 119 size | s18 117 p
-    and rf54, rf52, rf7 ; add tmua, rf49, rf10                      # s18 122 wrap | s18 117 load tile
-    add tmua, rf50, rf10 ; sub rf40, rf48, rf52                     # s18 117 load tile | s18 119 size
-    nop ; add tmua, rf29, rf10 ; thrsw ; ldtmu.rf51                 # s18 117 load tile
-    and rf57, rf51, rf7 ; add tmua, rf30, rf10 ; ldtmu.rf56         # s18 122 wrap | s18 117 load tile | s18 107 px
-    min rf58, rf56, rf51 ; add tmua, rf43, rf10                     # s18 121 min | s18 117 load tile
-    max rf57, rf56, rf57 ; add tmua, rf32, rf10 ; thrsw ; ldtmu.rf59 # s18 122 max | s18 117 load tile
-    add tmua, rf36, rf10 ; sub rf60, rf56, rf51                     # s18 117 load tile | s18 119 size
-    nop
-    nop ; thrsw
+    nop ; mov tmud, rf14 ; ldunifrf.rf39                            # s17 85 store tile | s18 117 table | uniform table:dy
+    nop ; mov.ifb tmua, rf21                                        # s17 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf52                            # s17 85 store tile | s18 117 table | uniform table:dx
+    nop ; mov.ifb tmua, rf22                                        # s17 85 store tile
+    tmuwt - ; ldunifrf.rf51                                         # s18 117 load tile | s1 82 store tile | uniform 0x00000068
+    nop ; add tmuau, rf50, rf37                                     # s18 117 table | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf43, rf37 ; thrsw                             # s18 117 table | uniform 0xfffffffa (vec2)
     nop
     nop
-    nop ; thrsw
-    nop
-    nop
-    nop ; sub.pushc rf34, rf34, rf48                                # s18 104 parts10
-    max rf34, rf34, rf55 ; add tmua, rf35, rf10 ; thrsw             # s18 119 size | s18 117 load tile
-    asr rf55, rf34, rf44                                            # s18 102 shrv
-    nop ; sub rf55, rf31, rf55                                      # s18 102 sub
-    max rf55, rf55, 0 ; sub.pushc rf61, rf52, rf48                  # s18 102 limit | s18 104 part
-    min rf34, rf34, rf55 ; thrsw                                    # s18 103 amount
-    max rf40, rf61, rf40 ; sub.ifb rf34, 0, rf34                    # s18 119 size | s18 104 parts10
-    asr rf34, rf40, rf44 ; add rf47, rf47, rf34 ; ldtmu.rf61        # s18 102 shrv | s18 125 add | s18 117 load tile
-    min rf58, rf58, rf59 ; sub rf34, rf31, rf34 ; thrsw             # s18 121 min | s18 102 sub
-    max rf34, rf34, 0 ; sub rf55, rf56, rf59                        # s18 102 limit | s18 119 size
-    min rf34, rf40, rf34                                            # s18 103 amount
-    and rf40, rf59, rf7 ; sub.ifa rf34, 0, rf34                     # s18 122 wrap | s18 104 part
-    max rf40, rf57, rf40 ; add rf34, rf47, rf34 ; thrsw             # s18 122 max | s18 125 total
-    nop ; add rf47, rf34, 8                                         # s18 126 add
-    nop
-    min rf34, rf58, rf61 ; sub.pushn -, rf34, 0                     # s18 121 min | s18 126 select
-    and rf58, rf61, rf7 ; sub.pushc -, 0, rf24                      # s18 122 wrap | s18 129 select
-    sub.andc -, 0, rf31 ; add tmua, rf53, rf10                      # s18 129 select | s18 117 load tile
-    vfla rf57 ; mov.ifb rf41, 1                                     # s18 129 select | s18 126 select
-    min.ifa rf28, rf46, rf52 ; sub rf41, rf47, rf41 ; thrsw         # s18 129 select | s18 126 sub
-    asr rf41, rf41, 4 ; sub rf46, rf56, rf61                        # s18 126 rounded | s18 119 size
-    max.ifa rf39, rf26, rf54 ; add rf26, rf48, rf41                 # s18 129 select | s18 129 add
-    max rf26, rf26, rf28 ; sub.pushc rf28, rf51, rf56               # s18 129 max | s18 104 select
-    min rf26, rf26, rf39 ; sub.pushc rf39, rf59, rf56               # s18 129 limited | s18 104 select
-    min rf26, rf26, rf7 ; thrsw ; ldtmu.rf59                        # s18 130 clip | s18 117 load tile
-    max rf28, rf28, rf60 ; add tmua, rf42, rf10 ; ldtmu.rf60        # s18 119 size | s18 117 p | s18 117 load tile
-    asr rf51, rf28, rf45 ; sub rf41, rf56, rf59 ; ldtmu.rf48        # s18 102 shrv | s18 119 size | s18 117 load tile
-    max rf51, rf39, rf55 ; sub rf39, rf24, rf51 ; thrsw ; ldtmu.rf55 # s18 119 size | s18 102 sub | s18 117 load tile
-    max rf39, rf39, 0 ; sub rf54, rf56, rf60                        # s18 102 limit | s18 119 size
-    min rf28, rf28, rf39 ; add tmua, rf27, rf11                     # s18 103 amount | s18 117 load tile
-    asr rf39, rf51, rf45 ; sub.ifb rf28, 0, rf28                    # s18 102 shrv | s18 104 select
-    max rf40, rf40, rf58 ; smul24 rf28, rf28, rf37                  # s18 122 max | s18 120 parts0
-    min rf39, rf34, rf59 ; sub rf34, rf24, rf39                     # s18 121 min | s18 102 sub
-    max rf34, rf34, 0 ; sub.pushc rf61, rf61, rf56                  # s18 102 limit | s18 104 select
-    min rf34, rf51, rf34 ; add tmua, rf9, rf11 ; thrsw ; ldtmu.rf51 # s18 103 amount | s18 107 px | s18 117 load tile
-    max rf46, rf61, rf46 ; sub.ifb rf34, 0, rf34                    # s18 119 size | s18 104 select
-    asr rf61, rf46, rf45 ; smul24 rf34, rf34, rf37                  # s18 102 shrv | s18 120 parts1
-    and rf58, rf59, rf7 ; sub rf61, rf24, rf61                      # s18 122 wrap | s18 102 sub
-    max rf28, rf61, 0 ; add rf34, rf28, rf34                        # s18 102 limit | s18 125 add
-    min rf28, rf46, rf28 ; sub.pushc rf46, rf59, rf56               # s18 103 amount | s18 104 select
-    max rf41, rf46, rf41 ; sub.ifb rf28, 0, rf28                    # s18 119 size | s18 104 select
-    max rf40, rf40, rf58 ; smul24 rf28, rf28, rf38 ; ldtmu.rf58     # s18 122 max | s18 120 parts2 | s18 117 load tile
-    asr rf28, rf41, rf45 ; add rf46, rf34, rf28 ; ldtmu.rf34        # s18 102 shrv | s18 125 add | s18 117 load tile
-    min rf39, rf39, rf60 ; sub rf28, rf24, rf28                     # s18 121 min | s18 102 sub
-    max rf28, rf28, 0 ; sub.pushc rf59, rf60, rf56                  # s18 102 limit | s18 104 select
-    min rf28, rf41, rf28 ; sub rf41, rf56, rf48                     # s18 103 amount | s18 119 size
-    max rf54, rf59, rf54 ; sub.ifb rf28, 0, rf28                    # s18 119 size | s18 104 select
-    and rf60, rf60, rf7 ; smul24 rf28, rf28, rf38 ; ldtmu.rf59      # s18 122 wrap | s18 120 parts3 | s18 117 load tile
-    max rf28, rf40, rf60 ; add rf46, rf46, rf28 ; ldtmu.rf40        # s18 122 max | s18 125 add | s18 117 p
-    asr rf60, rf54, rf44 ; sub.pushc rf61, rf48, rf56               # s18 102 shrv | s18 104 select
-    min rf60, rf39, rf48 ; sub rf39, rf31, rf60                     # s18 121 min | s18 102 sub
-    max rf39, rf39, 0 ; add tmua, rf33, rf11                        # s18 102 limit | s18 117 load tile
-    min rf39, rf54, rf39 ; sub rf54, rf56, rf55 ; thrsw             # s18 103 amount | s18 119 size
-    max rf41, rf61, rf41 ; sub.ifb rf39, 0, rf39                    # s18 119 size | s18 104 select
-    and rf48, rf48, rf7 ; add rf39, rf39, rf39                      # s18 122 wrap | s18 120 parts4
-    max rf28, rf28, rf48 ; add rf39, rf46, rf39                     # s18 122 max | s18 125 add
-    asr rf46, rf41, rf44 ; sub.pushc rf48, rf55, rf56               # s18 102 shrv | s18 104 parts6
-    min rf60, rf60, rf55 ; sub rf46, rf31, rf46                     # s18 121 min | s18 102 sub
-    max rf46, rf46, 0 ; add tmua, rf49, rf11                        # s18 102 limit | s18 117 load tile
-    min rf41, rf41, rf46 ; sub rf46, rf56, rf51 ; thrsw             # s18 103 amount | s18 119 size
-    max rf48, rf48, rf54 ; sub.ifb rf41, 0, rf41                    # s18 119 size | s18 104 select
-    and rf55, rf55, rf7 ; add rf41, rf41, rf41                      # s18 122 wrap | s18 120 parts5
-    max rf28, rf28, rf55 ; add rf39, rf39, rf41 ; ldtmu.rf41        # s18 122 max | s18 125 add | s18 117 load tile
-    asr rf55, rf48, rf44 ; sub.pushc rf54, rf51, rf56               # s18 102 shrv | s18 104 parts7
-    min rf60, rf60, rf51 ; sub rf55, rf31, rf55                     # s18 121 min | s18 102 sub
-    max rf55, rf55, 0 ; add tmua, rf50, rf11                        # s18 102 limit | s18 117 load tile
-    min rf48, rf48, rf55 ; sub rf55, rf56, rf58 ; thrsw             # s18 103 amount | s18 119 size
-    max rf46, rf54, rf46 ; sub.ifb rf48, 0, rf48                    # s18 119 size | s18 104 parts6
-    and rf39, rf51, rf7 ; add rf48, rf39, rf48 ; ldtmu.rf51         # s18 122 wrap | s18 125 add | s18 107 px
-    max rf28, rf28, rf39 ; sub.pushc rf39, rf58, rf56               # s18 122 max | s18 104 select
-    asr rf54, rf46, rf44 ; add tmua, rf29, rf11 ; thrsw             # s18 102 shrv | s18 117 load tile
-    min rf60, rf60, rf58 ; sub rf54, rf31, rf54                     # s18 121 min | s18 102 sub
-    max rf54, rf54, 0 ; sub rf61, rf56, rf34                        # s18 102 limit | s18 119 size
-    min rf46, rf46, rf54 ; add tmua, rf30, rf11 ; thrsw             # s18 103 amount | s18 117 load tile
-    max rf39, rf39, rf55 ; sub.ifb rf46, 0, rf46                    # s18 119 size | s18 104 parts7
-    and rf46, rf58, rf7 ; add rf48, rf48, rf46 ; ldtmu.rf58         # s18 122 wrap | s18 125 add | s18 117 load tile
-    max rf28, rf28, rf46 ; sub.pushc rf46, rf34, rf56               # s18 122 max | s18 104 select
-    asr rf55, rf39, rf44 ; sub rf54, rf56, rf59                     # s18 102 shrv | s18 119 size
-    min rf60, rf60, rf34 ; sub rf55, rf31, rf55                     # s18 121 min | s18 102 sub
-    max rf55, rf55, 0 ; add tmua, rf43, rf11                        # s18 102 limit | s18 117 load tile
-    min rf39, rf39, rf55 ; sub rf55, rf56, rf40 ; thrsw             # s18 103 amount | s18 119 size
-    max rf46, rf46, rf61 ; sub.ifb rf39, 0, rf39                    # s18 119 size | s18 104 select
-    and rf39, rf34, rf7 ; add rf34, rf39, rf39                      # s18 122 wrap | s18 120 parts8
-    max rf28, rf28, rf39 ; add rf34, rf48, rf34 ; ldtmu.rf39        # s18 122 max | s18 125 add | s18 117 load tile
-    asr rf48, rf46, rf44 ; sub.pushc rf61, rf59, rf56               # s18 102 shrv | s18 104 parts10
-    min rf60, rf60, rf59 ; sub rf48, rf31, rf48                     # s18 121 min | s18 102 sub
-    max rf48, rf48, 0 ; add tmua, rf32, rf11                        # s18 102 limit | s18 117 load tile
-    min rf46, rf46, rf48 ; mov rf48, rf13 ; thrsw                   # s18 103 amount | s18 126 select
-    max rf54, rf61, rf54 ; sub.ifb rf46, 0, rf46                    # s18 119 size | s18 104 select
-    and rf59, rf59, rf7 ; add rf46, rf46, rf46                      # s18 122 wrap | s18 120 parts9
-    max rf28, rf28, rf59 ; add rf34, rf34, rf46 ; ldtmu.rf46        # s18 122 max | s18 125 add | s18 117 load tile
-    asr rf59, rf54, rf44 ; sub.pushc rf61, rf40, rf56               # s18 102 shrv | s18 104 part
-    max rf59, rf61, rf55 ; sub rf55, rf31, rf59                     # s18 119 size | s18 102 sub
-    max rf55, rf55, 0 ; add tmua, rf36, rf11                        # s18 102 limit | s18 117 load tile
-    min rf54, rf54, rf55 ; mov rf55, rf13 ; thrsw                   # s18 103 amount | s18 129 select
-    asr rf61, rf59, rf44 ; sub.ifb rf54, 0, rf54                    # s18 102 shrv | s18 104 parts10
-    and rf34, rf40, rf7 ; add rf54, rf34, rf54                      # s18 122 wrap | s18 125 add
-    min rf47, rf51, rf41 ; sub rf61, rf31, rf61                     # s18 121 min | s18 102 sub
-    max rf61, rf61, 0 ; mov rf52, rf22                              # s18 102 limit | s18 129 select
-    min rf59, rf59, rf61 ; sub rf61, rf51, rf41                     # s18 103 amount | s18 119 size
-    nop ; sub.ifa rf59, 0, rf59                                     # s18 104 part
-    and rf59, rf41, rf7 ; add rf54, rf54, rf59                      # s18 122 wrap | s18 125 total
-    nop ; sub.pushn -, rf54, 0                                      # s18 126 select
-    add rf54, rf54, 8 ; mov.pushz -, rf57                           # s18 126 add | s18 129 select
-    min.ifna rf55, rf60, rf40 ; mov.ifb rf48, 1                     # s18 129 select | s18 126 select
-    max.ifna rf52, rf28, rf34 ; sub rf28, rf54, rf48                # s18 129 select | s18 126 sub
-    asr rf28, rf28, 4 ; sub.pushc rf41, rf41, rf51                  # s18 126 rounded | s18 104 select
-    max rf41, rf41, rf61 ; add rf28, rf56, rf28 ; ldtmu.rf56        # s18 119 size | s18 129 add | s18 117 load tile
-    max rf28, rf28, rf55 ; add tmua, rf35, rf11 ; thrsw ; ldtmu.rf55 # s18 129 max | s18 117 load tile
-    min rf28, rf28, rf52 ; sub rf52, rf51, rf58 ; ldtmu.rf61        # s18 129 limited | s18 119 size | s18 117 load tile
-    min rf28, rf28, rf7 ; add tmua, rf53, rf11 ; ldtmu.rf34         # s18 130 clip | s18 117 load tile
-    vpack rf26, rf26, rf28 ; sub.pushc rf28, rf58, rf51             # s18 130 store dst | s18 104 select
-    asr rf48, rf41, rf45 ; add tmua, rf42, rf11 ; thrsw             # s18 102 shrv | s18 117 p
-    max rf59, rf51, rf59 ; sub rf48, rf24, rf48                     # s18 122 max | s18 102 sub
-    max rf48, rf48, 0 ; sub rf54, rf51, rf39                        # s18 102 limit | s18 119 size
-    min rf41, rf41, rf48 ; sub rf48, rf51, rf46 ; thrsw             # s18 103 amount | s18 119 size
-    min rf47, rf47, rf58 ; sub.ifb rf41, 0, rf41                    # s18 121 min | s18 104 select
-    max rf41, rf28, rf52 ; smul24 rf28, rf41, rf37                  # s18 119 size | s18 120 parts0
-    and rf58, rf58, rf7 ; sub.pushc rf52, rf39, rf51                # s18 122 wrap | s18 104 select
-    max rf58, rf59, rf58 ; sub rf59, rf51, rf56                     # s18 122 max | s18 119 size
-    asr rf40, rf41, rf45                                            # s18 102 shrv
-    min rf47, rf47, rf39 ; sub rf40, rf24, rf40                     # s18 121 min | s18 102 sub
-    max rf27, rf40, 0 ; add tmua, rf27, rf12                        # s18 102 limit | s18 117 load tile
-    min rf27, rf41, rf27 ; add tmua, rf9, rf12 ; thrsw              # s18 103 amount | s18 107 px
-    max rf52, rf52, rf54 ; sub.ifb rf27, 0, rf27                    # s18 119 size | s18 104 select
-    and rf39, rf39, rf7 ; smul24 rf27, rf27, rf37 ; ldtmu.rf54      # s18 122 wrap | s18 120 parts1 | s18 117 load tile
-    max rf27, rf58, rf39 ; add rf39, rf28, rf27 ; ldtmu.rf28        # s18 122 max | s18 125 add | s18 117 load tile
-    asr rf58, rf52, rf45 ; sub.pushc rf41, rf46, rf51               # s18 102 shrv | s18 104 select
-    min rf58, rf47, rf46 ; sub rf47, rf24, rf58                     # s18 121 min | s18 102 sub
-    max rf47, rf47, 0 ; sub rf40, rf51, rf55                        # s18 102 limit | s18 119 size
-    min rf33, rf52, rf47 ; add tmua, rf33, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
-    max rf41, rf41, rf48 ; sub.ifb rf33, 0, rf33                    # s18 119 size | s18 104 select
-    and rf46, rf46, rf7 ; smul24 rf33, rf33, rf38                   # s18 122 wrap | s18 120 parts2
-    max rf27, rf27, rf46 ; add rf39, rf39, rf33 ; ldtmu.rf33        # s18 122 max | s18 125 add | s18 117 load tile
-    asr rf46, rf41, rf45 ; sub.pushc rf48, rf56, rf51               # s18 102 shrv | s18 104 select
-    min rf58, rf58, rf56 ; sub rf46, rf24, rf46                     # s18 121 min | s18 102 sub
-    max rf46, rf46, 0 ; sub rf47, rf51, rf61                        # s18 102 limit | s18 119 size
-    min rf41, rf41, rf46 ; add tmua, rf49, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
-    max rf48, rf48, rf59 ; sub.ifb rf41, 0, rf41                    # s18 119 size | s18 104 select
-    and rf56, rf56, rf7 ; smul24 rf41, rf41, rf38 ; ldtmu.rf59      # s18 122 wrap | s18 120 parts3 | s18 117 p
-    max rf27, rf27, rf56 ; add rf39, rf39, rf41                     # s18 122 max | s18 125 add
-    asr rf41, rf48, rf44 ; sub.pushc rf56, rf55, rf51               # s18 102 shrv | s18 104 select
-    min rf58, rf58, rf55 ; sub rf41, rf31, rf41                     # s18 121 min | s18 102 sub
-    max rf41, rf41, 0 ; sub rf46, rf51, rf34                        # s18 102 limit | s18 119 size
-    min rf41, rf48, rf41 ; add tmua, rf50, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
-    max rf40, rf56, rf40 ; sub.ifb rf41, 0, rf41                    # s18 119 size | s18 104 select
-    and rf55, rf55, rf7 ; add rf41, rf41, rf41 ; ldtmu.rf56         # s18 122 wrap | s18 120 parts4 | s18 117 load tile
-    max rf27, rf27, rf55 ; add rf39, rf39, rf41 ; ldtmu.rf41        # s18 122 max | s18 125 add | s18 107 px
-    asr rf55, rf40, rf44 ; sub.pushc rf48, rf61, rf51               # s18 102 shrv | s18 104 parts6
-    min rf58, rf58, rf61 ; sub rf55, rf31, rf55                     # s18 121 min | s18 102 sub
-    max rf55, rf55, 0 ; sub rf50, rf51, rf54                        # s18 102 limit | s18 119 size
-    min rf29, rf40, rf55 ; add tmua, rf29, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
-    max rf47, rf48, rf47 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 select
-    and rf61, rf61, rf7 ; add rf29, rf29, rf29 ; ldtmu.rf48         # s18 122 wrap | s18 120 parts5 | s18 117 load tile
-    max rf27, rf27, rf61 ; add rf29, rf39, rf29 ; ldtmu.rf39        # s18 122 max | s18 125 add | s18 117 load tile
-    asr rf61, rf47, rf44 ; sub.pushc rf40, rf34, rf51               # s18 102 shrv | s18 104 parts7
-    min rf61, rf58, rf34 ; sub rf58, rf31, rf61                     # s18 121 min | s18 102 sub
-    max rf58, rf58, 0 ; sub rf55, rf51, rf28                        # s18 102 limit | s18 119 size
-    min rf30, rf47, rf58 ; add tmua, rf30, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
-    max rf40, rf40, rf46 ; sub.ifb rf30, 0, rf30                    # s18 119 size | s18 104 parts6
-    and rf29, rf34, rf7 ; add rf30, rf29, rf30 ; ldtmu.rf34         # s18 122 wrap | s18 125 add | s18 117 load tile
-    max rf27, rf27, rf29 ; sub.pushc rf29, rf54, rf51               # s18 122 max | s18 104 select
-    asr rf46, rf40, rf44 ; sub rf47, rf51, rf33                     # s18 102 shrv | s18 119 size
-    min rf61, rf61, rf54 ; sub rf46, rf31, rf46                     # s18 121 min | s18 102 sub
-    max rf43, rf46, 0 ; add tmua, rf43, rf12                        # s18 102 limit | s18 117 load tile
-    min rf40, rf40, rf43 ; sub rf43, rf51, rf59 ; thrsw             # s18 103 amount | s18 119 size
-    max rf29, rf29, rf50 ; sub.ifb rf40, 0, rf40                    # s18 119 size | s18 104 parts7
-    and rf30, rf54, rf7 ; add rf40, rf30, rf40 ; ldtmu.rf54         # s18 122 wrap | s18 125 add | s18 117 load tile
-    max rf27, rf27, rf30 ; sub.pushc rf30, rf28, rf51               # s18 122 max | s18 104 select
-    asr rf32, rf29, rf44 ; add tmua, rf32, rf12 ; thrsw             # s18 102 shrv | s18 117 load tile
-    min rf61, rf61, rf28 ; sub rf32, rf31, rf32                     # s18 121 min | s18 102 sub
-    max rf32, rf32, 0 ; mov rf50, rf13                              # s18 102 limit | s18 126 select
-    min rf29, rf29, rf32 ; add tmua, rf36, rf12 ; thrsw ; ldtmu.rf32 # s18 103 amount | s18 117 load tile
-    max rf30, rf30, rf55 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 select
-    and rf29, rf28, rf7 ; add rf28, rf29, rf29                      # s18 122 wrap | s18 120 parts8
-    max rf27, rf27, rf29 ; add rf28, rf40, rf28 ; ldtmu.rf29        # s18 122 max | s18 125 add | s18 117 load tile
-    asr rf40, rf30, rf44 ; sub.pushc rf55, rf33, rf51               # s18 102 shrv | s18 104 parts10
-    min rf61, rf61, rf33 ; sub rf40, rf31, rf40                     # s18 121 min | s18 102 sub
-    max rf40, rf40, 0 ; mov rf36, rf13                              # s18 102 limit | s18 129 select
-    min rf30, rf30, rf40 ; mov rf40, rf22                           # s18 103 amount | s18 129 select
-    max rf47, rf55, rf47 ; sub.ifb rf30, 0, rf30                    # s18 119 size | s18 104 select
-    and rf33, rf33, rf7 ; add rf30, rf30, rf30                      # s18 122 wrap | s18 120 parts9
-    max rf27, rf27, rf33 ; add rf28, rf28, rf30 ; ldtmu.rf30        # s18 122 max | s18 125 add | s18 117 load tile
-    asr rf33, rf47, rf44 ; sub.pushc rf55, rf59, rf51               # s18 102 shrv | s18 104 part
-    max rf43, rf55, rf43 ; sub rf33, rf31, rf33                     # s18 119 size | s18 102 sub
-    max rf33, rf33, 0 ; sub rf55, rf41, rf56                        # s18 102 limit | s18 119 size
-    min rf33, rf47, rf33 ; add tmua, rf35, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
-    asr rf35, rf43, rf44 ; sub.ifb rf33, 0, rf33                    # s18 102 shrv | s18 104 parts10
-    and rf28, rf59, rf7 ; add rf33, rf28, rf33                      # s18 122 wrap | s18 125 add
-    min rf47, rf41, rf56 ; sub rf35, rf31, rf35                     # s18 121 min | s18 102 sub
-    max rf35, rf35, 0 ; sub rf46, rf41, rf48                        # s18 102 limit | s18 119 size
-    min rf35, rf43, rf35 ; add tmua, rf53, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
-    and rf43, rf56, rf7 ; sub.ifa rf35, 0, rf35                     # s18 122 wrap | s18 104 part
-    max rf35, rf41, rf43 ; add rf33, rf33, rf35                     # s18 122 max | s18 125 total
-    min rf47, rf47, rf48 ; sub.pushn -, rf33, 0                     # s18 121 min | s18 126 select
-    add rf33, rf33, 8 ; mov.pushz -, rf57                           # s18 126 add | s18 129 select
-    min.ifna rf36, rf61, rf59 ; mov.ifb rf50, 1                     # s18 129 select | s18 126 select
-    max.ifna rf40, rf27, rf28 ; sub rf27, rf33, rf50                # s18 129 select | s18 126 sub
-    asr rf27, rf27, 4 ; sub.pushc rf56, rf56, rf41                  # s18 126 rounded | s18 104 select
-    max rf51, rf56, rf55 ; add rf27, rf51, rf27 ; ldtmu.rf55        # s18 119 size | s18 129 add | s18 117 load tile
-    max rf27, rf27, rf36 ; sub.pushc rf36, rf48, rf41               # s18 129 max | s18 104 select
-    min rf27, rf27, rf40 ; add tmua, rf42, rf12 ; thrsw ; ldtmu.rf40 # s18 129 limited | s18 117 p | s18 117 load tile
-    min rf27, rf27, rf7 ; sub rf42, rf41, rf39 ; ldtmu.rf56         # s18 130 clip | s18 119 size | s18 117 load tile
-    asr rf28, rf51, rf45 ; sub rf33, rf41, rf34                     # s18 102 shrv | s18 119 size
-    max rf36, rf36, rf46 ; sub rf28, rf24, rf28 ; ldtmu.rf46        # s18 119 size | s18 102 sub | s18 117 p
-    max rf28, rf28, 0 ; sub rf50, rf41, rf54                        # s18 102 limit | s18 119 size
-    min rf28, rf51, rf28 ; sub rf51, rf41, rf32                     # s18 103 amount | s18 119 size
-    and rf48, rf48, rf7 ; sub.ifb rf28, 0, rf28                     # s18 122 wrap | s18 104 select
-    max rf35, rf35, rf48 ; smul24 rf28, rf28, rf37 ; ldunifrf.rf48  # s18 122 max | s18 120 parts0 | s18 130 store dst | uniform value:dst
-    asr rf59, rf36, rf45 ; sub.pushc rf61, rf39, rf41               # s18 102 shrv | s18 104 select
-    min rf59, rf47, rf39 ; sub rf47, rf24, rf59                     # s18 121 min | s18 102 sub
-    max rf47, rf47, 0 ; sub rf43, rf41, rf29                        # s18 102 limit | s18 119 size
-    min rf36, rf36, rf47 ; sub rf47, rf41, rf30                     # s18 103 amount | s18 119 size
-    max rf42, rf61, rf42 ; sub.ifb rf36, 0, rf36                    # s18 119 size | s18 104 select
-    and rf37, rf39, rf7 ; smul24 rf36, rf36, rf37                   # s18 122 wrap | s18 120 parts1
-    max rf28, rf35, rf37 ; add rf35, rf28, rf36 ; ldunifrf.rf36     # s18 122 max | s18 125 add | s18 130 store dst | uniform value:dst_stride
-    asr rf37, rf42, rf45 ; sub.pushc rf39, rf34, rf41               # s18 102 shrv | s18 104 select
-    min rf59, rf59, rf34 ; sub rf37, rf24, rf37                     # s18 121 min | s18 102 sub
-    max rf37, rf37, 0 ; sub rf61, rf41, rf55                        # s18 102 limit | s18 119 size
-    min rf37, rf42, rf37 ; sub rf42, rf41, rf40                     # s18 103 amount | s18 119 size
-    max rf33, rf39, rf33 ; sub.ifb rf37, 0, rf37                    # s18 119 size | s18 104 select
-    asr rf45, rf33, rf45 ; smul24 rf37, rf37, rf38                  # s18 102 shrv | s18 120 parts2
-    and rf34, rf34, rf7 ; add rf35, rf35, rf37                      # s18 122 wrap | s18 125 add
-    max rf28, rf28, rf34 ; sub rf24, rf24, rf45                     # s18 122 max | s18 102 sub
-    max rf24, rf24, 0 ; sub.pushc rf34, rf54, rf41                  # s18 102 limit | s18 104 select
-    min rf24, rf33, rf24 ; sub rf33, rf41, rf56                     # s18 103 amount | s18 119 size
-    min rf59, rf59, rf54 ; sub.ifb rf24, 0, rf24                    # s18 121 min | s18 104 select
-    max rf34, rf34, rf50 ; smul24 rf24, rf24, rf38                  # s18 119 size | s18 120 parts3
-    and rf24, rf54, rf7 ; add rf35, rf35, rf24                      # s18 122 wrap | s18 125 add
-    max rf24, rf28, rf24 ; sub.pushc rf28, rf32, rf41               # s18 122 max | s18 104 select
-    asr rf54, rf34, rf44 ; sub rf38, rf41, rf46                     # s18 102 shrv | s18 119 size
-    min rf59, rf59, rf32 ; sub rf54, rf31, rf54                     # s18 121 min | s18 102 sub
-    max rf54, rf54, 0 ; mov rf50, rf13                              # s18 102 limit | s18 126 select
-    min rf34, rf34, rf54 ; mov rf54, rf13                           # s18 103 amount | s18 129 select
-    max rf28, rf28, rf51 ; sub.ifb rf34, 0, rf34                    # s18 119 size | s18 104 select
-    and rf34, rf32, rf7 ; add rf32, rf34, rf34                      # s18 122 wrap | s18 120 parts4
-    max rf24, rf24, rf34 ; add rf32, rf35, rf32                     # s18 122 max | s18 125 add
-    asr rf34, rf28, rf44 ; sub.pushc rf35, rf29, rf41               # s18 102 shrv | s18 104 parts6
-    min rf59, rf59, rf29 ; sub rf34, rf31, rf34                     # s18 121 min | s18 102 sub
-    max rf34, rf34, 0 ; mov rf51, rf22                              # s18 102 limit | s18 129 select
-    min rf28, rf28, rf34                                            # s18 103 amount
-    max rf35, rf35, rf43 ; sub.ifb rf28, 0, rf28                    # s18 119 size | s18 104 select
-    and rf29, rf29, rf7 ; add rf28, rf28, rf28                      # s18 122 wrap | s18 120 parts5
-    max rf24, rf24, rf29 ; add rf28, rf32, rf28                     # s18 122 max | s18 125 add
-    asr rf29, rf35, rf44 ; sub.pushc rf32, rf30, rf41               # s18 102 shrv | s18 104 parts7
-    min rf59, rf59, rf30 ; sub rf29, rf31, rf29                     # s18 121 min | s18 102 sub
-    max rf29, rf29, 0                                               # s18 102 limit
-    min rf29, rf35, rf29                                            # s18 103 amount
-    max rf32, rf32, rf47 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 parts6
-    and rf28, rf30, rf7 ; add rf29, rf28, rf29                      # s18 122 wrap | s18 125 add
-    max rf24, rf24, rf28 ; sub.pushc rf28, rf55, rf41               # s18 122 max | s18 104 select
-    asr rf30, rf32, rf44                                            # s18 102 shrv
-    min rf59, rf59, rf55 ; sub rf30, rf31, rf30                     # s18 121 min | s18 102 sub
+    nop ; ldtmu.rf37                                                # s18 117 table
+    nop ; smul24 rf50, rf37, rf8 ; ldtmu.rf43                       # s18 117 load tile | s18 117 table
+    add rf37, rf9, rf50 ; smul24 rf50, rf37, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf38, rf50, rf8 ; ldtmu.rf50                       # s18 117 load tile | s18 117 table
+    add rf30, rf9, rf38 ; smul24 rf38, rf50, 4                      # s18 117 load tile
+    add rf37, rf37, rf38 ; smul24 rf38, rf50, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf37, rf45 ; smul24 rf38, rf38, 4                     # s18 117 load tile
+    add rf38, rf30, rf38 ; add tmua, rf9, rf45 ; thrsw ; ldtmu.rf30 # s18 117 load tile | s18 107 px | s18 117 table
+    add tmua, rf38, rf45 ; smul24 rf50, rf43, rf8                   # s18 117 load tile
+    add rf43, rf9, rf50 ; smul24 rf50, rf43, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf33, rf50, rf8 ; thrsw ; ldtmu.rf50               # s18 117 load tile
+    and rf41, rf50, rf7 ; add rf53, rf9, rf33 ; ldtmu.rf33          # s18 122 wrap | s18 117 load tile | s18 107 px
+    min rf55, rf33, rf50 ; sub rf54, rf33, rf50                     # s18 121 min | s18 119 size
+    max rf50, rf33, rf41 ; sub.pushc rf41, rf50, rf33               # s18 122 max | s18 104 select
+    max rf41, rf41, rf54 ; ldtmu.rf54                               # s18 119 size | s18 117 load tile
+    asr rf56, rf41, rf47 ; sub.pushc rf57, rf54, rf33               # s18 102 shrv | s18 104 select
+    min rf56, rf55, rf54 ; sub rf55, rf42, rf56                     # s18 121 min | s18 102 sub
+    max rf55, rf55, 0 ; sub rf58, rf33, rf54                        # s18 102 limit | s18 119 size
+    min rf41, rf41, rf55 ; smul24 rf55, rf30, 4                     # s18 103 amount | s18 117 load tile
+    max rf57, rf57, rf58 ; sub.ifb rf41, 0, rf41                    # s18 119 size | s18 104 select
+    and rf54, rf54, rf7 ; smul24 rf41, rf41, rf49                   # s18 122 wrap | s18 120 parts0
+    max rf43, rf50, rf54 ; add rf50, rf43, rf55                     # s18 122 max | s18 117 load tile
+    asr rf54, rf57, rf47 ; add tmua, rf50, rf45 ; thrsw             # s18 102 shrv | s18 117 load tile
+    sub rf30, rf42, rf54 ; smul24 rf54, rf30, -1                    # s18 102 sub | s18 117 mul
     max rf30, rf30, 0                                               # s18 102 limit
-    min rf30, rf32, rf30                                            # s18 103 amount
-    max rf28, rf28, rf61 ; sub.ifb rf30, 0, rf30                    # s18 119 size | s18 104 parts7
-    and rf29, rf55, rf7 ; add rf30, rf29, rf30                      # s18 122 wrap | s18 125 add
-    max rf24, rf24, rf29 ; sub.pushc rf29, rf40, rf41               # s18 122 max | s18 104 select
-    asr rf55, rf28, rf44                                            # s18 102 shrv
-    min rf59, rf59, rf40 ; sub rf55, rf31, rf55                     # s18 121 min | s18 102 sub
+    min rf30, rf57, rf30 ; smul24 rf54, rf54, 4                     # s18 103 amount | s18 117 load tile
+    sub.ifa rf30, 0, rf30 ; add rf53, rf53, rf54                    # s18 104 select | s18 117 load tile
+    add tmua, rf53, rf45 ; smul24 rf30, rf30, rf49 ; thrsw ; ldtmu.rf45 # s18 117 load tile | s18 120 parts1
+    min rf54, rf56, rf45 ; sub rf56, rf33, rf45                     # s18 121 min | s18 119 size
+    and rf32, rf45, rf7 ; add tmua, rf35, rf32                      # s18 122 wrap | s18 113 beside0
+    max rf43, rf43, rf32 ; sub.pushc rf32, rf45, rf33               # s18 122 max | s18 104 select
+    max rf30, rf32, rf56 ; add rf41, rf41, rf30 ; thrsw ; ldtmu.rf32 # s18 119 size | s18 125 add | s18 117 load tile
+    asr rf56, rf30, rf47 ; sub rf45, rf33, rf32                     # s18 102 shrv | s18 119 size
+    min rf56, rf54, rf32 ; sub rf54, rf42, rf56                     # s18 121 min | s18 102 sub
+    max rf54, rf54, 0 ; sub.pushc rf35, rf32, rf33                  # s18 102 limit | s18 104 select
+    min rf30, rf30, rf54 ; ldtmu.rf54                               # s18 103 amount | s18 113 beside0
+    max rf35, rf35, rf45 ; sub.ifb rf30, 0, rf30                    # s18 119 size | s18 104 select
+    and rf32, rf32, rf7 ; smul24 rf30, rf30, rf36                   # s18 122 wrap | s18 120 parts2
+    max rf30, rf43, rf32 ; add rf32, rf41, rf30                     # s18 122 max | s18 125 add
+    asr rf41, rf35, rf47                                            # s18 102 shrv
+    shl rf54, rf54, 3 ; sub rf41, rf42, rf41                        # s18 117 table | s18 102 sub
+    max rf41, rf41, 0 ; add tmuau, rf44, rf54                       # s18 102 limit | s18 117 table | uniform 0xfffffffa (vec2)
+    min rf35, rf35, rf41 ; add tmuau, rf48, rf54 ; thrsw            # s18 103 amount | s18 117 table | uniform 0xfffffffa (vec2)
+    nop ; sub.ifa rf35, 0, rf35                                     # s18 104 select
+    nop ; smul24 rf35, rf35, rf36                                   # s18 120 parts3
+    nop ; add rf35, rf32, rf35 ; ldtmu.rf32                         # s18 125 add | s18 117 table
+    nop ; smul24 rf48, rf32, rf8 ; ldtmu.rf41                       # s18 117 load tile | s18 117 table
+    add rf32, rf9, rf48 ; smul24 rf48, rf32, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf54, rf48, rf8 ; ldtmu.rf48                       # s18 117 load tile | s18 117 table
+    add rf44, rf9, rf54 ; smul24 rf54, rf48, 4                      # s18 117 load tile
+    add rf32, rf32, rf54 ; smul24 rf48, rf48, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf32, rf28 ; smul24 rf48, rf48, 4                     # s18 117 load tile
+    add rf48, rf44, rf48 ; smul24 rf54, rf41, rf8 ; thrsw ; ldtmu.rf44 # s18 117 load tile | s18 117 table
+    add tmua, rf48, rf28 ; add rf54, rf9, rf54                      # s18 117 load tile
+    nop ; smul24 rf41, rf41, -1                                     # s18 117 mul
+    nop ; smul24 rf43, rf41, rf8 ; thrsw ; ldtmu.rf41               # s18 117 load tile
+    min rf45, rf56, rf41 ; sub rf56, rf33, rf41                     # s18 121 min | s18 119 size
+    and rf43, rf41, rf7 ; add rf57, rf9, rf43                       # s18 122 wrap | s18 117 load tile
+    max rf41, rf30, rf43 ; sub.pushc rf30, rf41, rf33               # s18 122 max | s18 104 select
+    max rf30, rf30, rf56 ; ldtmu.rf56                               # s18 119 size | s18 117 load tile
+    asr rf43, rf30, rf34 ; sub.pushc rf55, rf56, rf33               # s18 102 shrv | s18 104 select
+    min rf45, rf45, rf56 ; sub rf43, rf26, rf43                     # s18 121 min | s18 102 sub
+    max rf43, rf43, 0 ; sub rf58, rf33, rf56                        # s18 102 limit | s18 119 size
+    min rf30, rf30, rf43 ; smul24 rf43, rf44, 4                     # s18 103 amount | s18 117 load tile
+    max rf55, rf55, rf58 ; sub.ifb rf30, 0, rf30                    # s18 119 size | s18 104 select
+    and rf56, rf56, rf7 ; add rf30, rf30, rf30                      # s18 122 wrap | s18 120 parts4
+    max rf41, rf41, rf56 ; add rf43, rf54, rf43                     # s18 122 max | s18 117 load tile
+    asr rf54, rf55, rf34 ; add tmua, rf43, rf28 ; thrsw             # s18 102 shrv | s18 117 load tile
+    sub rf30, rf26, rf54 ; add rf35, rf35, rf30                     # s18 102 sub | s18 125 add
+    max rf30, rf30, 0                                               # s18 102 limit
+    min rf30, rf55, rf30 ; smul24 rf44, rf44, -1                    # s18 103 amount | s18 117 mul
+    nop ; sub.ifa rf30, 0, rf30                                     # s18 104 select
+    add rf30, rf30, rf30 ; smul24 rf44, rf44, 4                     # s18 120 parts5 | s18 117 load tile
+    add rf35, rf57, rf44 ; add rf44, rf35, rf30 ; ldtmu.rf30        # s18 117 load tile | s18 125 add
+    min rf28, rf45, rf30 ; add tmua, rf35, rf28 ; thrsw             # s18 121 min | s18 117 load tile
+    and rf57, rf30, rf7 ; sub rf45, rf33, rf30                      # s18 122 wrap | s18 119 size
+    max rf29, rf41, rf57 ; add tmua, rf31, rf29                     # s18 122 max | s18 113 way
+    nop ; sub.pushc rf30, rf30, rf33                                # s18 104 parts6
+    max rf30, rf30, rf45 ; thrsw ; ldtmu.rf45                       # s18 119 size | s18 117 load tile
+    asr rf31, rf30, rf34 ; sub rf41, rf33, rf45                     # s18 102 shrv | s18 119 size
+    min rf31, rf28, rf45 ; sub rf28, rf26, rf31                     # s18 121 min | s18 102 sub
+    max rf28, rf28, 0 ; sub.pushc rf57, rf45, rf33                  # s18 102 limit | s18 104 parts7
+    min rf28, rf30, rf28 ; ldtmu.rf30                               # s18 103 amount | s18 113 way
+    max rf41, rf57, rf41 ; sub.ifb rf28, 0, rf28                    # s18 119 size | s18 104 parts6
+    and rf28, rf45, rf7 ; add rf44, rf44, rf28                      # s18 122 wrap | s18 125 add
+    max rf28, rf29, rf28 ; sub.pushc -, 0, rf42                     # s18 122 max | s18 129 select
+    asr rf29, rf41, rf34 ; sub.andc -, 0, rf26                      # s18 102 shrv | s18 129 select
+    shl rf30, rf30, 3 ; sub rf29, rf26, rf29                        # s18 117 table | s18 102 sub
+    max rf29, rf29, 0 ; add tmuau, rf39, rf30                       # s18 102 limit | s18 117 table | uniform 0xfffffffa (vec2)
+    min rf29, rf41, rf29 ; add tmuau, rf52, rf30 ; thrsw            # s18 103 amount | s18 117 table | uniform 0xfffffffa (vec2)
+    vfla rf30 ; sub.ifb rf29, 0, rf29                               # s18 129 select | s18 104 parts7
+    nop ; add rf29, rf44, rf29                                      # s18 125 add
+    nop ; ldtmu.rf44                                                # s18 117 table
+    nop ; smul24 rf52, rf44, rf8 ; ldtmu.rf41                       # s18 117 load tile | s18 117 table
+    add rf44, rf9, rf52 ; smul24 rf52, rf44, -1                     # s18 117 load tile | s18 117 mul
+    nop ; smul24 rf39, rf52, rf8 ; ldtmu.rf52                       # s18 117 load tile | s18 117 table
+    add rf45, rf9, rf39 ; smul24 rf39, rf52, 4                      # s18 117 load tile
+    add rf39, rf44, rf39 ; smul24 rf44, rf52, -1                    # s18 117 load tile | s18 117 mul
+    add tmua, rf39, rf51 ; smul24 rf44, rf44, 4                     # s18 117 load tile
+    add rf45, rf45, rf44 ; smul24 rf52, rf41, rf8 ; thrsw ; ldtmu.rf44 # s18 117 load tile | s18 117 table
+    add tmua, rf45, rf51 ; add rf52, rf9, rf52                      # s18 117 load tile
+    nop ; smul24 rf41, rf41, -1                                     # s18 117 mul
+    nop ; smul24 rf57, rf41, rf8 ; thrsw ; ldtmu.rf41               # s18 117 p | s18 117 load tile
+    min rf55, rf31, rf41 ; sub rf31, rf33, rf41                     # s18 121 min | s18 119 size
+    and rf57, rf41, rf7 ; add rf54, rf9, rf57                       # s18 122 wrap | s18 117 p
+    max rf41, rf28, rf57 ; sub.pushc rf28, rf41, rf33               # s18 122 max | s18 104 select
+    max rf28, rf28, rf31 ; ldtmu.rf31                               # s18 119 size | s18 117 load tile
+    asr rf57, rf28, rf34 ; sub rf56, rf33, rf31                     # s18 102 shrv | s18 119 size
+    min rf57, rf55, rf31 ; sub rf55, rf26, rf57                     # s18 121 min | s18 102 sub
     max rf55, rf55, 0                                               # s18 102 limit
-    min rf28, rf28, rf55                                            # s18 103 amount
-    max rf29, rf29, rf42 ; sub.ifb rf28, 0, rf28                    # s18 119 size | s18 104 select
-    and rf40, rf40, rf7 ; add rf28, rf28, rf28                      # s18 122 wrap | s18 120 parts8
-    max rf24, rf24, rf40 ; add rf28, rf30, rf28                     # s18 122 max | s18 125 add
-    asr rf30, rf29, rf44 ; sub.pushc rf40, rf56, rf41               # s18 102 shrv | s18 104 parts10
-    min rf59, rf59, rf56 ; sub rf30, rf31, rf30                     # s18 121 min | s18 102 sub
-    max rf30, rf30, 0                                               # s18 102 limit
-    min rf29, rf29, rf30                                            # s18 103 amount
-    max rf33, rf40, rf33 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 select
-    and rf56, rf56, rf7 ; add rf29, rf29, rf29                      # s18 122 wrap | s18 120 parts9
-    max rf24, rf24, rf56 ; add rf28, rf28, rf29                     # s18 122 max | s18 125 add
-    asr rf29, rf33, rf44 ; sub.pushc rf56, rf46, rf41               # s18 102 shrv | s18 104 part
-    max rf38, rf56, rf38 ; sub rf29, rf31, rf29                     # s18 119 size | s18 102 sub
-    max rf29, rf29, 0                                               # s18 102 limit
-    min rf29, rf33, rf29                                            # s18 103 amount
-    asr rf44, rf38, rf44 ; sub.ifb rf29, 0, rf29                    # s18 102 shrv | s18 104 parts10
-    and rf28, rf46, rf7 ; add rf29, rf28, rf29                      # s18 122 wrap | s18 125 add
-    and rf44, rf0, 1 ; sub rf31, rf31, rf44                         # s1 81 stage | s18 102 sub
+    min rf28, rf28, rf55 ; smul24 rf55, rf44, 4                     # s18 103 amount | s18 117 load tile
+    and rf58, rf31, rf7 ; sub.ifa rf28, 0, rf28                     # s18 122 wrap | s18 104 select
+    max rf41, rf41, rf58 ; add rf28, rf28, rf28                     # s18 122 max | s18 120 parts8
+    add rf29, rf29, rf28 ; add rf28, rf52, rf55                     # s18 125 add | s18 117 load tile
+    nop ; add tmua, rf28, rf51 ; thrsw                              # s18 117 load tile
+    nop ; smul24 rf44, rf44, -1                                     # s18 117 mul
+    nop ; smul24 rf44, rf44, 4                                      # s18 117 p
+    nop ; add rf54, rf54, rf44 ; ldtmu.rf44                         # s18 117 p | s18 117 load tile
+    min rf51, rf57, rf44 ; add tmua, rf54, rf51 ; thrsw             # s18 121 min | s18 117 p
+    and rf57, rf44, rf7 ; add tmua, rf37, rf10                      # s18 122 wrap | s18 117 load tile
+    max rf41, rf41, rf57 ; add tmua, rf9, rf10                      # s18 122 max | s18 107 px
+    add tmua, rf38, rf10 ; sub rf57, rf33, rf44 ; thrsw ; ldtmu.rf52 # s18 117 load tile | s18 119 size | s18 117 p
+    and rf55, rf52, rf7 ; add tmua, rf50, rf10                      # s18 122 wrap | s18 117 load tile
+    add tmua, rf53, rf10 ; sub rf58, rf33, rf52                     # s18 117 load tile | s18 119 size
+    min.ifb rf46, rf51, rf52 ; add tmua, rf32, rf10 ; thrsw         # s18 129 select | s18 117 load tile
+    max.ifb rf40, rf41, rf55 ; add tmua, rf48, rf10                 # s18 129 select | s18 117 load tile
+    nop ; add tmua, rf43, rf10 ; ldtmu.rf41                         # s18 117 load tile
+    sub.pushc rf31, rf31, rf33 ; add tmua, rf35, rf10               # s18 104 select | s18 117 load tile
+    max rf31, rf31, rf56 ; thrsw ; ldtmu.rf56                       # s18 119 size | s18 107 px
+    asr rf55, rf31, rf34 ; add tmua, rf39, rf10 ; ldtmu.rf51        # s18 102 shrv | s18 117 load tile
+    sub rf55, rf26, rf55 ; sub rf59, rf56, rf41                     # s18 102 sub | s18 119 size
+    max rf44, rf55, 0 ; sub.pushc rf55, rf44, rf33                  # s18 102 limit | s18 104 parts10
+    min rf31, rf31, rf44 ; thrsw                                    # s18 103 amount
+    max rf55, rf55, rf57 ; sub.ifb rf31, 0, rf31                    # s18 119 size | s18 104 select
+    asr rf57, rf55, rf34 ; add rf31, rf31, rf31                     # s18 102 shrv | s18 120 parts9
+    add rf31, rf29, rf31 ; sub rf29, rf26, rf57 ; thrsw ; ldtmu.rf57 # s18 125 add | s18 102 sub | s18 117 load tile
+    max rf29, rf29, 0 ; add tmua, rf45, rf10                        # s18 102 limit | s18 117 load tile
+    min rf29, rf55, rf29 ; sub rf55, rf56, rf51                     # s18 103 amount | s18 119 size
+    sub.ifa rf29, 0, rf29 ; sub.pushc rf52, rf52, rf33              # s18 104 parts10 | s18 104 part
+    max rf29, rf52, rf58 ; add rf31, rf31, rf29 ; thrsw ; ldtmu.rf52 # s18 119 size | s18 125 add | s18 117 load tile
+    asr rf58, rf29, rf34 ; add tmua, rf28, rf10                     # s18 102 shrv | s18 117 load tile
+    min rf44, rf56, rf41 ; sub rf58, rf26, rf58                     # s18 121 min | s18 102 sub
+    max rf58, rf58, 0 ; sub.pushc rf60, rf41, rf56                  # s18 102 limit | s18 104 select
+    min rf29, rf29, rf58 ; sub rf58, rf56, rf57 ; thrsw             # s18 103 amount | s18 119 size
+    max rf59, rf60, rf59 ; sub.ifb rf29, 0, rf29                    # s18 119 size | s18 104 part
+    asr rf31, rf59, rf47 ; add rf29, rf31, rf29                     # s18 102 shrv | s18 125 total
+    and rf41, rf41, rf7 ; sub.pushn -, rf29, 0                      # s18 122 wrap | s18 126 sub
+    max rf41, rf56, rf41 ; add rf29, rf29, 8                        # s18 122 max | s18 126 add
+    min rf44, rf44, rf51 ; sub.ifa rf29, rf29, 1                    # s18 121 min | s18 126 sub
+    asr rf29, rf29, 4 ; sub rf31, rf42, rf31                        # s18 126 rounded | s18 102 sub
+    and rf33, rf51, rf7 ; add rf29, rf33, rf29 ; thrsw              # s18 122 wrap | s18 129 add
+    max rf29, rf29, rf46 ; add tmua, rf54, rf10 ; ldtmu.rf46        # s18 129 max | s18 117 p | s18 117 load tile
+    min rf29, rf29, rf40 ; sub rf40, rf56, rf52                     # s18 129 limited | s18 119 size
+    min rf29, rf29, rf7 ; sub rf60, rf56, rf46 ; thrsw              # s18 130 clip | s18 119 size
     max rf31, rf31, 0                                               # s18 102 limit
-    min rf31, rf38, rf31                                            # s18 103 amount
-    nop ; sub.ifa rf31, 0, rf31                                     # s18 104 part
-    shl rf31, rf44, 2 ; add rf29, rf29, rf31                        # s1 82 load src | s18 125 total
-    sub.pushn -, rf29, 0 ; add rf31, rf48, rf31                     # s18 126 select | s18 130 store dst
-    mov.pushz -, rf57 ; add rf29, rf29, 8                           # s18 129 select | s18 126 add
-    min.ifna rf54, rf59, rf46 ; mov.ifb rf50, 1                     # s18 129 select | s18 126 select
-    max.ifna rf51, rf24, rf28 ; sub rf24, rf29, rf50                # s18 129 select | s18 126 sub
-    asr rf24, rf24, 4 ; sub.pushc -, rf2, rf5                       # s18 126 rounded | s18 130 store dst
-    shr rf41, rf0, 1 ; add rf24, rf41, rf24                         # s1 81 stage | s18 129 add
-    max rf24, rf24, rf54 ; mov rf5, rf23                            # s18 129 max | next trip
-    min rf23, rf24, rf51 ; sub.pushc -, rf2, rf23                   # s18 129 limited | whether there is a batch more
-    min rf23, rf23, rf7 ; smul24 rf36, rf41, rf36                   # s18 130 clip | s18 130 store dst
+    min rf31, rf59, rf31                                            # s18 103 amount
+    max rf33, rf41, rf33 ; add tmua, rf37, rf11 ; thrsw ; ldtmu.rf41 # s18 122 max | s18 117 load tile
+    min rf44, rf44, rf57 ; sub.ifb rf31, 0, rf31                    # s18 121 min | s18 104 select
+    and rf59, rf57, rf7 ; smul24 rf31, rf31, rf49                   # s18 122 wrap | s18 120 parts0
+    max rf51, rf33, rf59 ; sub.pushc rf33, rf51, rf56               # s18 122 max | s18 104 select
+    max rf33, rf33, rf55 ; add tmua, rf9, rf11 ; thrsw ; ldtmu.rf55 # s18 119 size | s18 107 px | s18 117 load tile
+    asr rf59, rf33, rf47                                            # s18 102 shrv
+    min rf59, rf44, rf52 ; sub rf44, rf42, rf59                     # s18 121 min | s18 102 sub
+    max rf44, rf44, 0 ; sub.pushc rf57, rf57, rf56                  # s18 102 limit | s18 104 select
+    min rf33, rf33, rf44 ; sub rf44, rf56, rf41 ; thrsw             # s18 103 amount | s18 119 size
+    max rf57, rf57, rf58 ; sub.ifb rf33, 0, rf33                    # s18 119 size | s18 104 select
+    asr rf58, rf57, rf47 ; smul24 rf33, rf33, rf49                  # s18 102 shrv | s18 120 parts1
+    and rf61, rf52, rf7 ; sub rf58, rf42, rf58                      # s18 122 wrap | s18 102 sub
+    max rf31, rf58, 0 ; add rf33, rf31, rf33                        # s18 102 limit | s18 125 add
+    min rf31, rf57, rf31 ; sub.pushc rf52, rf52, rf56               # s18 103 amount | s18 104 select
+    max rf40, rf52, rf40 ; sub.ifb rf31, 0, rf31                    # s18 119 size | s18 104 select
+    max rf51, rf51, rf61 ; smul24 rf31, rf31, rf36 ; thrsw ; ldtmu.rf61 # s18 122 max | s18 120 parts2 | s18 117 load tile
+    asr rf31, rf40, rf47 ; add rf52, rf33, rf31 ; ldtmu.rf33        # s18 102 shrv | s18 125 add | s18 117 load tile
+    min rf59, rf59, rf46 ; sub rf31, rf42, rf31                     # s18 121 min | s18 102 sub
+    max rf31, rf31, 0 ; sub.pushc rf57, rf46, rf56                  # s18 102 limit | s18 104 select
+    min rf31, rf40, rf31 ; add tmua, rf38, rf11 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf57, rf57, rf60 ; sub.ifb rf31, 0, rf31                    # s18 119 size | s18 104 select
+    and rf46, rf46, rf7 ; smul24 rf31, rf31, rf36 ; ldtmu.rf60      # s18 122 wrap | s18 120 parts3 | s18 117 load tile
+    max rf31, rf51, rf46 ; add rf51, rf52, rf31 ; ldtmu.rf46        # s18 122 max | s18 125 add | s18 117 load tile
+    asr rf52, rf57, rf34 ; sub.pushc rf40, rf41, rf56               # s18 102 shrv | s18 104 select
+    min rf59, rf59, rf41 ; sub rf52, rf26, rf52                     # s18 121 min | s18 102 sub
+    max rf52, rf52, 0 ; sub rf58, rf56, rf55                        # s18 102 limit | s18 119 size
+    min rf52, rf57, rf52 ; add tmua, rf50, rf11 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf40, rf40, rf44 ; sub.ifb rf52, 0, rf52                    # s18 119 size | s18 104 select
+    and rf52, rf41, rf7 ; add rf41, rf52, rf52                      # s18 122 wrap | s18 120 parts4
+    max rf31, rf31, rf52 ; add rf51, rf51, rf41 ; ldtmu.rf41        # s18 122 max | s18 125 add | s18 117 p
+    asr rf52, rf40, rf34 ; sub.pushc rf44, rf55, rf56               # s18 102 shrv | s18 104 parts6
+    min rf59, rf59, rf55 ; sub rf52, rf26, rf52                     # s18 121 min | s18 102 sub
+    max rf52, rf52, 0 ; sub rf57, rf56, rf61                        # s18 102 limit | s18 119 size
+    min rf40, rf40, rf52 ; add tmua, rf53, rf11 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf44, rf44, rf58 ; sub.ifb rf40, 0, rf40                    # s18 119 size | s18 104 select
+    and rf55, rf55, rf7 ; add rf40, rf40, rf40                      # s18 122 wrap | s18 120 parts5
+    max rf31, rf31, rf55 ; add rf40, rf51, rf40                     # s18 122 max | s18 125 add
+    asr rf51, rf44, rf34 ; sub.pushc rf55, rf61, rf56               # s18 102 shrv | s18 104 parts7
+    min rf59, rf59, rf61 ; sub rf51, rf26, rf51                     # s18 121 min | s18 102 sub
+    max rf51, rf51, 0 ; sub rf58, rf56, rf33                        # s18 102 limit | s18 119 size
+    min rf44, rf44, rf51 ; add tmua, rf32, rf11 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf55, rf55, rf57 ; sub.ifb rf44, 0, rf44                    # s18 119 size | s18 104 parts6
+    and rf40, rf61, rf7 ; add rf44, rf40, rf44 ; ldtmu.rf61         # s18 122 wrap | s18 125 add | s18 117 load tile
+    max rf31, rf31, rf40 ; sub.pushc rf40, rf33, rf56               # s18 122 max | s18 104 select
+    asr rf57, rf55, rf34 ; sub rf51, rf56, rf60                     # s18 102 shrv | s18 119 size
+    min rf59, rf59, rf33 ; sub rf57, rf26, rf57                     # s18 121 min | s18 102 sub
+    max rf57, rf57, 0 ; add tmua, rf48, rf11                        # s18 102 limit | s18 117 load tile
+    min rf55, rf55, rf57 ; sub rf57, rf56, rf46 ; thrsw             # s18 103 amount | s18 119 size
+    max rf40, rf40, rf58 ; sub.ifb rf55, 0, rf55                    # s18 119 size | s18 104 parts7
+    and rf33, rf33, rf7 ; add rf44, rf44, rf55 ; ldtmu.rf55         # s18 122 wrap | s18 125 add | s18 107 px
+    max rf31, rf31, rf33 ; sub.pushc rf33, rf60, rf56               # s18 122 max | s18 104 select
+    asr rf58, rf40, rf34 ; add tmua, rf43, rf11 ; thrsw             # s18 102 shrv | s18 117 load tile
+    min rf59, rf59, rf60 ; sub rf58, rf26, rf58                     # s18 121 min | s18 102 sub
+    max rf58, rf58, 0 ; sub rf52, rf56, rf41                        # s18 102 limit | s18 119 size
+    min rf40, rf40, rf58                                            # s18 103 amount
+    max rf33, rf33, rf51 ; sub.ifb rf40, 0, rf40                    # s18 119 size | s18 104 select
+    and rf60, rf60, rf7 ; add rf40, rf40, rf40                      # s18 122 wrap | s18 120 parts8
+    max rf31, rf31, rf60 ; add rf40, rf44, rf40 ; ldtmu.rf44        # s18 122 max | s18 125 add | s18 117 load tile
+    asr rf60, rf33, rf34 ; sub.pushc rf51, rf46, rf56               # s18 102 shrv | s18 104 parts10
+    min rf60, rf59, rf46 ; sub rf59, rf26, rf60                     # s18 121 min | s18 102 sub
+    max rf59, rf59, 0 ; mov rf58, rf13                              # s18 102 limit | s18 129 select
+    min rf33, rf33, rf59 ; mov rf59, rf24                           # s18 103 amount | s18 129 select
+    max rf51, rf51, rf57 ; sub.ifb rf33, 0, rf33                    # s18 119 size | s18 104 select
+    and rf46, rf46, rf7 ; add rf33, rf33, rf33                      # s18 122 wrap | s18 120 parts9
+    max rf31, rf31, rf46 ; add rf33, rf40, rf33 ; ldtmu.rf40        # s18 122 max | s18 125 add | s18 117 load tile
+    asr rf46, rf51, rf34 ; sub.pushc rf57, rf41, rf56               # s18 102 shrv | s18 104 part
+    max rf52, rf57, rf52 ; sub rf46, rf26, rf46                     # s18 119 size | s18 102 sub
+    max rf46, rf46, 0 ; add tmua, rf35, rf11                        # s18 102 limit | s18 117 load tile
+    min rf46, rf51, rf46 ; add tmua, rf39, rf11 ; thrsw             # s18 103 amount | s18 117 load tile
+    asr rf51, rf52, rf34 ; sub.ifb rf46, 0, rf46                    # s18 102 shrv | s18 104 parts10
+    and rf33, rf41, rf7 ; add rf46, rf33, rf46                      # s18 122 wrap | s18 125 add
+    sub rf51, rf26, rf51 ; mov.pushz -, rf30                        # s18 102 sub | s18 129 select
+    max rf51, rf51, 0 ; sub rf57, rf55, rf61                        # s18 102 limit | s18 119 size
+    min rf51, rf52, rf51 ; add tmua, rf45, rf11 ; thrsw             # s18 103 amount | s18 117 load tile
+    min.ifna rf58, rf60, rf41 ; sub.ifb rf51, 0, rf51               # s18 129 select | s18 104 part
+    max.ifna rf59, rf31, rf33 ; add rf31, rf46, rf51                # s18 129 select | s18 125 total
+    min rf33, rf55, rf61 ; sub.pushn -, rf31, 0                     # s18 121 min | s18 126 sub
+    and rf46, rf61, rf7 ; add rf31, rf31, 8                         # s18 122 wrap | s18 126 add
+    max rf46, rf55, rf46 ; sub.ifa rf31, rf31, 1                    # s18 122 max | s18 126 sub
+    asr rf31, rf31, 4 ; sub.pushc rf61, rf61, rf55                  # s18 126 rounded | s18 104 select
+    max rf56, rf61, rf57 ; add rf31, rf56, rf31 ; thrsw ; ldtmu.rf57 # s18 119 size | s18 129 add | s18 117 load tile
+    max rf31, rf31, rf58 ; sub rf58, rf55, rf44 ; ldtmu.rf61        # s18 129 max | s18 119 size | s18 117 load tile
+    min rf31, rf31, rf59 ; add tmua, rf28, rf11 ; ldtmu.rf59        # s18 129 limited | s18 117 load tile
+    min rf31, rf31, rf7 ; sub.pushc rf51, rf44, rf55                # s18 130 clip | s18 104 select
+    vpack rf29, rf29, rf31 ; add tmua, rf54, rf11 ; thrsw ; ldtmu.rf31 # s18 130 store dst | s18 117 p | s18 117 load tile
+    asr rf41, rf56, rf47 ; sub rf60, rf55, rf40                     # s18 102 shrv | s18 119 size
+    min rf41, rf33, rf44 ; sub rf33, rf42, rf41                     # s18 121 min | s18 102 sub
+    max rf33, rf33, 0 ; sub rf52, rf55, rf57                        # s18 102 limit | s18 119 size
+    min rf33, rf56, rf33 ; thrsw                                    # s18 103 amount
+    max rf51, rf51, rf58 ; sub.ifb rf33, 0, rf33                    # s18 119 size | s18 104 select
+    and rf44, rf44, rf7 ; smul24 rf33, rf33, rf49                   # s18 122 wrap | s18 120 parts0
+    max rf44, rf46, rf44 ; sub.pushc rf46, rf40, rf55               # s18 122 max | s18 104 select
+    asr rf58, rf51, rf47 ; sub rf56, rf55, rf61                     # s18 102 shrv | s18 119 size
+    min rf58, rf41, rf40 ; sub rf41, rf42, rf58                     # s18 121 min | s18 102 sub
+    max rf41, rf41, 0                                               # s18 102 limit
+    min rf37, rf51, rf41 ; add tmua, rf37, rf12                     # s18 103 amount | s18 117 load tile
+    max rf46, rf46, rf60 ; sub.ifb rf37, 0, rf37                    # s18 119 size | s18 104 select
+    and rf40, rf40, rf7 ; smul24 rf37, rf37, rf49 ; ldtmu.rf60      # s18 122 wrap | s18 120 parts1 | s18 117 load tile
+    max rf33, rf44, rf40 ; add rf40, rf33, rf37 ; ldtmu.rf37        # s18 122 max | s18 125 add | s18 117 load tile
+    asr rf44, rf46, rf47 ; sub.pushc rf41, rf57, rf55               # s18 102 shrv | s18 104 select
+    min rf58, rf58, rf57 ; sub rf44, rf42, rf44                     # s18 121 min | s18 102 sub
+    max rf44, rf44, 0 ; add tmua, rf9, rf12                         # s18 102 limit | s18 107 px
+    min rf44, rf46, rf44 ; sub rf46, rf55, rf59 ; thrsw             # s18 103 amount | s18 119 size
+    max rf41, rf41, rf52 ; sub.ifb rf44, 0, rf44                    # s18 119 size | s18 104 select
+    and rf57, rf57, rf7 ; smul24 rf44, rf44, rf36                   # s18 122 wrap | s18 120 parts2
+    max rf33, rf33, rf57 ; add rf44, rf40, rf44 ; ldtmu.rf40        # s18 122 max | s18 125 add | s18 117 load tile
+    asr rf57, rf41, rf47 ; sub.pushc rf52, rf61, rf55               # s18 102 shrv | s18 104 select
+    min rf58, rf58, rf61 ; sub rf57, rf42, rf57                     # s18 121 min | s18 102 sub
+    max rf38, rf57, 0 ; add tmua, rf38, rf12                        # s18 102 limit | s18 117 load tile
+    min rf38, rf41, rf38 ; sub rf41, rf55, rf31 ; thrsw             # s18 103 amount | s18 119 size
+    max rf52, rf52, rf56 ; sub.ifb rf38, 0, rf38                    # s18 119 size | s18 104 select
+    and rf61, rf61, rf7 ; smul24 rf38, rf38, rf36                   # s18 122 wrap | s18 120 parts3
+    max rf33, rf33, rf61 ; add rf44, rf44, rf38 ; ldtmu.rf38        # s18 122 max | s18 125 add | s18 117 load tile
+    asr rf61, rf52, rf34 ; sub.pushc rf56, rf59, rf55               # s18 102 shrv | s18 104 select
+    min rf61, rf58, rf59 ; sub rf58, rf26, rf61                     # s18 121 min | s18 102 sub
+    max rf50, rf58, 0 ; add tmua, rf50, rf12                        # s18 102 limit | s18 117 load tile
+    min rf50, rf52, rf50 ; sub rf52, rf55, rf60 ; thrsw             # s18 103 amount | s18 119 size
+    max rf46, rf56, rf46 ; sub.ifb rf50, 0, rf50                    # s18 119 size | s18 104 select
+    and rf59, rf59, rf7 ; add rf50, rf50, rf50 ; ldtmu.rf56         # s18 122 wrap | s18 120 parts4 | s18 117 p
+    max rf33, rf33, rf59 ; add rf44, rf44, rf50                     # s18 122 max | s18 125 add
+    asr rf50, rf46, rf34 ; sub.pushc rf59, rf31, rf55               # s18 102 shrv | s18 104 parts6
+    min rf61, rf61, rf31 ; sub rf50, rf26, rf50                     # s18 121 min | s18 102 sub
+    max rf50, rf50, 0 ; add tmua, rf53, rf12                        # s18 102 limit | s18 117 load tile
+    min rf46, rf46, rf50 ; sub rf50, rf55, rf37 ; thrsw             # s18 103 amount | s18 119 size
+    max rf41, rf59, rf41 ; sub.ifb rf46, 0, rf46                    # s18 119 size | s18 104 select
+    and rf46, rf31, rf7 ; add rf31, rf46, rf46 ; ldtmu.rf59         # s18 122 wrap | s18 120 parts5 | s18 117 load tile
+    max rf31, rf33, rf46 ; add rf33, rf44, rf31 ; ldtmu.rf44        # s18 122 max | s18 125 add | s18 107 px
+    asr rf46, rf41, rf34 ; sub.pushc rf53, rf60, rf55               # s18 102 shrv | s18 104 parts7
+    min rf61, rf61, rf60 ; sub rf46, rf26, rf46                     # s18 121 min | s18 102 sub
+    max rf32, rf46, 0 ; add tmua, rf32, rf12                        # s18 102 limit | s18 117 load tile
+    min rf32, rf41, rf32 ; sub rf41, rf55, rf40 ; thrsw             # s18 103 amount | s18 119 size
+    max rf52, rf53, rf52 ; sub.ifb rf32, 0, rf32                    # s18 119 size | s18 104 parts6
+    and rf32, rf60, rf7 ; add rf33, rf33, rf32 ; ldtmu.rf60         # s18 122 wrap | s18 125 add | s18 117 load tile
+    max rf31, rf31, rf32 ; sub.pushc rf32, rf37, rf55               # s18 122 max | s18 104 select
+    asr rf48, rf52, rf34 ; add tmua, rf48, rf12 ; thrsw             # s18 102 shrv | s18 117 load tile
+    min rf61, rf61, rf37 ; sub rf48, rf26, rf48 ; ldtmu.rf53        # s18 121 min | s18 102 sub | s18 117 load tile
+    max rf48, rf48, 0 ; sub rf46, rf55, rf38                        # s18 102 limit | s18 119 size
+    min rf43, rf52, rf48 ; add tmua, rf43, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
+    max rf32, rf32, rf50 ; sub.ifb rf43, 0, rf43                    # s18 119 size | s18 104 parts7
+    and rf33, rf37, rf7 ; add rf37, rf33, rf43 ; ldtmu.rf43         # s18 122 wrap | s18 125 add | s18 117 load tile
+    max rf31, rf31, rf33 ; sub.pushc rf33, rf40, rf55               # s18 122 max | s18 104 select
+    asr rf50, rf32, rf34 ; sub rf48, rf55, rf56                     # s18 102 shrv | s18 119 size
+    min rf61, rf61, rf40 ; sub rf50, rf26, rf50                     # s18 121 min | s18 102 sub
+    max rf35, rf50, 0 ; add tmua, rf35, rf12                        # s18 102 limit | s18 117 load tile
+    min rf32, rf32, rf35 ; add tmua, rf39, rf12 ; thrsw ; ldtmu.rf35 # s18 103 amount | s18 117 load tile
+    max rf33, rf33, rf41 ; sub.ifb rf32, 0, rf32                    # s18 119 size | s18 104 select
+    and rf40, rf40, rf7 ; add rf32, rf32, rf32 ; ldtmu.rf41         # s18 122 wrap | s18 120 parts8 | s18 117 load tile
+    max rf31, rf31, rf40 ; add rf32, rf37, rf32 ; thrsw ; ldtmu.rf37 # s18 122 max | s18 125 add | s18 117 load tile
+    asr rf40, rf33, rf34 ; mov rf39, rf13                           # s18 102 shrv | s18 129 select
+    min rf61, rf61, rf38 ; sub rf40, rf26, rf40                     # s18 121 min | s18 102 sub
+    max rf40, rf40, 0 ; sub.pushc rf50, rf38, rf55                  # s18 102 limit | s18 104 parts10
+    min rf33, rf33, rf40 ; mov rf40, rf24                           # s18 103 amount | s18 129 select
+    max rf46, rf50, rf46 ; sub.ifb rf33, 0, rf33                    # s18 119 size | s18 104 select
+    and rf38, rf38, rf7 ; add rf33, rf33, rf33                      # s18 122 wrap | s18 120 parts9
+    max rf31, rf31, rf38 ; add rf32, rf32, rf33 ; ldtmu.rf33        # s18 122 max | s18 125 add | s18 117 load tile
+    asr rf38, rf46, rf34 ; sub.pushc rf50, rf56, rf55               # s18 102 shrv | s18 104 part
+    max rf48, rf50, rf48 ; sub rf38, rf26, rf38                     # s18 119 size | s18 102 sub
+    max rf38, rf38, 0 ; sub rf50, rf44, rf59                        # s18 102 limit | s18 119 size
+    min rf38, rf46, rf38 ; add tmua, rf45, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
+    asr rf45, rf48, rf34 ; sub.ifb rf38, 0, rf38                    # s18 102 shrv | s18 104 parts10
+    and rf32, rf56, rf7 ; add rf38, rf32, rf38                      # s18 122 wrap | s18 125 add
+    sub rf45, rf26, rf45 ; mov.pushz -, rf30                        # s18 102 sub | s18 129 select
+    max rf45, rf45, 0 ; sub rf46, rf44, rf60                        # s18 102 limit | s18 119 size
+    min rf28, rf48, rf45 ; add tmua, rf28, rf12 ; thrsw             # s18 103 amount | s18 117 load tile
+    min.ifna rf39, rf61, rf56 ; sub.ifb rf28, 0, rf28               # s18 129 select | s18 104 part
+    max.ifna rf40, rf31, rf32 ; add rf28, rf38, rf28                # s18 129 select | s18 125 total
+    min rf31, rf44, rf59 ; sub.pushn -, rf28, 0                     # s18 121 min | s18 126 sub
+    and rf32, rf59, rf7 ; add rf28, rf28, 8                         # s18 122 wrap | s18 126 add
+    max rf32, rf44, rf32 ; sub.ifa rf28, rf28, 1                    # s18 122 max | s18 126 sub
+    asr rf28, rf28, 4 ; sub.pushc rf59, rf59, rf44                  # s18 126 rounded | s18 104 select
+    max rf50, rf59, rf50 ; add rf28, rf55, rf28 ; ldtmu.rf55        # s18 119 size | s18 129 add | s18 117 load tile
+    max rf28, rf28, rf39 ; sub.pushc rf39, rf60, rf44               # s18 129 max | s18 104 select
+    min rf28, rf28, rf40 ; add tmua, rf54, rf12 ; thrsw ; ldtmu.rf40 # s18 129 limited | s18 117 p | s18 117 load tile
+    min rf28, rf28, rf7 ; sub rf54, rf44, rf53 ; ldtmu.rf59         # s18 130 clip | s18 119 size | s18 117 load tile
+    asr rf38, rf50, rf47 ; sub rf56, rf44, rf43                     # s18 102 shrv | s18 119 size
+    min rf38, rf31, rf60 ; sub rf31, rf42, rf38                     # s18 121 min | s18 102 sub
+    max rf31, rf31, 0 ; sub rf61, rf44, rf35                        # s18 102 limit | s18 119 size
+    min rf31, rf50, rf31 ; sub rf50, rf44, rf41                     # s18 103 amount | s18 119 size
+    max rf39, rf39, rf46 ; sub.ifb rf31, 0, rf31                    # s18 119 size | s18 104 select
+    and rf60, rf60, rf7 ; smul24 rf31, rf31, rf49 ; ldtmu.rf46      # s18 122 wrap | s18 120 parts0 | s18 117 p
+    max rf32, rf32, rf60 ; sub.pushc rf60, rf53, rf44               # s18 122 max | s18 104 select
+    asr rf45, rf39, rf47 ; sub rf48, rf44, rf37                     # s18 102 shrv | s18 119 size
+    min rf45, rf38, rf53 ; sub rf38, rf42, rf45                     # s18 121 min | s18 102 sub
+    max rf38, rf38, 0 ; sub rf52, rf44, rf33                        # s18 102 limit | s18 119 size
+    min rf38, rf39, rf38 ; sub rf39, rf44, rf55                     # s18 103 amount | s18 119 size
+    max rf54, rf60, rf54 ; sub.ifb rf38, 0, rf38                    # s18 119 size | s18 104 select
+    and rf49, rf53, rf7 ; smul24 rf38, rf38, rf49                   # s18 122 wrap | s18 120 parts1
+    max rf31, rf32, rf49 ; add rf32, rf31, rf38                     # s18 122 max | s18 125 add
+    asr rf38, rf54, rf47 ; sub.pushc rf49, rf43, rf44               # s18 102 shrv | s18 104 select
+    min rf45, rf45, rf43 ; sub rf38, rf42, rf38                     # s18 121 min | s18 102 sub
+    max rf38, rf38, 0 ; sub rf53, rf44, rf40                        # s18 102 limit | s18 119 size
+    min rf38, rf54, rf38 ; sub rf54, rf44, rf59                     # s18 103 amount | s18 119 size
+    max rf49, rf49, rf56 ; sub.ifb rf38, 0, rf38                    # s18 119 size | s18 104 select
+    asr rf47, rf49, rf47 ; smul24 rf38, rf38, rf36                  # s18 102 shrv | s18 120 parts2
+    and rf32, rf43, rf7 ; add rf38, rf32, rf38                      # s18 122 wrap | s18 125 add
+    max rf32, rf31, rf32 ; sub rf31, rf42, rf47 ; ldunifrf.rf42     # s18 122 max | s18 102 sub | s18 130 store dst | uniform value:dst
+    max rf31, rf31, 0 ; sub.pushc rf47, rf35, rf44                  # s18 102 limit | s18 104 select
+    min rf31, rf49, rf31 ; sub rf49, rf44, rf46                     # s18 103 amount | s18 119 size
+    min rf45, rf45, rf35 ; sub.ifb rf31, 0, rf31                    # s18 121 min | s18 104 select
+    max rf36, rf47, rf61 ; smul24 rf31, rf31, rf36 ; ldunifrf.rf47  # s18 119 size | s18 120 parts3 | s18 130 store dst | uniform value:dst_stride
+    and rf31, rf35, rf7 ; add rf35, rf38, rf31                      # s18 122 wrap | s18 125 add
+    max rf31, rf32, rf31 ; sub.pushc rf32, rf41, rf44               # s18 122 max | s18 104 select
+    asr rf38, rf36, rf34 ; mov rf61, rf13                           # s18 102 shrv | s18 129 select
+    min rf45, rf45, rf41 ; sub rf38, rf26, rf38                     # s18 121 min | s18 102 sub
+    max rf38, rf38, 0 ; mov rf43, rf24                              # s18 102 limit | s18 129 select
+    min rf36, rf36, rf38                                            # s18 103 amount
+    max rf32, rf32, rf50 ; sub.ifb rf36, 0, rf36                    # s18 119 size | s18 104 select
+    and rf41, rf41, rf7 ; add rf36, rf36, rf36                      # s18 122 wrap | s18 120 parts4
+    max rf31, rf31, rf41 ; add rf35, rf35, rf36                     # s18 122 max | s18 125 add
+    asr rf36, rf32, rf34 ; sub.pushc rf41, rf37, rf44               # s18 102 shrv | s18 104 parts6
+    min rf45, rf45, rf37 ; sub rf36, rf26, rf36                     # s18 121 min | s18 102 sub
+    max rf36, rf36, 0                                               # s18 102 limit
+    min rf32, rf32, rf36                                            # s18 103 amount
+    max rf41, rf41, rf48 ; sub.ifb rf32, 0, rf32                    # s18 119 size | s18 104 select
+    and rf37, rf37, rf7 ; add rf32, rf32, rf32                      # s18 122 wrap | s18 120 parts5
+    max rf31, rf31, rf37 ; add rf32, rf35, rf32                     # s18 122 max | s18 125 add
+    asr rf35, rf41, rf34 ; sub.pushc rf37, rf33, rf44               # s18 102 shrv | s18 104 parts7
+    min rf45, rf45, rf33 ; sub rf35, rf26, rf35                     # s18 121 min | s18 102 sub
+    max rf35, rf35, 0                                               # s18 102 limit
+    min rf35, rf41, rf35                                            # s18 103 amount
+    max rf37, rf37, rf52 ; sub.ifb rf35, 0, rf35                    # s18 119 size | s18 104 parts6
+    and rf32, rf33, rf7 ; add rf33, rf32, rf35                      # s18 122 wrap | s18 125 add
+    max rf31, rf31, rf32 ; sub.pushc rf32, rf55, rf44               # s18 122 max | s18 104 select
+    asr rf35, rf37, rf34                                            # s18 102 shrv
+    min rf45, rf45, rf55 ; sub rf35, rf26, rf35                     # s18 121 min | s18 102 sub
+    max rf35, rf35, 0                                               # s18 102 limit
+    min rf35, rf37, rf35                                            # s18 103 amount
+    max rf32, rf32, rf39 ; sub.ifb rf35, 0, rf35                    # s18 119 size | s18 104 parts7
+    and rf33, rf55, rf7 ; add rf35, rf33, rf35                      # s18 122 wrap | s18 125 add
+    max rf31, rf31, rf33 ; sub.pushc rf33, rf40, rf44               # s18 122 max | s18 104 select
+    asr rf55, rf32, rf34                                            # s18 102 shrv
+    min rf55, rf45, rf40 ; sub rf45, rf26, rf55                     # s18 121 min | s18 102 sub
+    max rf45, rf45, 0                                               # s18 102 limit
+    min rf32, rf32, rf45                                            # s18 103 amount
+    max rf33, rf33, rf53 ; sub.ifb rf32, 0, rf32                    # s18 119 size | s18 104 select
+    and rf40, rf40, rf7 ; add rf32, rf32, rf32                      # s18 122 wrap | s18 120 parts8
+    max rf31, rf31, rf40 ; add rf32, rf35, rf32                     # s18 122 max | s18 125 add
+    asr rf35, rf33, rf34 ; sub.pushc rf40, rf59, rf44               # s18 102 shrv | s18 104 parts10
+    min rf55, rf55, rf59 ; sub rf35, rf26, rf35                     # s18 121 min | s18 102 sub
+    max rf35, rf35, 0                                               # s18 102 limit
+    min rf33, rf33, rf35                                            # s18 103 amount
+    max rf40, rf40, rf54 ; sub.ifb rf33, 0, rf33                    # s18 119 size | s18 104 select
+    and rf59, rf59, rf7 ; add rf33, rf33, rf33                      # s18 122 wrap | s18 120 parts9
+    max rf31, rf31, rf59 ; add rf32, rf32, rf33                     # s18 122 max | s18 125 add
+    asr rf33, rf40, rf34 ; sub.pushc rf59, rf46, rf44               # s18 102 shrv | s18 104 part
+    max rf49, rf59, rf49 ; sub rf33, rf26, rf33                     # s18 119 size | s18 102 sub
+    max rf33, rf33, 0                                               # s18 102 limit
+    min rf33, rf40, rf33                                            # s18 103 amount
+    asr rf34, rf49, rf34 ; sub.ifb rf33, 0, rf33                    # s18 102 shrv | s18 104 parts10
+    and rf32, rf46, rf7 ; add rf33, rf32, rf33                      # s18 122 wrap | s18 125 add
+    and rf34, rf0, 1 ; sub rf26, rf26, rf34                         # s1 81 stage | s18 102 sub
+    max rf26, rf26, 0 ; mov.pushz -, rf30                           # s18 102 limit | s18 129 select
+    min rf26, rf49, rf26                                            # s18 103 amount
+    min.ifna rf61, rf55, rf46 ; sub.ifb rf26, 0, rf26               # s18 129 select | s18 104 part
+    max.ifna rf43, rf31, rf32 ; add rf26, rf33, rf26                # s18 129 select | s18 125 total
+    shl rf34, rf34, 2                                               # s1 82 load src
+    sub.pushn -, rf26, 0 ; add rf34, rf42, rf34                     # s18 126 sub | s18 130 store dst
+    add rf26, rf26, 8 ; sub.pushc -, rf2, rf5                       # s18 126 add | s18 130 store dst
+    shr rf42, rf0, 1 ; mov rf5, rf25                                # s1 81 stage | next trip
+    sub.ifb rf26, rf26, 1 ; sub.pushc -, rf2, rf25                  # s18 126 sub | whether there is a batch more
+    asr rf26, rf26, 4 ; smul24 rf42, rf42, rf47                     # s18 126 rounded | s18 130 store dst
+    add rf26, rf44, rf26 ; add rf34, rf34, rf42                     # s18 129 add | s18 130 store dst
+    max rf26, rf26, rf61                                            # s18 129 max
+    min rf26, rf26, rf43                                            # s18 129 limited
+    min rf26, rf26, rf7                                             # s18 130 clip
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf23, rf27, rf23 ; add rf27, rf31, rf36                   # s18 130 store dst
-    v8pack tmud, rf26, rf23                                         # s18 130 store dst
-    nop ; add.ifnb tmua, rf27, rf25                                 # s18 130 store dst
+    vpack rf26, rf28, rf26                                          # s18 130 store dst
+    v8pack tmud, rf29, rf26                                         # s18 130 store dst
+    nop ; add.ifnb tmua, rf34, rf27                                 # s18 130 store dst
     thrsw
     thrsw
     nop

@@ -5,11 +5,11 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 4901a0540f1aeafc
+# input hash 3603df2d6e248b7b
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 506 instructions a trip, 126.5 an item; 501 at least for all it does.
+# 493 instructions a trip, 123.2 an item; 486 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 14 load 36 words, 2 store 4.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
@@ -20,21 +20,22 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # how many threads
+.uniform 0xfffffffb  # vec3
 .uniform 0x000000ff
+.uniform 0xfffffffb  # vec3
+.uniform 0x01000000
+.uniform 0x00000000  # address of the table log2
+.uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of src
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00010000
-.uniform 0x01000000
-.uniform 0x00000000  # address of dst
-.uniform 0x00000000  # address of the table log2
-.uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
+.uniform 0x00000000  # address of dst
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000100
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
@@ -47,545 +48,544 @@
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xffffffc0  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 2
     shl rf0, rf0, 2
-    and rf0, rf3, 3 ; add rf2, rf0, rf2
-    shl rf2, rf2, 4
-    shl rf5, rf0, 1                                                 # 117 load src
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 62 damping
+    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf4                 # 62 damping | uniform value:records
+    shl rf0, rf0, 4
+    and rf0, rf3, 3 ; add rf3, rf4, rf0
+    shl rf7, rf0, 1 ; mov rf2, rf3                                  # 117 load src | first trip
+    nop ; sub rf1, rf1, 1
     shl rf1, rf1, 4
-    nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf16           # 117 load src | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf6, rf5, rf16 ; thrsw            # the item's record | 117 load src | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf1                                              # uniform value:threads
+    nop ; add rf0, rf4, rf1 ; ldunifrf.rf1                          # uniform value:threads
+    umin tmuau, rf3, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
     shl rf1, rf1, 6
-    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
-    nop ; ldtmu.rf9                                                 # the item's record
-    nop ; ldtmu.rf13                                                # the item's record
-    nop ; ldunifrf.rf7                                              # 60 pri | uniform 0x000000ff
-    and rf8, rf13, rf7 ; ldunifrf.rf10                              # 60 pri | 117 load src | uniform value:src
-    shl rf10, rf8, 2 ; add rf17, rf10, rf6                          # 97 table | 117 load src
-    nop ; add rf18, rf17, rf9 ; ldunifrf.rf21                       # 117 load src | 130 store dst | uniform value:dst_stride
-    nop ; smul24 rf9, rf5, rf21 ; ldunifrf.rf5                      # 130 store dst | 62 damping | uniform 0x00010000
-    mov rf11, 3 ; v8dot rf6, rf13, rf5                              # 111 select | 62 damping
-    mov rf23, rf11 ; mov rf24, rf11 ; ldunifrf.rf12                 # 111 select | 63 dir | uniform 0x01000000
-    nop ; v8dot rf13, rf13, rf12 ; ldunifrf.rf14                    # 63 dir | 130 store dst | uniform value:dst
-    nop ; add rf22, rf14, rf9 ; ldunifrf.rf9                        # 130 store dst | 97 table | uniform table:log2
-    nop ; ldunifrf.rf14                                             # 117 table | uniform table:dy
-    nop ; ldunifrf.rf15                                             # 117 table | uniform table:dx
-    nop ; mov rf19, 0                                               # 126 select
-    nop ; ldunifrf.rf20                                             # 117 load src | uniform 0x00000100
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf9                          # the item's record | 60 pri | uniform 0x000000ff
+    umin tmuau, rf3, rf0 ; ldtmu.rf4                                # the item's record | uniform 0xfffffffb (vec3)
+    nop ; ldtmu.rf5                                                 # the item's record
+    nop ; ldtmu.rf6                                                 # the item's record
+    and rf10, rf6, rf9 ; ldunifrf.rf14                              # 60 pri | 63 dir | uniform 0x01000000
+    shl rf8, rf10, 2 ; v8dot rf11, rf6, rf14                        # 97 table | 63 dir
+    shl rf23, rf11, 3                                               # 117 table
+    asr rf12, rf10, 1                                               # 99 shr
+    nop ; ldunifrf.rf11                                             # 97 table | uniform table:log2
+    nop ; add tmua, rf11, rf8 ; thrsw ; ldunifrf.rf17               # 97 table | 117 load src | uniform value:src_stride
+    nop ; smul24 rf8, rf7, rf17 ; ldunifrf.rf15                     # 117 load src | 117 table | uniform table:dy
+    nop ; ldunifrf.rf13                                             # 117 load src | uniform value:src
+    nop ; add rf18, rf13, rf8 ; ldunifrf.rf21                       # 117 load src | 130 store dst | uniform value:dst_stride
+    add rf19, rf18, rf5 ; smul24 rf20, rf7, rf21 ; ldunifrf.rf7     # 117 load src | 130 store dst | 62 damping | uniform 0x00010000
+    nop ; v8dot rf8, rf6, rf7 ; ldunifrf.rf16                       # 62 damping | 117 table | uniform table:dx
+    nop ; ldunifrf.rf22                                             # 130 store dst | uniform value:dst
+    add tmuau, rf15, rf23 ; mov rf13, 3                             # 117 table | 111 select | uniform 0xfffffffa (vec2)
+    nop ; add rf22, rf22, rf20 ; ldunifrf.rf20                      # 130 store dst | 117 load src | uniform 0x00000100
+    nop ; add tmuau, rf16, rf23                                     # 117 table | uniform 0xfffffffa (vec2)
 loop:
-    shl rf10, rf13, 3 ; add tmua, rf9, rf10                         # 117 table | 97 table
-    asr rf13, rf8, 1 ; add tmuau, rf14, rf10                        # 99 shr | 117 table | uniform 0xfffffffa (vec2)
-    add tmuau, rf15, rf10 ; add rf10, rf13, rf13 ; thrsw            # 117 table | 99 mul | uniform 0xfffffffa (vec2)
-    mov rf13, rf19 ; mov rf25, rf19                                 # 126 select
-    mov rf26, rf19 ; mov rf27, rf19                                 # 126 select
-    mov rf29, rf19 ; mov rf30, rf19 ; thrsw ; ldtmu.rf28            # 126 select | 97 table
-    sub rf6, rf6, rf28 ; mov rf28, rf19                             # 97 sub | 126 select
-    max rf6, rf6, 0 ; add rf31, rf18, rf16                          # 97 pri_shift | 117 load src
-    mov rf33, rf19 ; add rf32, rf22, rf4 ; ldtmu.rf4                # 126 select | 130 store dst | 117 table
-    mov rf36, rf19 ; smul24 rf35, rf4, rf16 ; ldtmu.rf34            # 126 select | 117 load src | 117 table
-    mov rf39, rf19 ; smul24 rf38, rf34, rf16 ; ldtmu.rf37           # 126 select | 117 load src | 117 table
-    add rf4, rf35, rf37 ; smul24 rf35, rf4, -1                      # 117 load src | 117 mul
-    add rf40, rf18, rf4 ; smul24 rf41, rf35, rf16 ; ldtmu.rf35      # 117 load src | 117 table
-    and tmuau, rf40, -4 ; add rf38, rf38, rf35                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf40, rf40, 3 ; mov tmuau, rf18                             # 117 load src | 107 px | uniform 0xfffffffa (vec2)
-    not rf42, rf40 ; add rf43, rf18, rf38 ; thrsw                   # 117 load src
-    shl rf4, rf43, 3 ; add rf44, rf31, rf4                          # 117 load src
-    not rf45, rf4 ; smul24 rf37, rf37, -1                           # 117 load src | 117 mul
-    add rf38, rf41, rf37 ; add rf41, rf31, rf38 ; thrsw ; ldtmu.rf37 # 117 load src
-    shr rf46, rf37, rf40 ; add rf47, rf18, rf38 ; ldtmu.rf37        # 117 load src
-    and tmuau, rf47, -4 ; add rf48, rf37, rf37                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf10, rf47, 3 ; sub.pushc -, rf10, rf8                      # 117 load src | 111 select
-    shl rf48, rf48, rf42 ; add rf47, rf31, rf38 ; thrsw ; ldtmu.rf38 # 117 load src
-    and tmuau, rf43, -4 ; add rf43, rf46, rf48                      # 117 load src | uniform 0xfffffffb (vec3)
-    not rf48, rf10 ; v8dot rf49, rf43, rf20 ; ldtmu.rf46            # 117 load src | 107 px
-    and rf50, rf43, rf7 ; v8dot rf52, rf46, rf20 ; thrsw ; ldtmu.rf51 # 117 load src | 107 px
-    and rf53, rf46, rf7 ; sub rf55, rf52, rf49 ; ldtmu.rf54         # 107 px | 119 size | 117 load src
-    shr rf34, rf54, rf10 ; smul24 rf54, rf34, -1                    # 117 load src | 117 mul
-    sub rf54, rf53, rf50 ; smul24 rf57, rf54, rf16 ; ldtmu.rf56     # 119 size | 117 load src
-    add rf35, rf56, rf56 ; smul24 rf58, rf35, -1                    # 117 load src | 117 mul
-    shl rf57, rf35, rf48 ; add rf58, rf57, rf58 ; ldtmu.rf35        # 117 load src
-    add rf57, rf18, rf58 ; add rf18, rf34, rf57 ; ldtmu.rf34        # 117 load src
-    and tmuau, rf57, -4 ; sub.pushc rf50, rf50, rf53                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
-    max rf50, rf50, rf54 ; v8dot rf59, rf18, rf20 ; thrsw ; ldtmu.rf54 # 119 size | 117 load src
-    asr rf60, rf50, rf6 ; v8dot rf61, rf18, 1                       # 102 shrv | 117 load src
-    shl rf62, rf57, 3 ; sub rf57, rf53, rf61                        # 117 load src | 119 size
-    shr rf34, rf34, rf4 ; mov.ifnb rf23, 4                          # 117 load src | 111 select
-    mov.ifnb rf24, 2 ; sub.pushc rf61, rf61, rf53                   # 111 select | 104 select
-    max rf57, rf61, rf57 ; add rf63, rf54, rf54 ; ldtmu.rf61        # 119 size | 117 load src
-    shl rf63, rf63, rf45 ; sub rf60, rf8, rf60                      # 117 load src | 102 sub
-    max rf34, rf60, 0 ; add rf60, rf34, rf63                        # 102 limit | 117 load src
-    asr rf63, rf57, rf6 ; add rf38, rf38, rf38                      # 102 shrv | 117 load src
-    min rf34, rf50, rf34 ; sub rf50, rf8, rf63 ; ldtmu.rf63         # 103 amount | 102 sub | 117 load src
-    shr rf63, rf63, rf62 ; sub.ifb rf34, 0, rf34                    # 117 load src | 104 select
-    max rf50, rf50, 0 ; smul24 rf34, rf34, rf23                     # 102 limit | 120 parts0
-    min rf50, rf57, rf50 ; add rf35, rf35, rf35 ; ldtmu.rf57        # 103 amount | 117 load src
-    shr rf37, rf37, rf40 ; sub.ifa rf50, 0, rf50                    # 117 load src | 104 select
-    not rf40, rf62 ; smul24 rf50, rf50, rf23                        # 117 load src | 120 parts1
-    add rf50, rf34, rf50 ; add rf34, rf57, rf57                     # 125 add | 117 load src
-    shl rf61, rf34, rf40 ; add rf34, rf61, rf61                     # 117 load src
-    and rf61, rf60, rf7 ; add rf63, rf63, rf61                      # 117 load src
-    shl rf38, rf38, rf42 ; sub.pushc rf42, rf61, rf53               # 117 load src | 104 select
-    shr rf10, rf56, rf10 ; sub rf56, rf53, rf61 ; ldtmu.rf61        # 117 load src | 119 size
-    max rf42, rf42, rf56 ; v8dot rf56, rf63, 1                      # 119 size | 117 load src
-    shl rf35, rf35, rf48 ; sub.pushc rf48, rf56, rf53               # 117 load src | 104 select
-    shr rf4, rf54, rf4 ; sub rf54, rf53, rf56                       # 117 load src | 119 size
-    asr rf38, rf42, rf6 ; add rf37, rf37, rf38                      # 102 shrv | 117 load src
-    max rf48, rf48, rf54 ; sub rf38, rf8, rf38                      # 119 size | 102 sub
-    asr rf54, rf48, rf6 ; sub rf56, rf52, rf59                      # 102 shrv | 119 size
-    max rf38, rf38, 0 ; sub rf54, rf8, rf54                         # 102 limit | 102 sub
-    min rf38, rf42, rf38 ; v8dot rf42, rf60, rf20                   # 103 amount | 117 load src
-    max rf35, rf54, 0 ; add rf10, rf10, rf35                        # 102 limit | 117 load src
-    min rf35, rf48, rf35 ; sub.ifb rf38, 0, rf38                    # 103 amount | 104 select
-    sub.ifa rf35, 0, rf35 ; smul24 rf38, rf38, rf24                 # 104 select | 120 parts2
-    add rf38, rf50, rf38 ; smul24 rf35, rf35, rf24                  # 125 add | 120 parts3
-    add rf35, rf38, rf35 ; sub rf38, rf52, rf42                     # 125 add | 119 size
-    sub.pushn -, rf35, 0 ; v8dot rf50, rf63, rf20                   # 126 select | 117 load src
-    sub.pushc rf49, rf49, rf52 ; mov.ifa rf13, 1                    # 104 select | 126 select
-    max rf49, rf49, rf55 ; sub.pushc rf55, rf59, rf52               # 119 size | 104 select
-    asr rf59, rf49, rf6 ; sub rf48, rf52, rf50                      # 102 shrv | 119 size
-    max rf56, rf55, rf56 ; sub rf55, rf8, rf59                      # 119 size | 102 sub
-    asr rf59, rf56, rf6 ; v8dot rf54, rf43, rf5                     # 102 shrv | 117 load src
-    max rf55, rf55, 0 ; sub rf59, rf8, rf59                         # 102 limit | 102 sub
-    min rf49, rf49, rf55 ; v8dot rf55, rf46, rf5                    # 103 amount | 107 px
-    max rf43, rf59, 0 ; v8dot rf59, rf43, rf12                      # 102 limit | 117 load src
-    min rf43, rf56, rf43 ; sub.ifb rf49, 0, rf49                    # 103 amount | 104 select
-    sub.pushc rf42, rf42, rf52 ; sub.ifa rf43, 0, rf43              # 104 select
-    max rf38, rf42, rf38 ; sub.pushc rf42, rf50, rf52               # 119 size | 104 select
-    asr rf50, rf38, rf6 ; smul24 rf49, rf49, rf23                   # 102 shrv | 120 parts0
-    max rf48, rf42, rf48 ; sub rf42, rf8, rf50                      # 119 size | 102 sub
-    asr rf50, rf48, rf6 ; smul24 rf43, rf43, rf23                   # 102 shrv | 120 parts1
-    max rf42, rf42, 0 ; sub rf50, rf8, rf50                         # 102 limit | 102 sub
-    min rf38, rf38, rf42 ; add rf42, rf49, rf43                     # 103 amount | 125 add
-    max rf50, rf50, 0 ; sub rf43, rf55, rf54                        # 102 limit | 119 size
-    min rf48, rf48, rf50 ; sub.ifb rf38, 0, rf38                    # 103 amount | 104 select
-    sub.ifa rf48, 0, rf48 ; smul24 rf38, rf38, rf24                 # 104 select | 120 parts2
-    add rf42, rf42, rf38 ; smul24 rf38, rf48, rf24                  # 125 add | 120 parts3
-    add rf38, rf42, rf38 ; v8dot rf42, rf18, rf5                    # 125 add | 117 load src
-    sub.pushn -, rf38, 0 ; sub rf48, rf55, rf42                     # 126 select | 119 size
-    sub.pushc rf54, rf54, rf55 ; mov.ifa rf25, 1                    # 104 select | 126 select
-    max rf42, rf54, rf43 ; sub.pushc rf43, rf42, rf55               # 119 size | 104 select
-    asr rf54, rf42, rf6 ; v8dot rf50, rf60, rf5                     # 102 shrv | 117 load src
-    max rf48, rf43, rf48 ; sub rf43, rf8, rf54                      # 119 size | 102 sub
-    asr rf54, rf48, rf6 ; sub rf49, rf55, rf50                      # 102 shrv | 119 size
-    max rf43, rf43, 0 ; sub rf54, rf8, rf54                         # 102 limit | 102 sub
-    min rf42, rf42, rf43 ; v8dot rf43, rf63, rf5                    # 103 amount | 117 load src
-    max rf54, rf54, 0 ; sub rf56, rf55, rf43                        # 102 limit | 119 size
-    min rf48, rf48, rf54 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 select
-    sub.pushc rf50, rf50, rf55 ; sub.ifa rf48, 0, rf48              # 104 select
-    max rf43, rf50, rf49 ; sub.pushc rf49, rf43, rf55               # 119 size | 104 select
-    asr rf50, rf43, rf6 ; smul24 rf42, rf42, rf23                   # 102 shrv | 120 parts0
-    max rf50, rf49, rf56 ; sub rf49, rf8, rf50                      # 119 size | 102 sub
-    asr rf56, rf50, rf6 ; smul24 rf48, rf48, rf23                   # 102 shrv | 120 parts1
-    max rf49, rf49, 0 ; sub rf56, rf8, rf56                         # 102 limit | 102 sub
-    min rf42, rf43, rf49 ; add rf43, rf42, rf48                     # 103 amount | 125 add
-    max rf46, rf56, 0 ; v8dot rf56, rf46, rf12                      # 102 limit | 107 px
-    min rf46, rf50, rf46 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 select
-    shl rf34, rf34, rf45 ; smul24 rf42, rf42, rf24                  # 117 load src | 120 parts2
-    shr rf57, rf57, rf62 ; sub.ifa rf46, 0, rf46                    # 117 load src | 104 select
-    add rf43, rf43, rf42 ; smul24 rf42, rf46, rf24                  # 125 add | 120 parts3
-    add rf42, rf43, rf42 ; sub rf43, rf56, rf59                     # 125 add | 119 size
-    sub.pushn -, rf42, 0 ; v8dot rf18, rf18, rf12                   # 126 select | 117 load src
-    sub.pushc rf59, rf59, rf56 ; mov.ifa rf26, 1                    # 104 select | 126 select
-    max rf43, rf59, rf43 ; sub.pushc rf59, rf18, rf56               # 119 size | 104 select
-    asr rf18, rf43, rf6 ; sub rf46, rf56, rf18                      # 102 shrv | 119 size
-    max rf46, rf59, rf46 ; sub rf18, rf8, rf18                      # 119 size | 102 sub
-    asr rf60, rf46, rf6 ; v8dot rf59, rf60, rf12                    # 102 shrv | 117 load src
-    max rf18, rf18, 0 ; sub rf60, rf8, rf60                         # 102 limit | 102 sub
-    min rf18, rf43, rf18 ; sub rf43, rf56, rf59                     # 103 amount | 119 size
-    max rf60, rf60, 0 ; v8dot rf63, rf63, rf12                      # 102 limit | 117 load src
-    min rf46, rf46, rf60 ; sub.ifb rf18, 0, rf18                    # 103 amount | 104 select
-    sub.pushc rf59, rf59, rf56 ; sub.ifa rf46, 0, rf46              # 104 select
-    max rf43, rf59, rf43 ; sub.pushc rf59, rf63, rf56               # 119 size | 104 select
-    asr rf63, rf43, rf6 ; sub rf60, rf56, rf63                      # 102 shrv | 119 size
-    max rf60, rf59, rf60 ; sub rf59, rf8, rf63                      # 119 size | 102 sub
-    asr rf63, rf60, rf6 ; smul24 rf18, rf18, rf23                   # 102 shrv | 120 parts0
-    max rf59, rf59, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf46, rf43, rf59 ; smul24 rf43, rf46, rf23                  # 103 amount | 120 parts1
-    max rf18, rf63, 0 ; add rf43, rf18, rf43                        # 102 limit | 125 add
-    min rf18, rf60, rf18 ; sub.ifb rf46, 0, rf46                    # 103 amount | 104 select
-    sub.ifa rf18, 0, rf18 ; smul24 rf46, rf46, rf24                 # 104 select | 120 parts2
-    add rf43, rf43, rf46 ; smul24 rf18, rf18, rf24                  # 125 add | 120 parts3
-    and rf43, rf37, rf7 ; add rf18, rf43, rf18                      # 117 load src | 125 add
-    and rf46, rf51, rf7 ; sub.pushn -, rf18, 0                      # 107 px | 126 select
-    sub.pushc rf43, rf43, rf46 ; sub rf60, rf46, rf43               # 104 select | 119 size
-    max rf43, rf43, rf60 ; v8dot rf60, rf10, 1                      # 119 size | 117 load src
-    asr rf63, rf43, rf6 ; mov.ifb rf27, 1                           # 102 shrv | 126 select
-    sub.pushc rf60, rf60, rf46 ; sub rf59, rf46, rf60               # 104 select | 119 size
-    max rf60, rf60, rf59 ; sub rf59, rf8, rf63                      # 119 size | 102 sub
-    asr rf63, rf60, rf6 ; add rf61, rf61, rf61                      # 102 shrv | 117 load src
-    max rf59, rf59, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    shl rf34, rf61, rf40 ; add rf4, rf4, rf34                       # 117 load src
-    min rf43, rf43, rf59 ; add rf34, rf57, rf34                     # 103 amount | 117 load src
-    max rf63, rf63, 0 ; v8dot rf57, rf37, rf20                      # 102 limit | 117 load src
-    min rf60, rf60, rf63 ; v8dot rf63, rf4, 1                       # 103 amount | 117 load src
-    sub.ifb rf43, 0, rf43 ; sub.pushc rf59, rf63, rf46              # 104 select
-    and rf40, rf34, rf7 ; sub rf63, rf46, rf63                      # 117 load src | 119 size
-    max rf59, rf59, rf63 ; sub.ifb rf60, 0, rf60                    # 119 size | 104 select
-    asr rf63, rf59, rf6 ; sub.pushc rf61, rf40, rf46                # 102 shrv | 104 select
-    sub rf63, rf46, rf40 ; sub rf40, rf8, rf63                      # 119 size | 102 sub
-    max rf61, rf61, rf63 ; smul24 rf43, rf43, rf23                  # 119 size | 120 parts0
-    asr rf63, rf61, rf6 ; smul24 rf60, rf60, rf23                   # 102 shrv | 120 parts1
-    max rf40, rf40, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf40, rf59, rf40 ; add rf43, rf43, rf60                     # 103 amount | 125 add
-    max rf63, rf63, 0 ; v8dot rf59, rf51, rf20                      # 102 limit | 107 px
-    min rf61, rf61, rf63 ; sub.ifb rf40, 0, rf40                    # 103 amount | 104 select
-    sub.ifa rf61, 0, rf61 ; smul24 rf40, rf40, rf24                 # 104 select | 120 parts2
-    add rf43, rf43, rf40 ; smul24 rf40, rf61, rf24                  # 125 add | 120 parts3
-    add rf40, rf43, rf40 ; sub rf43, rf59, rf57                     # 125 add | 119 size
-    sub.pushn -, rf40, 0 ; v8dot rf61, rf10, rf20                   # 126 select | 117 load src
-    sub.pushc rf57, rf57, rf59 ; mov.ifa rf29, 1                    # 104 select | 126 select
-    max rf43, rf57, rf43 ; sub.pushc rf57, rf61, rf59               # 119 size | 104 select
-    asr rf61, rf43, rf6 ; sub rf63, rf59, rf61                      # 102 shrv | 119 size
-    max rf61, rf57, rf63 ; sub rf57, rf8, rf61                      # 119 size | 102 sub
-    asr rf63, rf61, rf6 ; v8dot rf60, rf4, rf20                     # 102 shrv | 117 load src
-    max rf57, rf57, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf43, rf43, rf57 ; sub rf57, rf59, rf60                     # 103 amount | 119 size
-    max rf63, rf63, 0 ; v8dot rf62, rf34, rf20                      # 102 limit | 117 load src
-    min rf61, rf61, rf63 ; sub.ifb rf43, 0, rf43                    # 103 amount | 104 select
-    sub.pushc rf60, rf60, rf59 ; sub.ifa rf61, 0, rf61              # 104 select
-    max rf57, rf60, rf57 ; sub.pushc rf60, rf62, rf59               # 119 size | 104 select
-    asr rf62, rf57, rf6 ; sub rf63, rf59, rf62                      # 102 shrv | 119 size
-    max rf62, rf60, rf63 ; sub rf60, rf8, rf62                      # 119 size | 102 sub
-    asr rf63, rf62, rf6 ; smul24 rf43, rf43, rf23                   # 102 shrv | 120 parts0
-    max rf60, rf60, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf60, rf57, rf60 ; smul24 rf57, rf61, rf23                  # 103 amount | 120 parts1
-    max rf43, rf63, 0 ; add rf57, rf43, rf57                        # 102 limit | 125 add
-    min rf43, rf62, rf43 ; sub.ifb rf60, 0, rf60                    # 103 amount | 104 select
-    sub.ifa rf43, 0, rf43 ; smul24 rf60, rf60, rf24                 # 104 select | 120 parts2
-    add rf57, rf57, rf60 ; smul24 rf43, rf43, rf24                  # 125 add | 120 parts3
-    add rf43, rf57, rf43 ; v8dot rf57, rf37, rf5                    # 125 add | 117 load src
-    sub.pushn -, rf43, 0 ; v8dot rf60, rf51, rf5                    # 126 select | 107 px
-    sub.pushc rf57, rf57, rf60 ; sub rf62, rf60, rf57               # 104 select | 119 size
-    max rf57, rf57, rf62 ; v8dot rf62, rf10, rf5                    # 119 size | 117 load src
-    asr rf63, rf57, rf6 ; mov.ifb rf30, 1                           # 102 shrv | 126 select
-    sub.pushc rf62, rf62, rf60 ; sub rf61, rf60, rf62               # 104 select | 119 size
-    max rf62, rf62, rf61 ; sub rf61, rf8, rf63                      # 119 size | 102 sub
-    asr rf63, rf62, rf6 ; v8dot rf45, rf4, rf5                      # 102 shrv | 117 load src
-    max rf61, rf61, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf57, rf57, rf61 ; sub rf61, rf60, rf45                     # 103 amount | 119 size
-    max rf63, rf63, 0 ; v8dot rf50, rf34, rf5                       # 102 limit | 117 load src
-    min rf62, rf62, rf63 ; sub.ifb rf57, 0, rf57                    # 103 amount | 104 select
-    and tmuau, rf44, -4 ; sub.pushc rf45, rf45, rf60                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
-    max rf45, rf45, rf61 ; sub.ifb rf62, 0, rf62                    # 119 size | 104 select
-    asr rf61, rf45, rf6 ; sub.pushc rf63, rf50, rf60                # 102 shrv | 104 select
-    sub rf61, rf60, rf50 ; sub rf50, rf8, rf61 ; thrsw              # 119 size | 102 sub
-    max rf61, rf63, rf61 ; smul24 rf57, rf57, rf23                  # 119 size | 120 parts0
-    asr rf63, rf61, rf6 ; smul24 rf62, rf62, rf23                   # 102 shrv | 120 parts1
-    max rf50, rf50, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf45, rf45, rf50 ; add rf50, rf57, rf62 ; ldtmu.rf57        # 103 amount | 125 add | 117 load src
-    max rf37, rf63, 0 ; v8dot rf63, rf37, rf12                      # 102 limit | 117 load src
-    min rf37, rf61, rf37 ; sub.ifb rf45, 0, rf45                    # 103 amount | 104 select
-    sub.ifa rf37, 0, rf37 ; smul24 rf45, rf45, rf24                 # 104 select | 120 parts2
-    shl rf44, rf44, 3 ; smul24 rf37, rf37, rf24                     # 117 load src | 120 parts3
-    shl rf50, rf47, 3 ; add rf45, rf50, rf45                        # 117 load src | 125 add
-    shr rf57, rf57, rf44 ; add rf37, rf45, rf37 ; ldtmu.rf45        # 117 load src | 125 add
-    sub.pushn -, rf37, 0 ; v8dot rf51, rf51, rf12                   # 126 select | 107 px
-    sub.pushc rf63, rf63, rf51 ; sub rf61, rf51, rf63               # 104 select | 119 size
-    max rf10, rf63, rf61 ; v8dot rf61, rf10, rf12 ; ldtmu.rf63      # 119 size | 117 load src
-    asr rf62, rf10, rf6 ; mov.ifb rf28, 1                           # 102 shrv | 126 select
-    sub.pushc rf61, rf61, rf51 ; sub rf48, rf51, rf61               # 104 select | 119 size
-    max rf61, rf61, rf48 ; sub rf48, rf8, rf62                      # 119 size | 102 sub
-    asr rf4, rf61, rf6 ; v8dot rf62, rf4, rf12                      # 102 shrv | 117 load src
-    max rf4, rf48, 0 ; sub rf48, rf8, rf4                           # 102 limit | 102 sub
-    min rf4, rf10, rf4 ; sub rf10, rf51, rf62                       # 103 amount | 119 size
-    max rf34, rf48, 0 ; v8dot rf48, rf34, rf12                      # 102 limit | 117 load src
-    min rf34, rf61, rf34 ; sub.ifb rf4, 0, rf4                      # 103 amount | 104 select
-    shl rf61, rf41, 3 ; sub.pushc rf62, rf62, rf51                  # 117 load src | 104 select
-    max rf10, rf62, rf10 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
-    asr rf62, rf10, rf6 ; sub.pushc rf49, rf48, rf51                # 102 shrv | 104 select
-    sub rf62, rf51, rf48 ; sub rf48, rf8, rf62                      # 119 size | 102 sub
-    max rf49, rf49, rf62 ; smul24 rf4, rf4, rf23                    # 119 size | 120 parts0
-    asr rf62, rf49, rf6 ; smul24 rf34, rf34, rf23                   # 102 shrv | 120 parts1
-    max rf48, rf48, 0 ; sub rf62, rf8, rf62                         # 102 limit | 102 sub
-    min rf4, rf10, rf48 ; add rf10, rf4, rf34                       # 103 amount | 125 add
-    max rf62, rf62, 0 ; mov tmuau, rf31                             # 102 limit | 107 px | uniform 0xfffffffa (vec2)
-    min rf49, rf49, rf62 ; sub.ifb rf4, 0, rf4                      # 103 amount | 104 select
-    and tmuau, rf47, -4 ; smul24 rf4, rf4, rf24                     # 117 load src | 120 parts2 | uniform 0xfffffffb (vec3)
-    and tmuau, rf41, -4 ; add rf4, rf10, rf4                        # 117 load src | 125 add | uniform 0xfffffffb (vec3)
-    not rf10, rf44 ; sub.ifa rf49, 0, rf49                          # 117 load src | 104 select
-    add rf35, rf35, 8 ; smul24 rf49, rf49, rf24                     # 126 add | 120 parts3
-    add rf38, rf4, rf49 ; add rf4, rf38, 8                          # 125 add | 126 add
-    sub.pushn -, rf38, 0 ; sub rf13, rf35, rf13                     # 126 select | 126 sub
-    asr rf4, rf13, 4 ; sub rf13, rf4, rf25                          # 126 rounded | 126 sub
-    asr rf13, rf13, 4 ; add rf4, rf53, rf4                          # 126 rounded | 129 add
-    max rf4, rf4, 0 ; add rf13, rf52, rf13                          # 129 max | 129 add
-    max rf13, rf13, 0 ; add rf52, rf45, rf45                        # 129 max | 117 load src
-    min rf4, rf4, rf7 ; add rf42, rf42, 8                           # 129 limited | 126 add
-    min rf13, rf13, rf7 ; add rf18, rf18, 8                         # 129 limited | 126 add
-    vpack rf4, rf4, rf13 ; add rf13, rf40, 8                        # 130 store dst | 126 add
-    shl rf52, rf52, rf10 ; add rf43, rf43, 8                        # 117 load src | 126 add
-    add rf37, rf37, 8 ; sub rf26, rf42, rf26                        # 126 add | 126 sub
-    asr rf18, rf26, 4 ; sub rf26, rf18, rf27                        # 126 rounded | 126 sub
-    asr rf13, rf26, 4 ; sub rf26, rf13, rf29                        # 126 rounded | 126 sub
-    asr rf26, rf26, 4 ; sub rf30, rf43, rf30                        # 126 rounded | 126 sub
-    asr rf28, rf30, 4 ; sub rf30, rf37, rf28                        # 126 rounded | 126 sub
-    asr rf30, rf30, 4 ; add rf18, rf55, rf18                        # 126 rounded | 129 add
-    max rf13, rf18, 0 ; add rf18, rf56, rf13                        # 129 max | 129 add
-    max rf18, rf18, 0 ; add rf26, rf46, rf26                        # 129 max | 129 add
-    max rf26, rf26, 0 ; add rf28, rf59, rf28                        # 129 max | 129 add
-    max rf28, rf28, 0 ; add rf30, rf60, rf30                        # 129 max | 129 add
-    max rf30, rf30, 0 ; sub.pushc -, rf0, rf2                       # 129 max | 130 store dst
-    min rf13, rf13, rf7 ; add rf38, rf38, 8                         # 129 limited | 126 add
-    min rf18, rf18, rf7 ; mov.ifb rf33, 1                           # 129 limited | 126 select
-    min rf26, rf26, rf7 ; sub rf33, rf38, rf33 ; thrsw              # 129 limited | 126 sub
-    asr rf33, rf33, 4 ; add rf52, rf57, rf52                        # 126 rounded | 117 load src
-    min rf28, rf28, rf7 ; add rf33, rf51, rf33                      # 129 limited | 129 add
-    max rf31, rf33, 0 ; add rf33, rf31, rf58                        # 129 max | 117 load src
-    min rf30, rf30, rf7 ; v8dot rf51, rf52, rf20 ; thrsw ; ldtmu.rf58 # 129 limited | 117 load src | 107 px
-    min rf31, rf31, rf7 ; v8dot rf38, rf58, rf20 ; ldtmu.rf57       # 129 limited | 107 px
-    vpack rf13, rf13, rf18 ; sub rf18, -1, rf50                     # 130 store dst | 117 load src
-    vpack rf26, rf26, rf28 ; sub rf60, rf38, rf51 ; thrsw ; ldtmu.rf28 # 130 store dst | 119 size | 117 load src
-    vpack rf30, rf30, rf31 ; v8dot rf59, rf52, rf5 ; ldtmu.rf31     # 130 store dst | 117 load src
-    tmuwt - ; add rf56, rf31, rf31 ; ldtmu.rf46                     # the last trip's stores | 117 load src
-    shr rf28, rf28, rf50 ; v8dot rf37, rf58, rf5 ; ldtmu.rf55       # 117 load src | 107 px
-    shl rf43, rf56, rf18 ; v8dot rf56, rf52, 1                      # 117 load src
-    v8pack tmud, rf4, rf13 ; v8dot rf4, rf58, 1                     # 130 store dst | 107 px
-    v8pack tmud, rf26, rf30 ; add rf26, rf28, rf43 ; ldtmu.rf28     # 130 store dst | 117 load src
-    shl rf43, rf33, 3 ; sub.pushc rf30, rf56, rf4                   # 117 load src | 104 select
-    shr rf13, rf55, rf61 ; sub rf55, rf4, rf56 ; ldtmu.rf56         # 117 load src | 119 size
-    max rf30, rf30, rf55 ; v8dot rf55, rf26, 1                      # 119 size | 117 load src
-    asr rf29, rf30, rf6 ; mov.ifnb tmuau, rf32                      # 102 shrv | 130 store dst | uniform 0xfffffffa (vec2)
-    and tmuau, rf33, -4 ; sub.pushc rf33, rf55, rf4                 # 117 load src | 104 select | uniform 0xfffffffb (vec3)
-    not rf27, rf61 ; sub rf55, rf4, rf55 ; thrsw                    # 117 load src | 119 size
-    max rf33, rf33, rf55 ; add rf55, rf28, rf28                     # 119 size | 117 load src
-    asr rf42, rf33, rf6 ; sub rf29, rf8, rf29                       # 102 shrv | 102 sub
-    shl rf55, rf55, rf27 ; sub rf42, rf8, rf42 ; ldtmu.rf40         # 117 load src | 102 sub
-    max rf13, rf29, 0 ; add rf29, rf13, rf55                        # 102 limit | 117 load src
-    shr rf55, rf40, rf43 ; v8dot rf53, rf26, rf20 ; ldtmu.rf40      # 117 load src
-    min rf13, rf30, rf13 ; sub rf30, -1, rf43                       # 103 amount | 117 load src
-    max rf42, rf42, 0 ; add rf25, rf40, rf40                        # 102 limit | 117 load src
-    shl rf35, rf25, rf30 ; v8dot rf25, rf29, 1                      # 117 load src
-    min rf33, rf33, rf42 ; add rf42, rf55, rf35 ; ldtmu.rf35        # 103 amount | 117 load src
-    sub.ifb rf13, 0, rf13 ; sub.pushc rf55, rf25, rf4               # 104 select
-    and rf49, rf42, rf7 ; sub rf25, rf4, rf25                       # 117 load src | 119 size
-    max rf25, rf55, rf25 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
-    asr rf55, rf25, rf6 ; sub.pushc rf41, rf49, rf4                 # 102 shrv | 104 select
-    sub rf55, rf4, rf49 ; sub rf49, rf8, rf55                       # 119 size | 102 sub
-    max rf41, rf41, rf55 ; smul24 rf13, rf13, rf23                  # 119 size | 120 parts0
-    asr rf55, rf41, rf6 ; smul24 rf33, rf33, rf23                   # 102 shrv | 120 parts1
-    max rf49, rf49, 0 ; sub rf55, rf8, rf55                         # 102 limit | 102 sub
-    min rf13, rf25, rf49 ; add rf25, rf13, rf33                     # 103 amount | 125 add
-    max rf55, rf55, 0 ; sub rf33, rf38, rf53                        # 102 limit | 119 size
-    min rf41, rf41, rf55 ; sub.ifb rf13, 0, rf13                    # 103 amount | 104 select
-    sub.ifa rf41, 0, rf41 ; smul24 rf13, rf13, rf24                 # 104 select | 120 parts2
-    add rf25, rf25, rf13 ; smul24 rf13, rf41, rf24                  # 125 add | 120 parts3
-    add rf13, rf25, rf13 ; v8dot rf25, rf29, rf20                   # 125 add | 117 load src
-    sub.pushn -, rf13, 0 ; sub rf41, rf38, rf25                     # 126 select | 119 size
-    sub.pushc rf51, rf51, rf38 ; mov.ifa rf36, 1                    # 104 select | 126 select
-    max rf51, rf51, rf60 ; sub.pushc rf53, rf53, rf38               # 119 size | 104 select
-    asr rf60, rf51, rf6 ; v8dot rf55, rf42, rf20                    # 102 shrv | 117 load src
-    max rf53, rf53, rf33 ; sub rf33, rf8, rf60                      # 119 size | 102 sub
-    asr rf60, rf53, rf6 ; sub rf49, rf38, rf55                      # 102 shrv | 119 size
-    max rf33, rf33, 0 ; sub rf60, rf8, rf60                         # 102 limit | 102 sub
-    min rf33, rf51, rf33 ; sub rf51, rf37, rf59                     # 103 amount | 119 size
-    max rf60, rf60, 0 ; v8dot rf47, rf26, rf5                       # 102 limit | 117 load src
-    min rf53, rf53, rf60 ; sub.ifb rf33, 0, rf33                    # 103 amount | 104 select
-    sub.pushc rf25, rf25, rf38 ; sub.ifa rf53, 0, rf53              # 104 select
-    max rf25, rf25, rf41 ; sub.pushc rf41, rf55, rf38               # 119 size | 104 select
-    asr rf55, rf25, rf6 ; smul24 rf33, rf33, rf23                   # 102 shrv | 120 parts0
-    max rf49, rf41, rf49 ; sub rf41, rf8, rf55                      # 119 size | 102 sub
-    asr rf55, rf49, rf6 ; smul24 rf53, rf53, rf23                   # 102 shrv | 120 parts1
-    max rf41, rf41, 0 ; sub rf55, rf8, rf55                         # 102 limit | 102 sub
-    min rf25, rf25, rf41 ; add rf33, rf33, rf53                     # 103 amount | 125 add
-    max rf55, rf55, 0 ; sub rf41, rf37, rf47                        # 102 limit | 119 size
-    min rf49, rf49, rf55 ; sub.ifb rf25, 0, rf25                    # 103 amount | 104 select
-    sub.ifa rf49, 0, rf49 ; smul24 rf25, rf25, rf24                 # 104 select | 120 parts2
-    add rf33, rf33, rf25 ; smul24 rf25, rf49, rf24                  # 125 add | 120 parts3
-    add rf25, rf33, rf25 ; v8dot rf33, rf29, rf5                    # 125 add | 117 load src
-    sub.pushn -, rf25, 0 ; sub rf49, rf37, rf33                     # 126 select | 119 size
-    sub.pushc rf59, rf59, rf37 ; mov.ifa rf39, 1                    # 104 select | 126 select
-    max rf47, rf59, rf51 ; sub.pushc rf51, rf47, rf37               # 119 size | 104 select
-    asr rf59, rf47, rf6 ; v8dot rf55, rf42, rf5                     # 102 shrv | 117 load src
-    max rf51, rf51, rf41 ; sub rf41, rf8, rf59                      # 119 size | 102 sub
-    asr rf59, rf51, rf6 ; sub rf53, rf37, rf55                      # 102 shrv | 119 size
-    max rf41, rf41, 0 ; sub rf59, rf8, rf59                         # 102 limit | 102 sub
-    min rf41, rf47, rf41 ; v8dot rf47, rf52, rf12                   # 103 amount | 117 load src
-    max rf58, rf59, 0 ; v8dot rf59, rf58, rf12                      # 102 limit | 107 px
-    min rf51, rf51, rf58 ; sub.ifb rf41, 0, rf41                    # 103 amount | 104 select
-    shr rf33, rf45, rf44 ; sub.pushc rf44, rf33, rf37               # 117 load src | 104 select
-    max rf44, rf44, rf49 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 select
-    asr rf55, rf44, rf6 ; sub.pushc rf49, rf55, rf37                # 102 shrv | 104 select
-    max rf53, rf49, rf53 ; sub rf49, rf8, rf55                      # 119 size | 102 sub
-    asr rf55, rf53, rf6 ; smul24 rf41, rf41, rf23                   # 102 shrv | 120 parts0
-    max rf49, rf49, 0 ; sub rf55, rf8, rf55                         # 102 limit | 102 sub
-    min rf49, rf44, rf49 ; smul24 rf44, rf51, rf23                  # 103 amount | 120 parts1
-    max rf41, rf55, 0 ; add rf44, rf41, rf44                        # 102 limit | 125 add
-    min rf41, rf53, rf41 ; sub.ifb rf49, 0, rf49                    # 103 amount | 104 select
-    shr rf31, rf31, rf50 ; smul24 rf49, rf49, rf24                  # 117 load src | 120 parts2
-    shr rf28, rf28, rf61 ; sub.ifa rf41, 0, rf41                    # 117 load src | 104 select
-    shr rf40, rf40, rf43 ; smul24 rf41, rf41, rf24                  # 117 load src | 120 parts3
-    add rf44, rf44, rf49 ; mov rf49, rf19                           # 125 add | 126 select
-    add rf41, rf44, rf41 ; sub rf44, rf59, rf47                     # 125 add | 119 size
-    sub.pushn -, rf41, 0 ; v8dot rf26, rf26, rf12                   # 126 select | 117 load src
-    sub.pushc rf47, rf47, rf59 ; mov.ifa rf49, 1                    # 104 select | 126 select
-    max rf44, rf47, rf44 ; sub.pushc rf47, rf26, rf59               # 119 size | 104 select
-    asr rf26, rf44, rf6 ; sub rf43, rf59, rf26                      # 102 shrv | 119 size
-    max rf43, rf47, rf43 ; sub rf26, rf8, rf26                      # 119 size | 102 sub
-    asr rf29, rf43, rf6 ; v8dot rf47, rf29, rf12                    # 102 shrv | 117 load src
-    max rf26, rf26, 0 ; sub rf29, rf8, rf29                         # 102 limit | 102 sub
-    min rf26, rf44, rf26 ; sub rf44, rf59, rf47                     # 103 amount | 119 size
-    max rf29, rf29, 0 ; v8dot rf42, rf42, rf12                      # 102 limit | 117 load src
-    min rf29, rf43, rf29 ; sub.ifb rf26, 0, rf26                    # 103 amount | 104 select
-    sub.pushc rf47, rf47, rf59 ; sub.ifa rf29, 0, rf29              # 104 select
-    max rf44, rf47, rf44 ; sub.pushc rf47, rf42, rf59               # 119 size | 104 select
-    asr rf42, rf44, rf6 ; sub rf43, rf59, rf42                      # 102 shrv | 119 size
-    max rf43, rf47, rf43 ; sub rf42, rf8, rf42                      # 119 size | 102 sub
-    asr rf47, rf43, rf6 ; smul24 rf26, rf26, rf23                   # 102 shrv | 120 parts0
-    max rf42, rf42, 0 ; sub rf47, rf8, rf47                         # 102 limit | 102 sub
-    min rf42, rf44, rf42 ; smul24 rf29, rf29, rf23                  # 103 amount | 120 parts1
-    max rf63, rf47, 0 ; add rf47, rf63, rf63                        # 102 limit | 117 load src
-    min rf43, rf43, rf63 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 select
-    shl rf10, rf47, rf10 ; smul24 rf42, rf42, rf24                  # 117 load src | 120 parts2
-    sub.ifa rf43, 0, rf43 ; add rf26, rf26, rf29                    # 104 select | 125 add
-    add rf43, rf46, rf46 ; smul24 rf46, rf43, rf24                  # 117 load src | 120 parts3
-    shl rf18, rf43, rf18 ; add rf26, rf26, rf42                     # 117 load src | 125 add
-    add rf10, rf33, rf10 ; add rf26, rf26, rf46                     # 117 load src | 125 add
-    add rf18, rf31, rf18 ; sub.pushn -, rf26, 0                     # 117 load src | 126 select
-    and rf31, rf10, rf7 ; v8dot rf33, rf57, 1                       # 117 load src | 107 px
-    mov rf42, rf19 ; sub.pushc rf46, rf31, rf33                     # 126 select | 104 select
-    and rf43, rf18, rf7 ; sub rf31, rf33, rf31                      # 117 load src | 119 size
-    max rf31, rf46, rf31 ; mov.ifb rf42, 1                          # 119 size | 126 select
-    asr rf46, rf31, rf6 ; sub.pushc rf29, rf43, rf33                # 102 shrv | 104 select
-    sub rf56, rf33, rf43 ; add rf43, rf56, rf56                     # 119 size | 117 load src
-    max rf46, rf29, rf56 ; sub rf29, rf8, rf46                      # 119 size | 102 sub
-    asr rf56, rf46, rf6 ; add rf35, rf35, rf35                      # 102 shrv | 117 load src
-    shl rf27, rf43, rf27 ; sub rf43, rf8, rf56                      # 117 load src | 102 sub
-    max rf28, rf29, 0 ; add rf27, rf28, rf27                        # 102 limit | 117 load src
-    shl rf30, rf35, rf30 ; v8dot rf35, rf27, 1                      # 117 load src
-    min rf30, rf31, rf28 ; add rf28, rf40, rf30                     # 103 amount | 117 load src
-    max rf43, rf43, 0 ; sub rf31, rf33, rf35                        # 102 limit | 119 size
-    min rf43, rf46, rf43 ; sub.ifb rf30, 0, rf30                    # 103 amount | 104 select
-    and rf46, rf28, rf7 ; sub.pushc rf35, rf35, rf33                # 117 load src | 104 select
-    max rf31, rf35, rf31 ; sub.ifb rf43, 0, rf43                    # 119 size | 104 select
-    asr rf35, rf31, rf6 ; sub.pushc rf40, rf46, rf33                # 102 shrv | 104 select
-    sub rf46, rf33, rf46 ; sub rf35, rf8, rf35                      # 119 size | 102 sub
-    max rf40, rf40, rf46 ; smul24 rf30, rf30, rf23                  # 119 size | 120 parts0
-    asr rf46, rf40, rf6 ; smul24 rf43, rf43, rf23                   # 102 shrv | 120 parts1
-    max rf35, rf35, 0 ; sub rf46, rf8, rf46                         # 102 limit | 102 sub
-    min rf30, rf31, rf35 ; add rf31, rf30, rf43                     # 103 amount | 125 add
-    max rf46, rf46, 0 ; v8dot rf35, rf10, rf20                      # 102 limit | 117 load src
-    min rf40, rf40, rf46 ; sub.ifb rf30, 0, rf30                    # 103 amount | 104 select
-    sub.ifa rf40, 0, rf40 ; smul24 rf30, rf30, rf24                 # 104 select | 120 parts2
-    add rf31, rf31, rf30 ; smul24 rf30, rf40, rf24                  # 125 add | 120 parts3
-    add rf30, rf31, rf30 ; v8dot rf31, rf57, rf20                   # 125 add | 107 px
-    sub.pushn -, rf30, 0 ; mov rf40, rf19                           # 126 select
-    sub.pushc rf35, rf35, rf31 ; sub rf46, rf31, rf35               # 104 select | 119 size
-    max rf35, rf35, rf46 ; v8dot rf46, rf18, rf20                   # 119 size | 117 load src
-    asr rf43, rf35, rf6 ; mov.ifb rf40, 1                           # 102 shrv | 126 select
-    sub.pushc rf46, rf46, rf31 ; sub rf29, rf31, rf46               # 104 select | 119 size
-    max rf43, rf46, rf29 ; sub rf29, rf8, rf43                      # 119 size | 102 sub
-    asr rf46, rf43, rf6 ; v8dot rf56, rf27, rf20                    # 102 shrv | 117 load src
-    max rf29, rf29, 0 ; sub rf46, rf8, rf46                         # 102 limit | 102 sub
-    min rf29, rf35, rf29 ; sub rf35, rf31, rf56                     # 103 amount | 119 size
-    max rf46, rf46, 0 ; v8dot rf47, rf28, rf20                      # 102 limit | 117 load src
-    min rf43, rf43, rf46 ; sub.ifb rf29, 0, rf29                    # 103 amount | 104 select
-    sub.pushc rf56, rf56, rf31 ; sub.ifa rf43, 0, rf43              # 104 select
-    max rf35, rf56, rf35 ; sub.pushc rf56, rf47, rf31               # 119 size | 104 select
-    asr rf47, rf35, rf6 ; sub rf46, rf31, rf47                      # 102 shrv | 119 size
-    max rf47, rf56, rf46 ; sub rf46, rf8, rf47                      # 119 size | 102 sub
-    asr rf56, rf47, rf6 ; smul24 rf29, rf29, rf23                   # 102 shrv | 120 parts0
-    max rf46, rf46, 0 ; sub rf56, rf8, rf56                         # 102 limit | 102 sub
-    min rf43, rf35, rf46 ; smul24 rf35, rf43, rf23                  # 103 amount | 120 parts1
-    max rf29, rf56, 0 ; add rf35, rf29, rf35                        # 102 limit | 125 add
-    min rf29, rf47, rf29 ; sub.ifb rf43, 0, rf43                    # 103 amount | 104 select
-    sub.ifa rf29, 0, rf29 ; smul24 rf43, rf43, rf24                 # 104 select | 120 parts2
-    add rf35, rf35, rf43 ; smul24 rf29, rf29, rf24                  # 125 add | 120 parts3
-    add rf29, rf35, rf29 ; v8dot rf35, rf10, rf5                    # 125 add | 117 load src
-    sub.pushn -, rf29, 0 ; v8dot rf43, rf57, rf5                    # 126 select | 107 px
-    mov rf56, rf19 ; sub.pushc rf47, rf35, rf43                     # 126 select | 104 select
-    sub rf35, rf43, rf35 ; v8dot rf46, rf18, rf5                    # 119 size | 117 load src
-    max rf35, rf47, rf35 ; mov.ifb rf56, 1                          # 119 size | 126 select
-    asr rf47, rf35, rf6 ; sub.pushc rf63, rf46, rf43                # 102 shrv | 104 select
-    sub rf47, rf43, rf46 ; sub rf46, rf8, rf47                      # 119 size | 102 sub
-    max rf47, rf63, rf47 ; v8dot rf63, rf27, rf5                    # 119 size | 117 load src
-    asr rf44, rf47, rf6 ; sub rf61, rf43, rf63                      # 102 shrv | 119 size
-    max rf44, rf46, 0 ; sub rf46, rf8, rf44                         # 102 limit | 102 sub
-    min rf35, rf35, rf44 ; v8dot rf44, rf28, rf5                    # 103 amount | 117 load src
-    max rf46, rf46, 0 ; sub rf50, rf43, rf44                        # 102 limit | 119 size
-    min rf46, rf47, rf46 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 select
-    sub.pushc rf63, rf63, rf43 ; sub.ifa rf46, 0, rf46              # 104 select
-    max rf44, rf63, rf61 ; sub.pushc rf61, rf44, rf43               # 119 size | 104 select
-    asr rf63, rf44, rf6 ; smul24 rf35, rf35, rf23                   # 102 shrv | 120 parts0
-    max rf61, rf61, rf50 ; sub rf50, rf8, rf63                      # 119 size | 102 sub
-    asr rf63, rf61, rf6 ; smul24 rf46, rf46, rf23                   # 102 shrv | 120 parts1
-    max rf50, rf50, 0 ; sub rf63, rf8, rf63                         # 102 limit | 102 sub
-    min rf35, rf44, rf50 ; add rf44, rf35, rf46                     # 103 amount | 125 add
-    max rf10, rf63, 0 ; v8dot rf63, rf10, rf12                      # 102 limit | 117 load src
-    min rf10, rf61, rf10 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 select
-    sub.ifa rf10, 0, rf10 ; smul24 rf35, rf35, rf24                 # 104 select | 120 parts2
-    add rf35, rf44, rf35 ; smul24 rf10, rf10, rf24                  # 125 add | 120 parts3
-    shr rf35, rf57, -8 ; add rf10, rf35, rf10                       # 107 px | 125 add
-    sub.pushn -, rf10, 0 ; mov rf57, rf19                           # 126 select
-    sub.pushc rf63, rf63, rf35 ; sub rf44, rf35, rf63               # 104 select | 119 size
-    max rf18, rf63, rf44 ; v8dot rf44, rf18, rf12                   # 119 size | 117 load src
-    asr rf63, rf18, rf6 ; mov.ifb rf57, 1                           # 102 shrv | 126 select
-    sub.pushc rf44, rf44, rf35 ; sub rf61, rf35, rf44               # 104 select | 119 size
-    max rf61, rf44, rf61 ; sub rf44, rf8, rf63                      # 119 size | 102 sub
-    asr rf27, rf61, rf6 ; v8dot rf63, rf27, rf12                    # 102 shrv | 117 load src
-    max rf27, rf44, 0 ; sub rf44, rf8, rf27                         # 102 limit | 102 sub
-    min rf18, rf18, rf27 ; sub rf27, rf35, rf63                     # 103 amount | 119 size
-    max rf28, rf44, 0 ; v8dot rf44, rf28, rf12                      # 102 limit | 117 load src
-    min rf28, rf61, rf28 ; sub.ifb rf18, 0, rf18                    # 103 amount | 104 select
-    sub.pushc rf63, rf63, rf35 ; sub.ifa rf28, 0, rf28              # 104 select
-    max rf27, rf63, rf27 ; sub.pushc rf63, rf44, rf35               # 119 size | 104 select
-    asr rf44, rf27, rf6 ; sub rf61, rf35, rf44                      # 102 shrv | 119 size
-    max rf61, rf63, rf61 ; sub rf44, rf8, rf44                      # 119 size | 102 sub
-    asr rf18, rf61, rf6 ; smul24 rf6, rf18, rf23                    # 102 shrv | 120 parts0
-    max rf8, rf44, 0 ; sub rf18, rf8, rf18                          # 102 limit | 102 sub
-    min rf23, rf27, rf8 ; smul24 rf8, rf28, rf23                    # 103 amount | 120 parts1
-    max rf6, rf18, 0 ; add rf8, rf6, rf8                            # 102 limit | 125 add
-    min rf6, rf61, rf6 ; sub.ifb rf23, 0, rf23                      # 103 amount | 104 select
-    sub.ifa rf6, 0, rf6 ; smul24 rf23, rf23, rf24                   # 104 select | 120 parts2
-    add rf8, rf8, rf23 ; smul24 rf6, rf6, rf24                      # 125 add | 120 parts3
-    add rf6, rf8, rf6 ; mov rf8, rf19                               # 125 add | 126 select
-    sub.pushn -, rf6, 0 ; mov rf23, rf11                            # 126 select | 111 select
-    add rf13, rf13, 8 ; sub.pushc -, rf0, rf2                       # 126 add | 130 store dst
-    add rf25, rf25, 8 ; sub rf13, rf13, rf36                        # 126 add | 126 sub
-    asr rf13, rf13, 4 ; sub rf25, rf25, rf39                        # 126 rounded | 126 sub
-    asr rf13, rf25, 4 ; add rf4, rf4, rf13                          # 126 rounded | 129 add
-    max rf4, rf4, 0 ; add rf13, rf38, rf13                          # 129 max | 129 add
-    max rf13, rf13, 0 ; mov rf2, rf3                                # 129 max | next trip
-    umin tmuau, rf2, rf0 ; add rf41, rf41, 8                        # the item's record | 126 add | uniform 0xfffffffb (vec3)
-    min rf4, rf4, rf7 ; add rf26, rf26, 8                           # 129 limited | 126 add
-    min rf13, rf13, rf7 ; add rf30, rf30, 8                         # 129 limited | 126 add
-    vpack rf29, rf4, rf13 ; add rf4, rf29, 8                        # 130 store dst | 126 add
-    add rf41, rf10, 8 ; sub rf10, rf41, rf49                        # 126 add | 126 sub
-    asr rf10, rf10, 4 ; sub rf26, rf26, rf42                        # 126 rounded | 126 sub
-    asr rf26, rf26, 4 ; sub rf30, rf30, rf40                        # 126 rounded | 126 sub
-    asr rf4, rf30, 4 ; sub rf30, rf4, rf56                          # 126 rounded | 126 sub
-    asr rf30, rf30, 4 ; sub rf41, rf41, rf57                        # 126 rounded | 126 sub
-    asr rf37, rf41, 4 ; add rf10, rf37, rf10                        # 126 rounded | 129 add
-    max rf10, rf10, 0 ; add rf26, rf59, rf26                        # 129 max | 129 add
-    max rf4, rf26, 0 ; add rf26, rf33, rf4                          # 129 max | 129 add
-    max rf26, rf26, 0 ; add rf30, rf31, rf30                        # 129 max | 129 add
-    max rf30, rf30, 0 ; add rf37, rf43, rf37                        # 129 max | 129 add
-    max rf37, rf37, 0 ; mov rf24, rf11                              # 129 max | 111 select
-    min rf6, rf10, rf7 ; add rf10, rf6, 8                           # 129 limited | 126 add
-    min rf43, rf4, rf7 ; mov.ifb rf8, 1                             # 129 limited | 126 select
-    min rf8, rf26, rf7 ; sub rf10, rf10, rf8 ; thrsw                # 129 limited | 126 sub
-    asr rf10, rf10, 4                                               # 126 rounded
-    min rf10, rf30, rf7 ; add rf30, rf35, rf10                      # 129 limited | 129 add
-    max rf30, rf30, 0 ; sub.pushc -, rf0, rf3                       # 129 max | whether there is a batch more
-    min rf37, rf37, rf7 ; add rf3, rf2, rf1 ; ldtmu.rf4             # 129 limited | the item's record
-    min rf35, rf30, rf7 ; ldtmu.rf30                                # 129 limited | the item's record
-    vpack rf43, rf6, rf43 ; add rf18, rf17, rf30 ; ldtmu.rf30       # 130 store dst | 117 load src | the item's record
-    vpack rf26, rf8, rf10 ; v8dot rf8, rf30, 1                      # 130 store dst | 60 pri
-    shl rf10, rf8, 2 ; v8dot rf6, rf30, rf5                         # 97 table | 62 damping
-    vpack rf30, rf37, rf35 ; v8dot rf13, rf30, rf12                 # 130 store dst | 63 dir
-    v8pack tmud, rf29, rf43                                         # 130 store dst
-    v8pack tmud, rf26, rf30                                         # 130 store dst
-    nop ; add.ifnb tmuau, rf32, rf21                                # 130 store dst | uniform 0xfffffffa (vec2)
+    add rf23, rf12, rf12 ; mov rf24, rf13 ; thrsw ; ldtmu.rf12      # 99 mul | 111 select | the item's record
+    mov rf27, rf13 ; add rf26, rf19, rf17 ; ldtmu.rf25              # 111 select | 117 load src | the item's record
+    add rf28, rf22, rf4 ; mov rf5, rf25 ; ldtmu.rf25                # 130 store dst | next trip | the item's record
+    mov rf6, rf25 ; mov rf4, rf12 ; ldtmu.rf12                      # next trip | 97 table
+    sub rf8, rf8, rf12 ; v8dot rf12, rf6, rf14 ; ldtmu.rf25         # 97 sub | 63 dir | 117 table
+    max rf29, rf8, 0 ; smul24 rf30, rf25, rf17                      # 97 pri_shift | 117 load src
+    nop ; v8dot rf8, rf6, rf7 ; ldtmu.rf31                          # 62 damping | 117 table
+    nop ; smul24 rf33, rf31, rf17 ; ldtmu.rf32                      # 117 load src | 117 table
+    add rf25, rf30, rf32 ; smul24 rf30, rf25, -1                    # 117 load src | 117 mul
+    add rf34, rf19, rf25 ; smul24 rf35, rf30, rf17 ; ldtmu.rf30     # 117 load src | 117 table
+    and tmuau, rf34, -4 ; add rf33, rf33, rf30                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf34, rf34, 3 ; mov tmuau, rf19                             # 117 load src | 107 px | uniform 0xfffffffa (vec2)
+    not rf36, rf34 ; add rf37, rf19, rf33 ; thrsw                   # 117 load src
+    shl rf25, rf37, 3 ; add rf38, rf26, rf25                        # 117 load src
+    not rf39, rf25 ; smul24 rf32, rf32, -1                          # 117 load src | 117 mul
+    add rf33, rf35, rf32 ; add rf35, rf26, rf33 ; thrsw ; ldtmu.rf32 # 117 load src
+    shr rf40, rf32, rf34 ; add rf41, rf19, rf33 ; ldtmu.rf32        # 117 load src
+    and tmuau, rf41, -4 ; add rf42, rf32, rf32                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf23, rf41, 3 ; sub.pushc -, rf23, rf10                     # 117 load src | 111 select
+    shl rf42, rf42, rf36 ; add rf41, rf26, rf33 ; thrsw ; ldtmu.rf33 # 117 load src
+    and tmuau, rf37, -4 ; add rf37, rf40, rf42                      # 117 load src | uniform 0xfffffffb (vec3)
+    not rf42, rf23 ; v8dot rf43, rf37, rf20 ; ldtmu.rf40            # 117 load src | 107 px
+    and rf44, rf37, rf9 ; v8dot rf46, rf40, rf20 ; thrsw ; ldtmu.rf45 # 117 load src | 107 px
+    and rf47, rf40, rf9 ; sub rf49, rf46, rf43 ; ldtmu.rf48         # 107 px | 119 size | 117 load src
+    shr rf31, rf48, rf23 ; smul24 rf48, rf31, -1                    # 117 load src | 117 mul
+    sub rf48, rf47, rf44 ; smul24 rf51, rf48, rf17 ; ldtmu.rf50     # 119 size | 117 load src
+    add rf30, rf50, rf50 ; smul24 rf52, rf30, -1                    # 117 load src | 117 mul
+    shl rf51, rf30, rf42 ; add rf52, rf51, rf52 ; ldtmu.rf30        # 117 load src
+    add rf51, rf19, rf52 ; add rf19, rf31, rf51 ; ldtmu.rf31        # 117 load src
+    and tmuau, rf51, -4 ; sub.pushc rf44, rf44, rf47                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
+    max rf44, rf44, rf48 ; v8dot rf53, rf19, rf20 ; thrsw ; ldtmu.rf48 # 119 size | 117 load src
+    asr rf54, rf44, rf29 ; v8dot rf55, rf19, 1                      # 102 shrv | 117 load src
+    shl rf56, rf51, 3 ; sub rf51, rf47, rf55                        # 117 load src | 119 size
+    shr rf31, rf31, rf25 ; mov.ifnb rf24, 4                         # 117 load src | 111 select
+    mov.ifnb rf27, 2 ; sub.pushc rf55, rf55, rf47                   # 111 select | 104 select
+    max rf51, rf55, rf51 ; add rf57, rf48, rf48 ; ldtmu.rf55        # 119 size | 117 load src
+    asr rf58, rf51, rf29 ; sub rf54, rf10, rf54 ; ldtmu.rf59        # 102 shrv | 102 sub | 117 load src
+    shl rf58, rf57, rf39 ; sub rf57, rf10, rf58 ; ldtmu.rf60        # 117 load src | 102 sub
+    max rf54, rf54, 0 ; add rf61, rf60, rf60                        # 102 limit | 117 load src
+    shr rf62, rf59, rf56 ; sub rf59, -1, rf56                       # 117 load src
+    shl rf61, rf61, rf59 ; add rf31, rf31, rf58 ; ldtmu.rf58        # 117 load src
+    min rf44, rf44, rf54 ; v8dot rf54, rf31, 1                      # 103 amount | 117 load src
+    max rf57, rf57, 0 ; add rf61, rf62, rf61                        # 102 limit | 117 load src
+    min rf51, rf51, rf57 ; sub.ifb rf44, 0, rf44                    # 103 amount | 104 select
+    sub.pushc rf54, rf54, rf47 ; sub rf57, rf47, rf54               # 104 select | 119 size
+    max rf54, rf54, rf57 ; v8dot rf57, rf61, 1                      # 119 size | 117 load src
+    asr rf62, rf54, rf29 ; sub.ifb rf51, 0, rf51                    # 102 shrv | 104 select
+    sub.pushc rf57, rf57, rf47 ; sub rf63, rf47, rf57               # 104 select | 119 size
+    max rf62, rf57, rf63 ; sub rf57, rf10, rf62                     # 119 size | 102 sub
+    asr rf63, rf62, rf29 ; smul24 rf44, rf44, rf24                  # 102 shrv | 120 parts0
+    max rf57, rf57, 0 ; sub rf63, rf10, rf63                        # 102 limit | 102 sub
+    min rf54, rf54, rf57 ; smul24 rf51, rf51, rf24                  # 103 amount | 120 parts1
+    max rf44, rf63, 0 ; add rf51, rf44, rf51                        # 102 limit | 125 add
+    min rf44, rf62, rf44 ; sub.ifb rf54, 0, rf54                    # 103 amount | 104 select
+    sub.ifa rf44, 0, rf44 ; smul24 rf54, rf54, rf27                 # 104 select | 120 parts2
+    add rf51, rf51, rf54 ; smul24 rf44, rf44, rf27                  # 125 add | 120 parts3
+    add rf44, rf51, rf44 ; sub rf51, rf46, rf53                     # 125 add | 119 size
+    sub.pushn -, rf44, 0 ; v8dot rf54, rf31, rf20                   # 126 sub | 117 load src
+    add rf43, rf44, 8 ; sub.pushc rf44, rf43, rf46                  # 126 add | 104 select
+    max rf44, rf44, rf49 ; sub.ifb rf43, rf43, 1                    # 119 size | 126 sub
+    asr rf53, rf44, rf29 ; sub.pushc rf49, rf53, rf46               # 102 shrv | 104 select
+    max rf51, rf49, rf51 ; sub rf49, rf10, rf53                     # 119 size | 102 sub
+    asr rf53, rf51, rf29 ; sub rf62, rf46, rf54                     # 102 shrv | 119 size
+    max rf49, rf49, 0 ; sub rf53, rf10, rf53                        # 102 limit | 102 sub
+    min rf44, rf44, rf49 ; v8dot rf49, rf61, rf20                   # 103 amount | 117 load src
+    max rf53, rf53, 0 ; sub rf63, rf46, rf49                        # 102 limit | 119 size
+    min rf51, rf51, rf53 ; sub.ifb rf44, 0, rf44                    # 103 amount | 104 select
+    sub.pushc rf54, rf54, rf46 ; sub.ifa rf51, 0, rf51              # 104 select
+    max rf49, rf54, rf62 ; sub.pushc rf54, rf49, rf46               # 119 size | 104 select
+    asr rf62, rf49, rf29 ; smul24 rf44, rf44, rf24                  # 102 shrv | 120 parts0
+    max rf62, rf54, rf63 ; sub rf54, rf10, rf62                     # 119 size | 102 sub
+    asr rf63, rf62, rf29 ; smul24 rf51, rf51, rf24                  # 102 shrv | 120 parts1
+    max rf54, rf54, 0 ; sub rf63, rf10, rf63                        # 102 limit | 102 sub
+    min rf44, rf49, rf54 ; add rf49, rf44, rf51                     # 103 amount | 125 add
+    max rf63, rf63, 0 ; v8dot rf51, rf37, rf7                       # 102 limit | 117 load src
+    min rf62, rf62, rf63 ; sub.ifb rf44, 0, rf44                    # 103 amount | 104 select
+    sub.ifa rf62, 0, rf62 ; smul24 rf44, rf44, rf27                 # 104 select | 120 parts2
+    add rf49, rf49, rf44 ; smul24 rf44, rf62, rf27                  # 125 add | 120 parts3
+    add rf44, rf49, rf44 ; v8dot rf49, rf40, rf7                    # 125 add | 107 px
+    sub.pushn -, rf44, 0 ; sub rf62, rf49, rf51                     # 126 sub | 119 size
+    add rf44, rf44, 8 ; sub.pushc rf51, rf51, rf49                  # 126 add | 104 select
+    max rf51, rf51, rf62 ; v8dot rf62, rf19, rf7                    # 119 size | 117 load src
+    asr rf63, rf51, rf29 ; sub.ifb rf44, rf44, 1                    # 102 shrv | 126 sub
+    sub.pushc rf62, rf62, rf49 ; sub rf54, rf49, rf62               # 104 select | 119 size
+    max rf62, rf62, rf54 ; sub rf54, rf10, rf63                     # 119 size | 102 sub
+    asr rf63, rf62, rf29 ; v8dot rf53, rf31, rf7                    # 102 shrv | 117 load src
+    max rf54, rf54, 0 ; sub rf63, rf10, rf63                        # 102 limit | 102 sub
+    min rf51, rf51, rf54 ; sub rf54, rf49, rf53                     # 103 amount | 119 size
+    max rf63, rf63, 0 ; v8dot rf57, rf61, rf7                       # 102 limit | 117 load src
+    min rf62, rf62, rf63 ; sub.ifb rf51, 0, rf51                    # 103 amount | 104 select
+    shr rf32, rf32, rf34 ; sub.pushc rf34, rf53, rf49               # 117 load src | 104 select
+    max rf34, rf34, rf54 ; sub.ifb rf62, 0, rf62                    # 119 size | 104 select
+    asr rf54, rf34, rf29 ; sub.pushc rf53, rf57, rf49               # 102 shrv | 104 select
+    shr rf23, rf50, rf23 ; sub rf50, rf49, rf57                     # 117 load src | 119 size
+    max rf53, rf53, rf50 ; sub rf50, rf10, rf54                     # 119 size | 102 sub
+    asr rf54, rf53, rf29 ; smul24 rf51, rf51, rf24                  # 102 shrv | 120 parts0
+    max rf50, rf50, 0 ; sub rf54, rf10, rf54                        # 102 limit | 102 sub
+    min rf50, rf34, rf50 ; smul24 rf34, rf62, rf24                  # 103 amount | 120 parts1
+    max rf34, rf54, 0 ; add rf51, rf51, rf34                        # 102 limit | 125 add
+    min rf34, rf53, rf34 ; sub.ifb rf50, 0, rf50                    # 103 amount | 104 select
+    shr rf25, rf48, rf25 ; smul24 rf48, rf50, rf27                  # 117 load src | 120 parts2
+    shr rf56, rf60, rf56 ; sub.ifa rf34, 0, rf34                    # 117 load src | 104 select
+    add rf48, rf51, rf48 ; smul24 rf34, rf34, rf27                  # 125 add | 120 parts3
+    shr rf37, rf37, -8 ; add rf34, rf48, rf34                       # 117 load src | 125 add
+    sub.pushn -, rf34, 0 ; v8dot rf40, rf40, rf14                   # 126 sub | 107 px
+    add rf34, rf34, 8 ; sub.pushc rf48, rf37, rf40                  # 126 add | 104 select
+    shr rf37, rf19, -8 ; sub rf19, rf40, rf37                       # 117 load src | 119 size
+    max rf19, rf48, rf19 ; sub.ifb rf34, rf34, 1                    # 119 size | 126 sub
+    asr rf48, rf19, rf29 ; sub.pushc rf51, rf37, rf40               # 102 shrv | 104 select
+    sub rf48, rf40, rf37 ; sub rf37, rf10, rf48                     # 119 size | 102 sub
+    max rf31, rf51, rf48 ; v8dot rf48, rf31, rf14                   # 119 size | 117 load src
+    asr rf51, rf31, rf29 ; sub rf60, rf40, rf48                     # 102 shrv | 119 size
+    max rf37, rf37, 0 ; sub rf51, rf10, rf51                        # 102 limit | 102 sub
+    min rf19, rf19, rf37 ; v8dot rf37, rf61, rf14                   # 103 amount | 117 load src
+    max rf51, rf51, 0 ; sub rf61, rf40, rf37                        # 102 limit | 119 size
+    min rf31, rf31, rf51 ; sub.ifb rf19, 0, rf19                    # 103 amount | 104 select
+    sub.pushc rf48, rf48, rf40 ; sub.ifa rf31, 0, rf31              # 104 select
+    max rf37, rf48, rf60 ; sub.pushc rf48, rf37, rf40               # 119 size | 104 select
+    asr rf60, rf37, rf29 ; smul24 rf19, rf19, rf24                  # 102 shrv | 120 parts0
+    max rf60, rf48, rf61 ; sub rf48, rf10, rf60                     # 119 size | 102 sub
+    asr rf61, rf60, rf29 ; smul24 rf31, rf31, rf24                  # 102 shrv | 120 parts1
+    max rf48, rf48, 0 ; sub rf61, rf10, rf61                        # 102 limit | 102 sub
+    min rf37, rf37, rf48 ; add rf33, rf33, rf33                     # 103 amount | 117 load src
+    max rf19, rf61, 0 ; add rf31, rf19, rf31                        # 102 limit | 125 add
+    min rf19, rf60, rf19 ; sub.ifb rf37, 0, rf37                    # 103 amount | 104 select
+    shl rf33, rf33, rf36 ; smul24 rf36, rf37, rf27                  # 117 load src | 120 parts2
+    sub.ifa rf19, 0, rf19 ; add rf30, rf30, rf30                    # 104 select | 117 load src
+    shl rf19, rf30, rf42 ; smul24 rf30, rf19, rf27                  # 117 load src | 120 parts3
+    add rf32, rf31, rf36 ; add rf31, rf32, rf33                     # 125 add | 117 load src
+    add rf23, rf32, rf30 ; add rf19, rf23, rf19                     # 125 add | 117 load src
+    and rf30, rf31, rf9 ; sub.pushn -, rf23, 0                      # 117 load src | 126 sub
+    and rf32, rf45, rf9 ; add rf23, rf23, 8                         # 107 px | 126 add
+    sub.pushc rf30, rf30, rf32 ; sub rf33, rf32, rf30               # 104 select | 119 size
+    max rf30, rf30, rf33 ; v8dot rf33, rf19, 1                      # 119 size | 117 load src
+    asr rf36, rf30, rf29 ; sub.ifb rf23, rf23, 1                    # 102 shrv | 126 sub
+    sub.pushc rf33, rf33, rf32 ; sub rf42, rf32, rf33               # 104 select | 119 size
+    max rf42, rf33, rf42 ; add rf33, rf55, rf55                     # 119 size | 117 load src
+    asr rf55, rf42, rf29 ; sub rf36, rf10, rf36                     # 102 shrv | 102 sub
+    shl rf33, rf33, rf39 ; add rf39, rf58, rf58                     # 117 load src
+    max rf36, rf36, 0 ; sub rf55, rf10, rf55                        # 102 limit | 102 sub
+    shl rf33, rf39, rf59 ; add rf25, rf25, rf33                     # 117 load src
+    min rf33, rf30, rf36 ; add rf30, rf56, rf33                     # 103 amount | 117 load src
+    max rf55, rf55, 0 ; v8dot rf36, rf31, rf20                      # 102 limit | 117 load src
+    min rf42, rf42, rf55 ; v8dot rf55, rf25, 1                      # 103 amount | 117 load src
+    sub.ifb rf33, 0, rf33 ; sub.pushc rf56, rf55, rf32              # 104 select
+    and rf39, rf30, rf9 ; sub rf55, rf32, rf55                      # 117 load src | 119 size
+    max rf55, rf56, rf55 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
+    asr rf56, rf55, rf29 ; sub.pushc rf59, rf39, rf32               # 102 shrv | 104 select
+    sub rf56, rf32, rf39 ; sub rf39, rf10, rf56                     # 119 size | 102 sub
+    max rf56, rf59, rf56 ; smul24 rf33, rf33, rf24                  # 119 size | 120 parts0
+    asr rf59, rf56, rf29 ; smul24 rf42, rf42, rf24                  # 102 shrv | 120 parts1
+    max rf39, rf39, 0 ; sub rf59, rf10, rf59                        # 102 limit | 102 sub
+    min rf33, rf55, rf39 ; add rf39, rf33, rf42                     # 103 amount | 125 add
+    max rf59, rf59, 0 ; v8dot rf42, rf45, rf20                      # 102 limit | 107 px
+    min rf56, rf56, rf59 ; sub.ifb rf33, 0, rf33                    # 103 amount | 104 select
+    sub.ifa rf56, 0, rf56 ; smul24 rf33, rf33, rf27                 # 104 select | 120 parts2
+    add rf39, rf39, rf33 ; smul24 rf33, rf56, rf27                  # 125 add | 120 parts3
+    add rf33, rf39, rf33 ; sub rf39, rf42, rf36                     # 125 add | 119 size
+    sub.pushn -, rf33, 0 ; v8dot rf56, rf19, rf20                   # 126 sub | 117 load src
+    add rf33, rf33, 8 ; sub.pushc rf36, rf36, rf42                  # 126 add | 104 select
+    max rf36, rf36, rf39 ; sub.ifb rf33, rf33, 1                    # 119 size | 126 sub
+    asr rf39, rf36, rf29 ; sub.pushc rf59, rf56, rf42               # 102 shrv | 104 select
+    sub rf56, rf42, rf56 ; sub rf39, rf10, rf39                     # 119 size | 102 sub
+    max rf56, rf59, rf56 ; v8dot rf59, rf25, rf20                   # 119 size | 117 load src
+    asr rf55, rf56, rf29 ; sub rf58, rf42, rf59                     # 102 shrv | 119 size
+    max rf39, rf39, 0 ; sub rf55, rf10, rf55                        # 102 limit | 102 sub
+    min rf36, rf36, rf39 ; v8dot rf39, rf30, rf20                   # 103 amount | 117 load src
+    max rf55, rf55, 0 ; sub rf37, rf42, rf39                        # 102 limit | 119 size
+    min rf55, rf56, rf55 ; sub.ifb rf36, 0, rf36                    # 103 amount | 104 select
+    sub.pushc rf59, rf59, rf42 ; sub.ifa rf55, 0, rf55              # 104 select
+    max rf39, rf59, rf58 ; sub.pushc rf58, rf39, rf42               # 119 size | 104 select
+    asr rf59, rf39, rf29 ; smul24 rf36, rf36, rf24                  # 102 shrv | 120 parts0
+    max rf58, rf58, rf37 ; sub rf37, rf10, rf59                     # 119 size | 102 sub
+    asr rf59, rf58, rf29 ; smul24 rf55, rf55, rf24                  # 102 shrv | 120 parts1
+    max rf37, rf37, 0 ; sub rf59, rf10, rf59                        # 102 limit | 102 sub
+    min rf36, rf39, rf37 ; add rf37, rf36, rf55                     # 103 amount | 125 add
+    max rf59, rf59, 0 ; v8dot rf39, rf31, rf7                       # 102 limit | 117 load src
+    min rf58, rf58, rf59 ; sub.ifb rf36, 0, rf36                    # 103 amount | 104 select
+    sub.ifa rf58, 0, rf58 ; smul24 rf36, rf36, rf27                 # 104 select | 120 parts2
+    add rf37, rf37, rf36 ; smul24 rf36, rf58, rf27                  # 125 add | 120 parts3
+    add rf36, rf37, rf36 ; v8dot rf37, rf45, rf7                    # 125 add | 107 px
+    sub.pushn -, rf36, 0 ; sub rf58, rf37, rf39                     # 126 sub | 119 size
+    add rf36, rf36, 8 ; sub.pushc rf39, rf39, rf37                  # 126 add | 104 select
+    max rf39, rf39, rf58 ; v8dot rf58, rf19, rf7                    # 119 size | 117 load src
+    asr rf59, rf39, rf29 ; sub.ifb rf36, rf36, 1                    # 102 shrv | 126 sub
+    sub.pushc rf58, rf58, rf37 ; sub rf55, rf37, rf58               # 104 select | 119 size
+    max rf58, rf58, rf55 ; sub rf55, rf10, rf59                     # 119 size | 102 sub
+    asr rf59, rf58, rf29 ; v8dot rf56, rf25, rf7                    # 102 shrv | 117 load src
+    max rf55, rf55, 0 ; sub rf59, rf10, rf59                        # 102 limit | 102 sub
+    min rf39, rf39, rf55 ; sub rf55, rf37, rf56                     # 103 amount | 119 size
+    max rf59, rf59, 0 ; v8dot rf60, rf30, rf7                       # 102 limit | 117 load src
+    min rf58, rf58, rf59 ; sub.ifb rf39, 0, rf39                    # 103 amount | 104 select
+    and tmuau, rf38, -4 ; sub.pushc rf56, rf56, rf37                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
+    max rf55, rf56, rf55 ; sub.ifb rf58, 0, rf58                    # 119 size | 104 select
+    asr rf56, rf55, rf29 ; sub.pushc rf59, rf60, rf37               # 102 shrv | 104 select
+    sub rf60, rf37, rf60 ; sub rf56, rf10, rf56 ; thrsw             # 119 size | 102 sub
+    max rf59, rf59, rf60 ; smul24 rf39, rf39, rf24                  # 119 size | 120 parts0
+    asr rf60, rf59, rf29 ; smul24 rf58, rf58, rf24                  # 102 shrv | 120 parts1
+    max rf56, rf56, 0 ; sub rf60, rf10, rf60                        # 102 limit | 102 sub
+    min rf39, rf55, rf56 ; add rf55, rf39, rf58 ; ldtmu.rf56        # 103 amount | 125 add | 117 load src
+    max rf31, rf60, 0 ; v8dot rf60, rf31, rf14                      # 102 limit | 117 load src
+    min rf31, rf59, rf31 ; sub.ifb rf39, 0, rf39                    # 103 amount | 104 select
+    asr rf39, rf43, 4 ; smul24 rf43, rf39, rf27                     # 126 rounded | 120 parts2
+    asr rf43, rf44, 4 ; add rf44, rf55, rf43                        # 126 rounded | 125 add
+    asr rf34, rf34, 4 ; v8dot rf45, rf45, rf14                      # 126 rounded | 107 px
+    asr rf23, rf23, 4 ; sub rf55, rf45, rf60                        # 126 rounded | 119 size
+    asr rf19, rf33, 4 ; v8dot rf33, rf19, rf14                      # 126 rounded | 117 load src
+    asr rf36, rf36, 4 ; sub rf59, rf45, rf33                        # 126 rounded | 119 size
+    shl rf38, rf38, 3 ; v8dot rf25, rf25, rf14                      # 117 load src
+    shr rf56, rf56, rf38 ; sub.ifa rf31, 0, rf31                    # 117 load src | 104 select
+    shl rf58, rf41, 3 ; smul24 rf31, rf31, rf27                     # 117 load src | 120 parts3
+    shl rf44, rf35, 3 ; add rf31, rf44, rf31                        # 117 load src | 125 add
+    sub.pushn -, rf31, 0 ; sub rf61, rf45, rf25                     # 126 sub | 119 size
+    add rf31, rf31, 8 ; sub.pushc rf60, rf60, rf45                  # 126 add | 104 select
+    max rf55, rf60, rf55 ; sub.ifb rf31, rf31, 1                    # 119 size | 126 sub
+    asr rf33, rf55, rf29 ; sub.pushc rf60, rf33, rf45               # 102 shrv | 104 select
+    max rf59, rf60, rf59 ; sub rf33, rf10, rf33 ; ldtmu.rf60        # 119 size | 102 sub | 117 load src
+    asr rf30, rf59, rf29 ; v8dot rf48, rf30, rf14 ; ldtmu.rf51      # 102 shrv | 117 load src
+    max rf30, rf33, 0 ; sub rf33, rf10, rf30                        # 102 limit | 102 sub
+    min rf30, rf55, rf30 ; sub rf55, rf45, rf48                     # 103 amount | 119 size
+    max rf33, rf33, 0 ; mov tmuau, rf26                             # 102 limit | 107 px | uniform 0xfffffffa (vec2)
+    min rf33, rf59, rf33 ; sub.ifb rf30, 0, rf30                    # 103 amount | 104 select
+    and tmuau, rf41, -4 ; sub.pushc rf25, rf25, rf45                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
+    max rf25, rf25, rf61 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
+    asr rf48, rf25, rf29 ; sub.pushc rf61, rf48, rf45               # 102 shrv | 104 select
+    max rf55, rf61, rf55 ; sub rf48, rf10, rf48 ; thrsw             # 119 size | 102 sub
+    asr rf61, rf55, rf29 ; smul24 rf30, rf30, rf24                  # 102 shrv | 120 parts0
+    max rf48, rf48, 0 ; sub rf61, rf10, rf61                        # 102 limit | 102 sub
+    min rf33, rf25, rf48 ; smul24 rf25, rf33, rf24 ; thrsw ; ldtmu.rf48 # 103 amount | 120 parts1 | 107 px
+    max rf25, rf61, 0 ; add rf30, rf30, rf25                        # 102 limit | 125 add
+    min rf25, rf55, rf25 ; sub.ifb rf33, 0, rf33                    # 103 amount | 104 select
+    asr rf31, rf31, 4 ; smul24 rf33, rf33, rf27                     # 126 rounded | 120 parts2
+    and tmuau, rf35, -4 ; add rf30, rf30, rf33                      # 117 load src | 125 add | uniform 0xfffffffb (vec3)
+    sub.ifa rf25, 0, rf25 ; add rf39, rf47, rf39                    # 104 select | 129 add
+    max rf25, rf39, 0 ; smul24 rf39, rf25, rf27                     # 129 max | 120 parts3
+    min rf25, rf25, rf9 ; add rf30, rf30, rf39 ; thrsw ; ldtmu.rf39 # 129 limited | 125 add | 107 px
+    add rf46, rf30, 8 ; add rf43, rf46, rf43                        # 126 add | 129 add
+    max rf34, rf43, 0 ; add rf43, rf49, rf34                        # 129 max | 129 add
+    max rf23, rf43, 0 ; add rf40, rf40, rf23                        # 129 max | 129 add
+    max rf19, rf40, 0 ; add rf32, rf32, rf19                        # 129 max | 129 add
+    max rf32, rf32, 0 ; add rf36, rf42, rf36                        # 129 max | 129 add
+    max rf31, rf36, 0 ; add rf36, rf37, rf31                        # 129 max | 129 add
+    max rf36, rf36, 0 ; add rf37, rf60, rf60                        # 129 max | 117 load src
+    min rf30, rf34, rf9 ; sub.pushn -, rf30, 0                      # 129 limited | 126 sub
+    min rf23, rf23, rf9 ; sub.ifa rf46, rf46, 1                     # 129 limited | 126 sub
+    asr rf46, rf46, 4 ; sub.pushc -, rf0, rf2                       # 126 rounded | 130 store dst
+    min rf19, rf19, rf9 ; add rf45, rf45, rf46 ; ldtmu.rf46         # 129 limited | 129 add | 117 load src
+    max rf26, rf45, 0 ; add rf45, rf26, rf52                        # 129 max | 117 load src
+    min rf32, rf32, rf9 ; sub rf52, -1, rf38                        # 129 limited | 117 load src
+    min rf31, rf31, rf9 ; v8dot rf42, rf48, rf20 ; ldtmu.rf34       # 129 limited | 107 px | 117 load src
+    min rf36, rf36, rf9 ; sub rf40, -1, rf58                        # 129 limited | 117 load src
+    min rf26, rf26, rf9 ; add rf49, rf34, rf34 ; ldtmu.rf43         # 129 limited | 117 load src
+    vpack rf25, rf25, rf30 ; v8dot rf47, rf48, rf7 ; ldtmu.rf30     # 130 store dst | 107 px | 117 load src
+    vpack rf19, rf23, rf19 ; v8dot rf23, rf48, 1                    # 130 store dst | 107 px
+    vpack rf31, rf32, rf31 ; v8dot rf48, rf48, rf14 ; ldtmu.rf32    # 130 store dst | 107 px | 117 load src
+    vpack rf26, rf36, rf26 ; add rf33, rf32, rf32 ; ldtmu.rf36      # 130 store dst | 117 load src
+    shl rf37, rf37, rf52 ; sub rf35, -1, rf44                       # 117 load src
+    tmuwt - ; add rf37, rf56, rf37                                  # the last trip's stores | 117 load src
+    shr rf56, rf46, rf58 ; v8dot rf46, rf37, 1                      # 117 load src
+    shl rf55, rf49, rf40 ; sub.pushc rf49, rf46, rf23               # 117 load src | 104 select
+    v8pack tmud, rf25, rf19 ; add rf19, rf56, rf55                  # 130 store dst | 117 load src
+    v8pack tmud, rf31, rf26 ; sub rf26, rf23, rf46                  # 130 store dst | 119 size
+    max rf26, rf49, rf26 ; v8dot rf49, rf19, 1                      # 119 size | 117 load src
+    asr rf31, rf26, rf29 ; mov.ifnb tmuau, rf28                     # 102 shrv | 130 store dst | uniform 0xfffffffa (vec2)
+    and tmuau, rf45, -4 ; sub.pushc rf46, rf49, rf23                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
+    shl rf49, rf45, 3 ; sub rf45, rf23, rf49                        # 117 load src | 119 size
+    max rf45, rf46, rf45 ; sub rf31, rf10, rf31 ; thrsw             # 119 size | 102 sub
+    asr rf46, rf45, rf29 ; sub rf25, -1, rf49                       # 102 shrv | 117 load src
+    shr rf46, rf30, rf44 ; sub rf30, rf10, rf46                     # 117 load src | 102 sub
+    shl rf33, rf33, rf35 ; v8dot rf56, rf37, rf20 ; ldtmu.rf55      # 117 load src
+    max rf31, rf31, 0 ; add rf33, rf46, rf33                        # 102 limit | 117 load src
+    shr rf46, rf55, rf49 ; sub rf61, rf42, rf56 ; ldtmu.rf55        # 117 load src | 119 size
+    min rf26, rf26, rf31 ; add rf41, rf55, rf55 ; ldtmu.rf31        # 103 amount | 117 load src
+    shl rf59, rf41, rf25 ; v8dot rf41, rf33, 1                      # 117 load src
+    max rf30, rf30, 0 ; add rf46, rf46, rf59                        # 102 limit | 117 load src
+    min rf30, rf45, rf30 ; sub.ifb rf26, 0, rf26                    # 103 amount | 104 select
+    sub.pushc rf41, rf41, rf23 ; sub rf45, rf23, rf41               # 104 select | 119 size
+    max rf41, rf41, rf45 ; v8dot rf45, rf46, 1                      # 119 size | 117 load src
+    asr rf59, rf41, rf29 ; sub.ifb rf30, 0, rf30                    # 102 shrv | 104 select
+    sub.pushc rf45, rf45, rf23 ; sub rf50, rf23, rf45               # 104 select | 119 size
+    max rf50, rf45, rf50 ; sub rf45, rf10, rf59                     # 119 size | 102 sub
+    asr rf59, rf50, rf29 ; smul24 rf26, rf26, rf24                  # 102 shrv | 120 parts0
+    max rf45, rf45, 0 ; sub rf59, rf10, rf59                        # 102 limit | 102 sub
+    min rf41, rf41, rf45 ; smul24 rf30, rf30, rf24                  # 103 amount | 120 parts1
+    max rf26, rf59, 0 ; add rf30, rf26, rf30                        # 102 limit | 125 add
+    min rf26, rf50, rf26 ; sub.ifb rf41, 0, rf41                    # 103 amount | 104 select
+    sub.ifa rf26, 0, rf26 ; smul24 rf41, rf41, rf27                 # 104 select | 120 parts2
+    add rf30, rf30, rf41 ; smul24 rf26, rf26, rf27                  # 125 add | 120 parts3
+    add rf26, rf30, rf26 ; v8dot rf30, rf19, rf20                   # 125 add | 117 load src
+    sub.pushn -, rf26, 0 ; sub rf41, rf42, rf30                     # 126 sub | 119 size
+    add rf26, rf26, 8 ; sub.pushc rf56, rf56, rf42                  # 126 add | 104 select
+    max rf56, rf56, rf61 ; sub.ifb rf26, rf26, 1                    # 119 size | 126 sub
+    asr rf30, rf56, rf29 ; sub.pushc rf61, rf30, rf42               # 102 shrv | 104 select
+    max rf41, rf61, rf41 ; sub rf30, rf10, rf30                     # 119 size | 102 sub
+    asr rf61, rf41, rf29 ; v8dot rf50, rf33, rf20                   # 102 shrv | 117 load src
+    max rf30, rf30, 0 ; sub rf61, rf10, rf61                        # 102 limit | 102 sub
+    min rf30, rf56, rf30 ; sub rf56, rf42, rf50                     # 103 amount | 119 size
+    max rf61, rf61, 0 ; v8dot rf59, rf46, rf20                      # 102 limit | 117 load src
+    min rf41, rf41, rf61 ; sub.ifb rf30, 0, rf30                    # 103 amount | 104 select
+    sub.pushc rf50, rf50, rf42 ; sub.ifa rf41, 0, rf41              # 104 select
+    max rf50, rf50, rf56 ; sub.pushc rf56, rf59, rf42               # 119 size | 104 select
+    asr rf59, rf50, rf29 ; sub rf61, rf42, rf59                     # 102 shrv | 119 size
+    max rf59, rf56, rf61 ; sub rf56, rf10, rf59                     # 119 size | 102 sub
+    asr rf61, rf59, rf29 ; smul24 rf30, rf30, rf24                  # 102 shrv | 120 parts0
+    max rf56, rf56, 0 ; sub rf61, rf10, rf61                        # 102 limit | 102 sub
+    min rf50, rf50, rf56 ; smul24 rf41, rf41, rf24                  # 103 amount | 120 parts1
+    max rf30, rf61, 0 ; add rf41, rf30, rf41                        # 102 limit | 125 add
+    min rf30, rf59, rf30 ; sub.ifb rf50, 0, rf50                    # 103 amount | 104 select
+    sub.ifa rf30, 0, rf30 ; smul24 rf50, rf50, rf27                 # 104 select | 120 parts2
+    add rf41, rf41, rf50 ; smul24 rf30, rf30, rf27                  # 125 add | 120 parts3
+    add rf30, rf41, rf30 ; v8dot rf41, rf37, rf7                    # 125 add | 117 load src
+    sub.pushn -, rf30, 0 ; sub rf50, rf47, rf41                     # 126 sub | 119 size
+    add rf30, rf30, 8 ; sub.pushc rf41, rf41, rf47                  # 126 add | 104 select
+    max rf41, rf41, rf50 ; v8dot rf50, rf19, rf7                    # 119 size | 117 load src
+    asr rf59, rf41, rf29 ; sub.ifb rf30, rf30, 1                    # 102 shrv | 126 sub
+    sub.pushc rf50, rf50, rf47 ; sub rf61, rf47, rf50               # 104 select | 119 size
+    max rf59, rf50, rf61 ; sub rf50, rf10, rf59                     # 119 size | 102 sub
+    asr rf61, rf59, rf29 ; v8dot rf56, rf33, rf7                    # 102 shrv | 117 load src
+    max rf50, rf50, 0 ; sub rf61, rf10, rf61                        # 102 limit | 102 sub
+    min rf41, rf41, rf50 ; sub rf50, rf47, rf56                     # 103 amount | 119 size
+    max rf61, rf61, 0 ; v8dot rf45, rf46, rf7                       # 102 limit | 117 load src
+    min rf59, rf59, rf61 ; sub.ifb rf41, 0, rf41                    # 103 amount | 104 select
+    shr rf38, rf60, rf38 ; sub.pushc rf56, rf56, rf47               # 117 load src | 104 select
+    max rf50, rf56, rf50 ; sub.ifb rf59, 0, rf59                    # 119 size | 104 select
+    asr rf56, rf50, rf29 ; sub.pushc rf60, rf45, rf47               # 102 shrv | 104 select
+    shr rf34, rf34, rf58 ; sub rf45, rf47, rf45                     # 117 load src | 119 size
+    max rf56, rf60, rf45 ; sub rf45, rf10, rf56                     # 119 size | 102 sub
+    asr rf60, rf56, rf29 ; smul24 rf41, rf41, rf24                  # 102 shrv | 120 parts0
+    max rf45, rf45, 0 ; sub rf60, rf10, rf60                        # 102 limit | 102 sub
+    min rf50, rf50, rf45 ; smul24 rf45, rf59, rf24                  # 103 amount | 120 parts1
+    max rf41, rf60, 0 ; add rf45, rf41, rf45                        # 102 limit | 125 add
+    min rf41, rf56, rf41 ; sub.ifb rf50, 0, rf50                    # 103 amount | 104 select
+    shr rf32, rf32, rf44 ; smul24 rf44, rf50, rf27                  # 117 load src | 120 parts2
+    shr rf49, rf55, rf49 ; sub.ifa rf41, 0, rf41                    # 117 load src | 104 select
+    add rf44, rf45, rf44 ; smul24 rf41, rf41, rf27                  # 125 add | 120 parts3
+    shr rf41, rf37, -8 ; add rf37, rf44, rf41                       # 117 load src | 125 add
+    sub.pushn -, rf37, 0 ; sub rf44, rf48, rf41                     # 126 sub | 119 size
+    add rf37, rf37, 8 ; sub.pushc rf41, rf41, rf48                  # 126 add | 104 select
+    max rf19, rf41, rf44 ; v8dot rf41, rf19, rf14                   # 119 size | 117 load src
+    asr rf44, rf19, rf29 ; sub.ifb rf37, rf37, 1                    # 102 shrv | 126 sub
+    sub.pushc rf41, rf41, rf48 ; sub rf45, rf48, rf41               # 104 select | 119 size
+    max rf44, rf41, rf45 ; sub rf41, rf10, rf44                     # 119 size | 102 sub
+    asr rf33, rf44, rf29 ; v8dot rf45, rf33, rf14                   # 102 shrv | 117 load src
+    max rf33, rf41, 0 ; sub rf41, rf10, rf33                        # 102 limit | 102 sub
+    min rf19, rf19, rf33 ; sub rf33, rf48, rf45                     # 103 amount | 119 size
+    max rf41, rf41, 0 ; v8dot rf46, rf46, rf14                      # 102 limit | 117 load src
+    min rf41, rf44, rf41 ; sub.ifb rf19, 0, rf19                    # 103 amount | 104 select
+    sub.pushc rf45, rf45, rf48 ; sub.ifa rf41, 0, rf41              # 104 select
+    max rf33, rf45, rf33 ; sub.pushc rf45, rf46, rf48               # 119 size | 104 select
+    asr rf46, rf33, rf29 ; sub rf44, rf48, rf46                     # 102 shrv | 119 size
+    max rf45, rf45, rf44 ; sub rf44, rf10, rf46                     # 119 size | 102 sub
+    asr rf46, rf45, rf29 ; smul24 rf19, rf19, rf24                  # 102 shrv | 120 parts0
+    max rf44, rf44, 0 ; sub rf46, rf10, rf46                        # 102 limit | 102 sub
+    min rf41, rf33, rf44 ; smul24 rf33, rf41, rf24                  # 103 amount | 120 parts1
+    max rf51, rf46, 0 ; add rf46, rf51, rf51                        # 102 limit | 117 load src
+    min rf45, rf45, rf51 ; sub.ifb rf41, 0, rf41                    # 103 amount | 104 select
+    shl rf41, rf46, rf52 ; smul24 rf46, rf41, rf27                  # 117 load src | 120 parts2
+    sub.ifa rf45, 0, rf45 ; add rf19, rf19, rf33                    # 104 select | 125 add
+    add rf43, rf43, rf43 ; smul24 rf45, rf45, rf27                  # 117 load src | 120 parts3
+    shl rf19, rf43, rf40 ; add rf40, rf19, rf46                     # 117 load src | 125 add
+    add rf38, rf38, rf41 ; add rf40, rf40, rf45                     # 117 load src | 125 add
+    add rf19, rf34, rf19 ; sub.pushn -, rf40, 0                     # 117 load src | 126 sub
+    and rf34, rf38, rf9 ; v8dot rf41, rf39, 1                       # 117 load src | 107 px
+    add rf40, rf40, 8 ; sub.pushc rf45, rf34, rf41                  # 126 add | 104 select
+    and rf43, rf19, rf9 ; sub rf34, rf41, rf34                      # 117 load src | 119 size
+    max rf34, rf45, rf34 ; sub.ifb rf40, rf40, 1                    # 119 size | 126 sub
+    asr rf45, rf34, rf29 ; sub.pushc rf46, rf43, rf41               # 102 shrv | 104 select
+    sub rf43, rf41, rf43 ; add rf36, rf36, rf36                     # 119 size | 117 load src
+    max rf45, rf46, rf43 ; sub rf43, rf10, rf45                     # 119 size | 102 sub
+    asr rf46, rf45, rf29 ; add rf31, rf31, rf31                     # 102 shrv | 117 load src
+    shl rf35, rf36, rf35 ; sub rf36, rf10, rf46                     # 117 load src | 102 sub
+    max rf35, rf43, 0 ; add rf32, rf32, rf35                        # 102 limit | 117 load src
+    shl rf25, rf31, rf25 ; v8dot rf31, rf32, 1                      # 117 load src
+    min rf34, rf34, rf35 ; add rf25, rf49, rf25                     # 103 amount | 117 load src
+    max rf36, rf36, 0 ; sub rf35, rf41, rf31                        # 102 limit | 119 size
+    min rf36, rf45, rf36 ; sub.ifb rf34, 0, rf34                    # 103 amount | 104 select
+    and rf45, rf25, rf9 ; sub.pushc rf31, rf31, rf41                # 117 load src | 104 select
+    max rf31, rf31, rf35 ; sub.ifb rf36, 0, rf36                    # 119 size | 104 select
+    asr rf35, rf31, rf29 ; sub.pushc rf49, rf45, rf41               # 102 shrv | 104 select
+    sub rf45, rf41, rf45 ; sub rf35, rf10, rf35                     # 119 size | 102 sub
+    max rf45, rf49, rf45 ; smul24 rf34, rf34, rf24                  # 119 size | 120 parts0
+    asr rf49, rf45, rf29 ; smul24 rf36, rf36, rf24                  # 102 shrv | 120 parts1
+    max rf35, rf35, 0 ; sub rf49, rf10, rf49                        # 102 limit | 102 sub
+    min rf31, rf31, rf35 ; add rf34, rf34, rf36                     # 103 amount | 125 add
+    max rf49, rf49, 0 ; v8dot rf35, rf38, rf20                      # 102 limit | 117 load src
+    min rf45, rf45, rf49 ; sub.ifb rf31, 0, rf31                    # 103 amount | 104 select
+    sub.ifa rf45, 0, rf45 ; smul24 rf31, rf31, rf27                 # 104 select | 120 parts2
+    add rf34, rf34, rf31 ; smul24 rf31, rf45, rf27                  # 125 add | 120 parts3
+    add rf31, rf34, rf31 ; v8dot rf34, rf39, rf20                   # 125 add | 107 px
+    sub.pushn -, rf31, 0 ; sub rf45, rf34, rf35                     # 126 sub | 119 size
+    add rf31, rf31, 8 ; sub.pushc rf35, rf35, rf34                  # 126 add | 104 select
+    max rf35, rf35, rf45 ; v8dot rf45, rf19, rf20                   # 119 size | 117 load src
+    asr rf49, rf35, rf29 ; sub.ifb rf31, rf31, 1                    # 102 shrv | 126 sub
+    sub.pushc rf45, rf45, rf34 ; sub rf36, rf34, rf45               # 104 select | 119 size
+    max rf45, rf45, rf36 ; sub rf36, rf10, rf49                     # 119 size | 102 sub
+    asr rf49, rf45, rf29 ; v8dot rf43, rf32, rf20                   # 102 shrv | 117 load src
+    max rf36, rf36, 0 ; sub rf49, rf10, rf49                        # 102 limit | 102 sub
+    min rf35, rf35, rf36 ; sub rf36, rf34, rf43                     # 103 amount | 119 size
+    max rf49, rf49, 0 ; v8dot rf46, rf25, rf20                      # 102 limit | 117 load src
+    min rf45, rf45, rf49 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 select
+    sub.pushc rf43, rf43, rf34 ; sub.ifa rf45, 0, rf45              # 104 select
+    max rf36, rf43, rf36 ; sub.pushc rf43, rf46, rf34               # 119 size | 104 select
+    asr rf46, rf36, rf29 ; sub rf49, rf34, rf46                     # 102 shrv | 119 size
+    max rf46, rf43, rf49 ; sub rf43, rf10, rf46                     # 119 size | 102 sub
+    asr rf49, rf46, rf29 ; smul24 rf35, rf35, rf24                  # 102 shrv | 120 parts0
+    max rf43, rf43, 0 ; sub rf49, rf10, rf49                        # 102 limit | 102 sub
+    min rf43, rf36, rf43 ; smul24 rf36, rf45, rf24                  # 103 amount | 120 parts1
+    max rf35, rf49, 0 ; add rf36, rf35, rf36                        # 102 limit | 125 add
+    min rf35, rf46, rf35 ; sub.ifb rf43, 0, rf43                    # 103 amount | 104 select
+    sub.ifa rf35, 0, rf35 ; smul24 rf43, rf43, rf27                 # 104 select | 120 parts2
+    add rf36, rf36, rf43 ; smul24 rf35, rf35, rf27                  # 125 add | 120 parts3
+    add rf35, rf36, rf35 ; v8dot rf36, rf38, rf7                    # 125 add | 117 load src
+    sub.pushn -, rf35, 0 ; v8dot rf43, rf39, rf7                    # 126 sub | 107 px
+    add rf35, rf35, 8 ; sub.pushc rf46, rf36, rf43                  # 126 add | 104 select
+    sub rf36, rf43, rf36 ; v8dot rf49, rf19, rf7                    # 119 size | 117 load src
+    max rf36, rf46, rf36 ; sub.ifb rf35, rf35, 1                    # 119 size | 126 sub
+    asr rf46, rf36, rf29 ; sub.pushc rf45, rf49, rf43               # 102 shrv | 104 select
+    sub rf49, rf43, rf49 ; sub rf46, rf10, rf46                     # 119 size | 102 sub
+    max rf45, rf45, rf49 ; v8dot rf49, rf32, rf7                    # 119 size | 117 load src
+    asr rf33, rf45, rf29 ; sub rf52, rf43, rf49                     # 102 shrv | 119 size
+    max rf33, rf46, 0 ; sub rf46, rf10, rf33                        # 102 limit | 102 sub
+    min rf33, rf36, rf33 ; v8dot rf36, rf25, rf7                    # 103 amount | 117 load src
+    max rf46, rf46, 0 ; sub rf51, rf43, rf36                        # 102 limit | 119 size
+    min rf45, rf45, rf46 ; sub.ifb rf33, 0, rf33                    # 103 amount | 104 select
+    sub.pushc rf49, rf49, rf43 ; sub.ifa rf45, 0, rf45              # 104 select
+    max rf36, rf49, rf52 ; sub.pushc rf49, rf36, rf43               # 119 size | 104 select
+    asr rf52, rf36, rf29 ; smul24 rf33, rf33, rf24                  # 102 shrv | 120 parts0
+    max rf51, rf49, rf51 ; sub rf49, rf10, rf52                     # 119 size | 102 sub
+    asr rf52, rf51, rf29 ; smul24 rf45, rf45, rf24                  # 102 shrv | 120 parts1
+    max rf49, rf49, 0 ; sub rf52, rf10, rf52                        # 102 limit | 102 sub
+    min rf33, rf36, rf49 ; add rf36, rf33, rf45                     # 103 amount | 125 add
+    max rf38, rf52, 0 ; v8dot rf52, rf38, rf14                      # 102 limit | 117 load src
+    min rf38, rf51, rf38 ; sub.ifb rf33, 0, rf33                    # 103 amount | 104 select
+    asr rf26, rf26, 4 ; smul24 rf33, rf33, rf27                     # 126 rounded | 120 parts2
+    asr rf30, rf30, 4 ; add rf33, rf36, rf33                        # 126 rounded | 125 add
+    asr rf37, rf37, 4 ; v8dot rf39, rf39, rf14                      # 126 rounded | 107 px
+    asr rf40, rf40, 4 ; sub rf36, rf39, rf52                        # 126 rounded | 119 size
+    asr rf19, rf31, 4 ; v8dot rf31, rf19, rf14                      # 126 rounded | 117 load src
+    asr rf35, rf35, 4 ; sub rf51, rf39, rf31                        # 126 rounded | 119 size
+    shl rf32, rf12, 3 ; v8dot rf12, rf32, rf14                      # 117 table | 117 load src
+    sub.ifa rf38, 0, rf38 ; sub rf45, rf39, rf12                    # 104 select | 119 size
+    shr rf38, rf25, -8 ; smul24 rf25, rf38, rf27                    # 117 load src | 120 parts3
+    add rf25, rf33, rf25 ; sub rf33, rf39, rf38                     # 125 add | 119 size
+    sub.pushn -, rf25, 0 ; add rf23, rf23, rf26                     # 126 sub | 129 add
+    max rf23, rf23, 0 ; sub.pushc rf52, rf52, rf39                  # 129 max | 104 select
+    max rf36, rf52, rf36 ; add rf25, rf25, 8                        # 119 size | 126 add
+    asr rf52, rf36, rf29 ; sub.ifb rf25, rf25, 1                    # 102 shrv | 126 sub
+    asr rf25, rf25, 4 ; sub.pushc rf31, rf31, rf39                  # 126 rounded | 104 select
+    max rf51, rf31, rf51 ; sub rf31, rf10, rf52                     # 119 size | 102 sub
+    asr rf42, rf51, rf29 ; add rf30, rf42, rf30                     # 102 shrv | 129 add
+    max rf31, rf31, 0 ; sub rf42, rf10, rf42                        # 102 limit | 102 sub
+    min rf36, rf36, rf31 ; add rf31, rf47, rf37                     # 103 amount | 129 add
+    max rf42, rf42, 0 ; add rf40, rf48, rf40                        # 102 limit | 129 add
+    min rf42, rf51, rf42 ; sub.ifb rf36, 0, rf36                    # 103 amount | 104 select
+    max rf12, rf30, 0 ; sub.pushc rf30, rf12, rf39                  # 129 max | 104 select
+    max rf30, rf30, rf45 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
+    asr rf38, rf30, rf29 ; sub.pushc rf45, rf38, rf39               # 102 shrv | 104 select
+    max rf38, rf45, rf33 ; sub rf33, rf10, rf38                     # 119 size | 102 sub
+    asr rf36, rf38, rf29 ; smul24 rf29, rf36, rf24                  # 102 shrv | 120 parts0
+    max rf10, rf33, 0 ; sub rf33, rf10, rf36                        # 102 limit | 102 sub
+    min rf24, rf30, rf10 ; smul24 rf10, rf42, rf24                  # 103 amount | 120 parts1
+    max rf10, rf33, 0 ; add rf29, rf29, rf10                        # 102 limit | 125 add
+    min rf10, rf38, rf10 ; sub.ifb rf24, 0, rf24                    # 103 amount | 104 select
+    max rf24, rf31, 0 ; smul24 rf31, rf24, rf27                     # 129 max | 120 parts2
+    max rf29, rf40, 0 ; add rf31, rf29, rf31                        # 129 max | 125 add
+    min rf23, rf23, rf9 ; sub.ifa rf10, 0, rf10                     # 129 limited | 104 select
+    min rf10, rf12, rf9 ; smul24 rf12, rf10, rf27                   # 129 limited | 120 parts3
+    min rf12, rf24, rf9 ; add rf24, rf31, rf12                      # 129 limited | 125 add
+    min rf29, rf29, rf9 ; add rf31, rf24, 8                         # 129 limited | 126 add
+    vpack rf23, rf23, rf10 ; sub.pushn -, rf24, 0                   # 130 store dst | 126 sub
+    vpack rf29, rf12, rf29 ; sub.ifa rf31, rf31, 1                  # 130 store dst | 126 sub
+    asr rf31, rf31, 4 ; add rf19, rf41, rf19                        # 126 rounded | 129 add
+    max rf34, rf19, 0 ; add rf19, rf34, rf35                        # 129 max | 129 add
+    max rf25, rf19, 0 ; add rf19, rf43, rf25                        # 129 max | 129 add
+    max rf31, rf19, 0 ; add rf19, rf39, rf31                        # 129 max | 129 add
+    max rf39, rf19, 0 ; add rf19, rf18, rf5                         # 129 max | 117 load src
+    min rf34, rf34, rf9 ; v8dot rf10, rf6, 1                        # 129 limited | 60 pri
+    shl rf43, rf10, 2 ; sub.pushc -, rf0, rf2                       # 97 table | 130 store dst
+    min rf25, rf25, rf9 ; mov rf2, rf3                              # 129 limited | next trip
+    min rf31, rf31, rf9 ; sub.pushc -, rf0, rf3                     # 129 limited | whether there is a batch more
+    min rf39, rf39, rf9 ; add rf3, rf2, rf1                         # 129 limited | the item's record
+    umin tmuau, rf3, rf0                                            # the item's record | uniform 0xfffffffb (vec3)
+    asr rf12, rf10, 1 ; add tmua, rf11, rf43                        # 99 shr | 97 table
+    vpack rf25, rf34, rf25 ; add tmuau, rf15, rf32 ; thrsw          # 130 store dst | 117 table | uniform 0xfffffffa (vec2)
+    vpack rf31, rf31, rf39 ; add tmuau, rf16, rf32                  # 130 store dst | 117 table | uniform 0xfffffffa (vec2)
+    nop
+    v8pack tmud, rf23, rf29                                         # 130 store dst
+    v8pack tmud, rf25, rf31                                         # 130 store dst
+    nop ; add.ifnb tmuau, rf28, rf21                                # 130 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

@@ -5,12 +5,12 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash c5335129a45d629d
+# input hash fc4331e85851fa32
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 379 instructions a trip, 94.8 an item; 359 at least for all it does.
-# 59 of the 64 registers that 2 threads a QPU leave each.
+# 377 instructions a trip, 94.2 an item; 359 at least for all it does.
+# 60 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 14 load 36 words, 2 store 4.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
 #
@@ -44,6 +44,7 @@
 .uniform 0x00d700d7
 .uniform 0x0fff0fff
 .uniform 0x40ff40ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
@@ -51,8 +52,8 @@
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
-.uniform 0xfffffffb  # vec3
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
@@ -93,8 +94,8 @@
     nop ; smul24 rf15, rf6, rf7 ; ldtmu.rf13                        # 60 pri | 107 px
     nop ; ldunifrf.rf14                                             # 107 px | uniform 0x00ff00ff
     and rf18, rf9, rf14 ; ldunifrf.rf38                             # 107 px | 130 store dst | uniform value:dst_stride
-    and rf33, rf13, rf14 ; smul24 rf25, rf8, rf38 ; ldunifrf.rf8    # 107 px | 130 store dst | 60 pri | uniform 0x40004000
-    add rf9, rf15, rf8 ; sub rf32, rf9, rf18 ; ldunifrf.rf15        # 60 pri | 107 px | uniform 0x3ff33ff3
+    sub rf32, rf9, rf18 ; smul24 rf25, rf8, rf38 ; ldunifrf.rf8     # 107 px | 130 store dst | 60 pri | uniform 0x40004000
+    nop ; add rf9, rf15, rf8 ; ldunifrf.rf15                        # 60 pri | 107 px | uniform 0x3ff33ff3
     nop ; add rf16, rf18, rf15 ; ldunifrf.rf17                      # 107 px | uniform 0xbfffc000
     nop ; add rf18, rf18, rf17 ; ldtmu.rf21                         # 107 px | 117 table
     nop ; smul24 rf24, rf21, rf10 ; ldunifrf.rf26                   # 117 load src | 62 damping | uniform 0x00010000
@@ -102,388 +103,387 @@
     nop ; add rf39, rf22, rf25 ; ldtmu.rf22                         # 130 store dst | 117 table
     nop ; ldunifrf.rf25                                             # 119 size | uniform 0x80008000
     nop ; ldunifrf.rf28                                             # 97 table | uniform table:log2
-    nop ; ldunifrf.rf34                                             # 126 add | uniform 0x00d700d7
-    nop ; ldunifrf.rf35                                             # 126 rounded | uniform 0x0fff0fff
-    nop ; ldunifrf.rf36                                             # 129 limited | uniform 0x40ff40ff
+    nop ; ldunifrf.rf33                                             # 126 add | uniform 0x00d700d7
+    nop ; ldunifrf.rf34                                             # 126 rounded | uniform 0x0fff0fff
+    nop ; ldunifrf.rf35                                             # 129 limited | uniform 0x40ff40ff
+    nop ; ldunifrf.rf36                                             # 130 clip | uniform 0x00000100
     nop ; ldunifrf.rf37                                             # 130 clip | uniform 0xbfbfc000
 loop:
-    sub rf41, rf13, rf33 ; smul24 rf42, rf22, rf10 ; ldtmu.rf13     # 107 px | 117 load src | 117 table
-    add rf21, rf24, rf13 ; smul24 rf24, rf21, -1                    # 117 load src | 117 mul
-    add rf13, rf12, rf21 ; smul24 rf43, rf13, -1                    # 117 load src | 117 mul
-    and tmuau, rf13, -4 ; smul24 rf24, rf24, rf10                   # 117 load src | uniform 0xfffffffb (vec3)
-    add tmua, rf28, rf29 ; add rf29, rf24, rf43 ; thrsw ; ldtmu.rf24 # 97 table | 117 load src | 117 table
-    shl rf13, rf13, 3 ; add rf43, rf12, rf29                        # 117 load src
-    and tmuau, rf43, -4 ; add rf44, rf33, rf17                      # 117 load src | 107 px | uniform 0xfffffffb (vec3)
-    not rf45, rf13 ; add rf46, rf33, rf15 ; thrsw ; ldtmu.rf33      # 117 load src | 107 px
-    shr rf47, rf33, rf13 ; ldtmu.rf33                               # 117 load src
-    shr rf48, rf33, rf13 ; add rf33, rf33, rf33 ; ldtmu.rf13        # 117 load src
-    shl rf13, rf33, rf45 ; add rf33, rf13, rf13 ; thrsw ; ldtmu.rf49 # 117 load src | 97 table
-    shl rf43, rf43, 3 ; add rf13, rf47, rf13                        # 117 load src
-    shl rf33, rf33, rf45 ; sub rf45, -1, rf43                       # 117 load src
-    and rf48, rf13, rf14 ; add rf33, rf48, rf33 ; ldtmu.rf47        # 117 load src
-    shr rf50, rf47, rf43 ; sub rf13, rf13, rf48 ; ldtmu.rf47        # 117 load src
-    shr rf51, rf47, rf43 ; add rf47, rf47, rf47 ; ldtmu.rf43        # 117 load src
-    shl rf43, rf47, rf45 ; add rf47, rf43, rf43                     # 117 load src
-    shl rf45, rf47, rf45 ; add rf43, rf50, rf43                     # 117 load src
-    and rf51, rf43, rf14 ; add rf45, rf51, rf45                     # 117 load src
-    and rf43, rf33, rf14 ; sub rf47, rf43, rf51                     # 117 load src
-    shr rf32, rf32, 8 ; sub rf33, rf33, rf43                        # 107 px | 117 load src
-    shr rf50, rf41, 8 ; add rf41, rf32, rf17                        # 107 px
-    shr rf52, rf13, 8 ; add rf13, rf50, rf17                        # 117 load src | 107 px
-    shr rf52, rf33, 8 ; sub rf33, rf52, rf41                        # 117 load src | 119 sub
-    sub rf52, rf52, rf13 ; sub rf48, rf48, rf18                     # 119 sub
-    shr rf47, rf47, 8 ; sub rf27, rf27, rf49                        # 117 load src | 97 sub
-    max rf27, rf27, 0 ; sub rf47, rf47, rf41                        # 97 pri_shift | 119 sub
-    sub rf49, rf25, rf33 ; sub rf43, rf43, rf44                     # 119 size | 119 sub
-    vfmax rf49, rf33, rf49 ; sub rf53, rf25, rf52                   # 119 size
-    vfmax rf54, rf52, rf53 ; sub rf53, rf25, rf48                   # 119 size
-    vfmax rf53, rf48, rf53 ; sub rf55, rf25, rf43                   # 119 size
-    shr rf6, rf49, rf27 ; sub.pushc -, rf30, rf6                    # 102 shrv | 111 select
-    vfmax rf55, rf43, rf55 ; mov.ifna rf40, 4                       # 119 size | 111 select
-    shr rf54, rf54, rf27 ; add rf32, rf32, rf15                     # 102 shrv | 107 px
-    shr rf50, rf53, rf27 ; add rf53, rf50, rf15                     # 102 shrv | 107 px
-    and rf6, rf6, rf14                                              # 102 shrv
-    shr rf55, rf55, rf27 ; sub rf6, rf9, rf6                        # 102 shrv | 102 sub
-    and rf54, rf54, rf14                                            # 102 shrv
-    and rf50, rf50, rf14 ; sub rf54, rf9, rf54                      # 102 shrv | 102 sub
-    and rf55, rf55, rf14 ; sub rf50, rf9, rf50                      # 102 shrv | 102 sub
-    vfmax rf6, rf6, rf8 ; sub rf51, rf51, rf18                      # 102 limit | 119 sub
-    vfmax rf55, rf54, rf8 ; sub rf54, rf9, rf55                     # 102 limit | 102 sub
-    vfmax rf50, rf50, rf8 ; sub rf30, rf25, rf6                     # 102 limit | 104 sub
-    vfmin rf33, rf33, rf6 ; sub rf6, rf25, rf55                     # 104 min | 104 sub
-    vfmax rf49, rf54, rf8 ; sub rf54, rf25, rf50                    # 102 limit | 104 sub
-    vfmin rf55, rf52, rf55 ; sub rf52, rf25, rf49                   # 104 min | 104 sub
-    vfmin rf48, rf48, rf50                                          # 104 min
-    vfmax rf33, rf33, rf30 ; sub rf30, rf25, rf51                   # 104 max | 119 size
-    vfmin rf43, rf43, rf49 ; add rf33, rf33, rf17                   # 104 min | 104 max
-    vfmax rf33, rf55, rf6 ; smul24 rf6, rf33, rf40                  # 104 max | 120 parts0
-    vfmax rf30, rf51, rf30 ; add rf33, rf33, rf17                   # 119 size | 104 max
-    shr rf30, rf30, rf27 ; smul24 rf33, rf33, rf40                  # 102 shrv | 120 parts0
-    and rf30, rf30, rf14                                            # 102 shrv
-    vfmax rf30, rf48, rf54 ; sub rf48, rf9, rf30                    # 104 max | 102 sub
-    and rf54, rf45, rf14 ; add rf30, rf30, rf17                     # 117 load src | 104 max
-    vfmax rf48, rf48, rf8 ; smul24 rf30, rf30, rf40                 # 102 limit | 120 parts0
-    vfmin rf42, rf51, rf48 ; add rf51, rf42, rf24                   # 104 min | 117 load src
-    add rf55, rf12, rf51 ; sub rf45, rf45, rf54                     # 117 load src
-    shr rf45, rf45, 8 ; sub rf49, rf25, rf47                        # 117 load src | 119 size
-    vfmax rf49, rf47, rf49 ; sub rf45, rf45, rf13                   # 119 size | 119 sub
-    shr rf54, rf49, rf27 ; sub rf49, rf54, rf44                     # 102 shrv | 119 sub
-    and rf54, rf54, rf14 ; sub rf50, rf25, rf45                     # 102 shrv | 119 size
-    vfmax rf43, rf43, rf52 ; sub rf52, rf25, rf49                   # 104 max | 119 size
-    vfmax rf54, rf45, rf50 ; sub rf50, rf9, rf54                    # 119 size | 102 sub
-    vfmax rf52, rf49, rf52 ; sub rf48, rf25, rf48                   # 119 size | 104 sub
-    shr rf54, rf54, rf27 ; add rf43, rf43, rf17                     # 102 shrv | 104 max
-    shr rf52, rf52, rf27 ; smul24 rf43, rf43, rf40                  # 102 shrv | 120 parts0
-    and tmuau, rf55, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    and rf54, rf54, rf14 ; thrsw                                    # 102 shrv
-    shl rf55, rf55, 3 ; sub rf54, rf9, rf54                         # 117 load src | 102 sub
-    not rf56, rf55                                                  # 117 load src
-    and rf52, rf52, rf14 ; ldtmu.rf57                               # 102 shrv | 117 load src
-    vfmax rf50, rf50, rf8 ; sub rf52, rf9, rf52                     # 102 limit | 102 sub
-    vfmax rf54, rf54, rf8 ; sub rf58, rf25, rf50                    # 102 limit | 104 sub
-    vfmin rf50, rf47, rf50 ; sub rf47, rf25, rf54                   # 104 min | 104 sub
-    vfmax rf52, rf52, rf8                                           # 102 limit
-    vfmax rf58, rf50, rf58 ; sub rf50, rf25, rf52                   # 104 max | 104 sub
-    vfmin rf52, rf49, rf52 ; add rf49, rf58, rf17                   # 104 min | 104 max
-    vfmin rf54, rf45, rf54 ; smul24 rf49, rf49, rf40 ; ldtmu.rf45   # 104 min | 120 parts1 | 117 load src
-    vfmax rf49, rf54, rf47 ; add rf47, rf6, rf49 ; ldtmu.rf6        # 104 max | 125 add | 117 load src
-    shr rf49, rf57, rf55 ; add rf57, rf49, rf17                     # 117 load src | 104 max
-    vfmax rf42, rf42, rf48 ; add rf48, rf45, rf45                   # 104 max | 117 load src
-    shr rf6, rf45, rf55 ; add rf45, rf6, rf6                        # 117 load src
-    shl rf48, rf48, rf56 ; add rf42, rf42, rf17                     # 117 load src | 104 max
-    shl rf48, rf45, rf56 ; add rf45, rf49, rf48                     # 117 load src
-    and rf48, rf45, rf14 ; add rf6, rf6, rf48                       # 117 load src
-    and rf49, rf6, rf14 ; sub rf45, rf45, rf48                      # 117 load src
-    shr rf48, rf45, 8 ; sub rf45, rf48, rf18                        # 117 load src | 119 sub
-    vfmax rf6, rf52, rf50 ; sub rf50, rf6, rf49                     # 104 max | 117 load src
-    sub rf52, rf48, rf41 ; sub rf48, rf25, rf45                     # 119 sub | 119 size
-    vfmax rf48, rf45, rf48 ; add rf6, rf6, rf17                     # 119 size | 104 max
-    shr rf57, rf48, rf27 ; smul24 rf48, rf57, rf40                  # 102 shrv | 120 parts1
-    and rf57, rf57, rf14 ; smul24 rf42, rf42, rf40                  # 102 shrv | 120 parts1
-    sub rf57, rf9, rf57 ; smul24 rf6, rf6, rf40                     # 102 sub | 120 parts1
-    shr rf48, rf50, 8 ; add rf33, rf33, rf48                        # 117 load src | 125 add
-    vfmax rf42, rf57, rf8 ; add rf30, rf30, rf42                    # 102 limit | 125 add
-    vfmin rf22, rf45, rf42 ; smul24 rf45, rf22, -1                  # 104 min | 117 mul
-    sub rf24, rf48, rf13 ; smul24 rf48, rf24, -1                    # 119 sub | 117 mul
-    sub rf45, rf25, rf52 ; smul24 rf57, rf45, rf10                  # 119 size | 117 load src
-    vfmax rf49, rf52, rf45 ; sub rf45, rf49, rf44                   # 119 size | 119 sub
-    shr rf49, rf49, rf27 ; sub rf50, rf25, rf24                     # 102 shrv | 119 size
-    vfmax rf56, rf24, rf50 ; sub rf50, rf25, rf45                   # 119 size
-    vfmax rf50, rf45, rf50 ; sub rf42, rf25, rf42                   # 119 size | 104 sub
-    and rf43, rf49, rf14 ; add rf6, rf43, rf6                       # 102 shrv | 125 add
-    shr rf48, rf56, rf27 ; add rf56, rf57, rf48                     # 102 shrv | 117 load src
-    shr rf50, rf50, rf27 ; add rf57, rf12, rf56                     # 102 shrv | 117 load src
-    and tmuau, rf57, -4 ; sub rf43, rf9, rf43                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    and rf48, rf48, rf14 ; mov rf49, rf31 ; thrsw                   # 102 shrv | 111 select
-    shl rf57, rf57, 3 ; sub rf48, rf9, rf48                         # 117 load src | 102 sub
-    not rf55, rf57 ; mov.ifna rf49, 2                               # 117 load src | 111 select
-    and rf50, rf50, rf14                                            # 102 shrv
-    vfmax rf43, rf43, rf8 ; sub rf50, rf9, rf50                     # 102 limit | 102 sub
-    vfmax rf48, rf48, rf8 ; sub rf54, rf25, rf43                    # 102 limit | 104 sub
-    vfmin rf52, rf52, rf43 ; sub rf43, rf25, rf48                   # 104 min | 104 sub
-    vfmax rf50, rf50, rf8                                           # 102 limit
-    vfmin rf48, rf24, rf48 ; sub rf24, rf25, rf50                   # 104 min | 104 sub
-    vfmax rf52, rf52, rf54                                          # 104 max
-    vfmin rf50, rf45, rf50 ; add rf45, rf52, rf17 ; ldtmu.rf52      # 104 min | 104 max | 117 load src
-    vfmax rf45, rf48, rf43 ; smul24 rf43, rf45, rf49 ; ldtmu.rf48   # 104 max | 120 parts2 | 117 load src
-    vfmax rf22, rf22, rf42 ; add rf42, rf48, rf48                   # 104 max | 117 load src
-    vfmax rf24, rf50, rf24 ; add rf45, rf45, rf17                   # 104 max
-    shr rf50, rf52, rf57 ; add rf22, rf22, rf17 ; ldtmu.rf52        # 117 load src | 104 max
-    shl rf42, rf42, rf55 ; add rf52, rf52, rf52                     # 117 load src
-    shr rf48, rf48, rf57 ; add rf42, rf50, rf42                     # 117 load src
-    shl rf52, rf52, rf55 ; add rf24, rf24, rf17                     # 117 load src | 104 max
-    and rf52, rf42, rf14 ; add rf48, rf48, rf52                     # 117 load src
-    and rf55, rf48, rf14 ; sub rf42, rf42, rf52                     # 117 load src
-    shr rf42, rf42, 8 ; sub rf48, rf48, rf55                        # 117 load src
-    shr rf42, rf48, 8 ; sub rf41, rf42, rf41                        # 117 load src | 119 sub
-    sub rf18, rf42, rf13 ; sub rf13, rf52, rf18                     # 119 sub
-    sub rf55, rf25, rf41 ; sub rf44, rf55, rf44                     # 119 size | 119 sub
-    vfmax rf55, rf41, rf55 ; sub rf42, rf25, rf18                   # 119 size
-    vfmax rf52, rf18, rf42 ; sub rf42, rf25, rf13                   # 119 size
-    vfmax rf42, rf13, rf42 ; sub rf48, rf25, rf44                   # 119 size
-    shr rf55, rf55, rf27 ; smul24 rf45, rf45, rf49                  # 102 shrv | 120 parts2
-    vfmax rf48, rf44, rf48 ; smul24 rf22, rf22, rf49                # 119 size | 120 parts2
-    shr rf43, rf42, rf27 ; add rf42, rf47, rf43                     # 102 shrv | 125 add
-    shr rf52, rf52, rf27 ; smul24 rf24, rf24, rf49                  # 102 shrv | 120 parts2
-    and rf45, rf55, rf14 ; add rf33, rf33, rf45                     # 102 shrv | 125 add
-    shr rf48, rf48, rf27 ; sub rf45, rf9, rf45                      # 102 shrv | 102 sub
-    and rf30, rf52, rf14 ; add rf22, rf30, rf22                     # 102 shrv | 125 add
-    and rf30, rf43, rf14 ; sub rf43, rf9, rf30                      # 102 shrv | 102 sub
-    and rf48, rf48, rf14 ; sub rf30, rf9, rf30                      # 102 shrv | 102 sub
-    vfmax rf45, rf45, rf8 ; sub rf48, rf9, rf48                     # 102 limit | 102 sub
-    vfmax rf43, rf43, rf8 ; sub rf52, rf25, rf45                    # 102 limit | 104 sub
-    vfmax rf30, rf30, rf8 ; sub rf55, rf25, rf43                    # 102 limit | 104 sub
-    vfmin rf45, rf41, rf45 ; sub rf41, rf25, rf30                   # 104 min | 104 sub
-    vfmax rf24, rf48, rf8 ; add rf6, rf6, rf24                      # 102 limit | 125 add
-    vfmin rf43, rf18, rf43 ; sub rf18, rf25, rf24                   # 104 min | 104 sub
-    vfmin rf13, rf13, rf30 ; sub.pushc -, rf0, rf2                  # 104 min | 130 store dst
-    vfmax rf12, rf45, rf52 ; add rf45, rf12, rf10                   # 104 max | 107 px
-    mov tmuau, rf45 ; add rf21, rf45, rf21 ; thrsw                  # 107 px | 117 load src | uniform 0xfffffffa (vec2)
-    and tmuau, rf21, -4 ; add rf12, rf12, rf17                      # 117 load src | 104 max | uniform 0xfffffffb (vec3)
-    shl rf21, rf21, 3 ; smul24 rf12, rf12, rf49                     # 117 load src | 120 parts3
-    vfmin rf24, rf44, rf24 ; add rf12, rf42, rf12 ; thrsw ; ldtmu.rf42 # 104 min | 125 add | 107 px
-    and rf52, rf42, rf14 ; add rf44, rf12, rf25                     # 107 px | 125 add
-    vfmax rf12, rf43, rf55 ; add rf43, rf12, rf34                   # 104 max | 126 add
-    vfmax rf13, rf13, rf41 ; sub rf41, rf42, rf52                   # 104 max | 107 px
-    shr rf42, rf41, 8 ; add rf41, rf52, rf17                        # 107 px
-    vfmax rf18, rf24, rf18 ; add rf24, rf42, rf17                   # 104 max | 107 px
-    shr rf44, rf44, 15 ; add rf12, rf12, rf17                       # 126 shr | 104 max
-    and rf44, rf44, rf7 ; add rf13, rf13, rf17                      # 126 shr | 104 max
-    add rf12, rf18, rf17 ; smul24 rf18, rf12, rf49                  # 104 max | 120 parts3
-    add rf18, rf33, rf18 ; smul24 rf13, rf13, rf49 ; ldtmu.rf33     # 125 add | 120 parts3 | 107 px
-    add rf12, rf22, rf13 ; smul24 rf13, rf12, rf49 ; ldtmu.rf22     # 125 add | 120 parts3 | 117 load src
-    shr rf22, rf22, rf21 ; add rf6, rf6, rf13 ; ldtmu.rf13          # 117 load src | 125 add
-    shr rf30, rf13, rf21 ; add rf55, rf13, rf13 ; ldtmu.rf13        # 117 load src
-    and rf21, rf33, rf14 ; sub rf48, -1, rf21                       # 107 px | 117 load src
-    sub rf47, rf33, rf21 ; add rf33, rf21, rf17                     # 107 px
-    shr rf50, rf47, 8 ; add rf47, rf18, rf25                        # 107 px | 125 add
-    shr rf57, rf47, 15 ; add rf47, rf12, rf25                       # 126 shr | 125 add
-    shr rf47, rf47, 15 ; add rf54, rf6, rf25                        # 126 shr | 125 add
-    shr rf18, rf54, 15 ; add rf54, rf18, rf34                       # 126 shr | 126 add
-    and rf57, rf57, rf7 ; add rf12, rf12, rf34                      # 126 shr | 126 add
-    and rf43, rf47, rf7 ; add rf44, rf43, rf44                      # 126 shr | 126 add
-    and rf6, rf18, rf7 ; add rf18, rf6, rf34                        # 126 shr | 126 add
-    shr rf44, rf44, 4 ; add rf54, rf54, rf57                        # 126 rounded | 126 add
-    shr rf43, rf54, 4 ; add rf12, rf12, rf43                        # 126 rounded | 126 add
-    shr rf12, rf12, 4 ; add rf54, rf50, rf17                        # 126 rounded | 107 px
-    and rf6, rf44, rf35 ; add rf18, rf18, rf6                       # 126 rounded | 126 add
-    shr rf18, rf18, 4 ; add rf6, rf32, rf6                          # 126 rounded | 129 add
-    shl rf13, rf55, rf48 ; add rf55, rf13, rf13                     # 117 load src
-    shl rf22, rf55, rf48 ; add rf13, rf22, rf13                     # 117 load src
-    and rf30, rf13, rf14 ; add rf22, rf30, rf22                     # 117 load src
-    and rf48, rf22, rf14 ; sub rf13, rf13, rf30                     # 117 load src
-    shr rf13, rf13, 8 ; sub rf30, rf30, rf41                        # 117 load src | 119 sub
-    and rf13, rf43, rf35 ; sub rf43, rf13, rf24                     # 126 rounded | 119 sub
-    and rf12, rf12, rf35 ; sub rf22, rf22, rf48                     # 126 rounded | 117 load src
-    and rf13, rf18, rf35 ; add rf18, rf53, rf13                     # 126 rounded | 129 add
-    shr rf22, rf22, 8 ; sub rf48, rf48, rf33                        # 117 load src | 119 sub
-    sub rf22, rf22, rf54 ; sub rf53, rf25, rf30                     # 119 sub | 119 size
-    vfmax rf12, rf6, rf8 ; add rf6, rf16, rf12                      # 129 max | 129 add
-    vfmax rf46, rf30, rf53 ; add rf13, rf46, rf13                   # 119 size | 129 add
-    shr rf46, rf46, rf27 ; sub rf53, rf25, rf43                     # 102 shrv | 119 size
-    and rf46, rf46, rf14 ; add rf42, rf42, rf15                     # 102 shrv | 107 px
-    vfmax rf18, rf18, rf8 ; sub rf46, rf9, rf46                     # 129 max | 102 sub
-    vfmax rf50, rf46, rf8 ; add rf46, rf50, rf15                    # 102 limit | 107 px
-    vfmax rf6, rf6, rf8 ; add rf52, rf52, rf15                      # 129 max | 107 px
-    vfmin rf4, rf30, rf50 ; add rf30, rf39, rf4                     # 104 min | 130 store dst
-    vfmin rf12, rf12, rf36 ; add rf21, rf21, rf15                   # 129 limited | 107 px
-    vfmax rf13, rf13, rf8                                           # 129 max
-    vfmin rf18, rf18, rf36                                          # 129 limited
-    vfmin rf6, rf6, rf36 ; sub rf50, rf25, rf50                     # 129 limited | 104 sub
-    vfmax rf53, rf43, rf53                                          # 119 size
-    shr rf53, rf53, rf27                                            # 102 shrv
-    and rf53, rf53, rf14                                            # 102 shrv
-    vfmax rf4, rf4, rf50 ; add rf29, rf45, rf29                     # 104 max | 117 load src
-    sub rf50, rf25, rf48 ; sub rf53, rf9, rf53                      # 119 size | 102 sub
-    vfmax rf4, rf53, rf8 ; add rf53, rf4, rf17                      # 102 limit | 104 max
-    vfmin rf53, rf43, rf4 ; smul24 rf43, rf53, rf40                 # 104 min | 120 parts0
-    shl rf4, rf12, 8 ; sub rf12, rf25, rf4                          # 130 clip | 104 sub
-    vfmin rf6, rf13, rf36 ; add rf4, rf6, rf4                       # 129 limited | 130 clip
-    and tmuau, rf29, -4 ; sub rf13, rf25, rf22                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
-    shl rf29, rf29, 3                                               # 117 load src
-    vfmax rf13, rf22, rf13 ; thrsw                                  # 119 size
-    vfmax rf50, rf48, rf50                                          # 119 size
-    shr rf13, rf13, rf27                                            # 102 shrv
-    shr rf50, rf50, rf27                                            # 102 shrv
-    and rf13, rf13, rf14                                            # 102 shrv
-    and rf13, rf50, rf14 ; sub rf50, rf9, rf13                      # 102 shrv | 102 sub
-    vfmax rf13, rf53, rf12 ; sub rf12, rf9, rf13 ; ldtmu.rf53       # 104 max | 102 sub | 117 load src
-    vfmax rf12, rf12, rf8 ; add rf13, rf13, rf17                    # 102 limit | 104 max
-    vfmin rf48, rf48, rf12 ; sub rf12, rf25, rf12                   # 104 min | 104 sub
-    vfmax rf12, rf48, rf12 ; sub rf48, -1, rf29                     # 104 max | 117 load src
-    shl rf13, rf18, 8 ; smul24 rf18, rf13, rf40                     # 130 clip | 120 parts0
-    vfmax rf12, rf50, rf8 ; add rf50, rf12, rf17                    # 102 limit | 104 max
-    add rf6, rf6, rf13 ; smul24 rf13, rf50, rf40 ; ldtmu.rf50       # 130 clip | 120 parts0 | 117 load src
-    vfmin rf22, rf22, rf12                                          # 104 min
-    tmuwt - ; sub rf12, rf25, rf12                                  # the last trip's stores | 104 sub
-    shr rf4, rf53, rf29 ; add tmud, rf4, rf37                       # 117 load src | 130 store dst
-    shr rf50, rf50, rf29 ; add rf29, rf50, rf50                     # 117 load src
-    vfmax rf6, rf22, rf12 ; add tmud, rf6, rf37 ; ldtmu.rf12        # 104 max | 130 store dst | 117 load src
-    shl rf12, rf29, rf48 ; add rf29, rf12, rf12                     # 117 load src
-    shl rf12, rf29, rf48 ; add rf4, rf4, rf12                       # 117 load src
-    and rf50, rf4, rf14 ; add rf12, rf50, rf12                      # 117 load src
-    and rf29, rf12, rf14 ; sub rf4, rf4, rf50                       # 117 load src
-    shr rf4, rf4, 8 ; sub rf12, rf12, rf29                          # 117 load src
-    shr rf12, rf12, 8 ; sub rf4, rf4, rf24                          # 117 load src | 119 sub
-    sub rf12, rf12, rf54 ; sub rf50, rf50, rf41                     # 119 sub
-    sub rf29, rf29, rf33 ; add rf6, rf6, rf17                       # 119 sub | 104 max
-    mov.ifna tmuau, rf30 ; smul24 rf6, rf6, rf40                    # 130 store dst | 120 parts0 | uniform 0xfffffffa (vec2)
-    add rf45, rf45, rf51 ; add rf51, rf45, rf56                     # 117 load src
-    and tmuau, rf45, -4 ; sub rf56, rf25, rf4                       # 117 load src | 119 size | uniform 0xfffffffb (vec3)
-    and tmuau, rf51, -4 ; sub rf48, rf25, rf12                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
-    shl rf22, rf45, 3 ; sub rf45, rf25, rf50                        # 117 load src | 119 size
-    vfmax rf56, rf4, rf56 ; sub rf53, rf25, rf29 ; thrsw            # 119 size
-    vfmax rf48, rf12, rf48 ; sub rf16, -1, rf22                     # 119 size | 117 load src
-    vfmax rf45, rf50, rf45                                          # 119 size
-    shr rf56, rf56, rf27 ; ldtmu.rf55                               # 102 shrv | 117 load src
-    shr rf32, rf55, rf22 ; ldtmu.rf55                               # 117 load src
-    shr rf44, rf55, rf22 ; add rf55, rf55, rf55 ; ldtmu.rf22        # 117 load src
-    shl rf22, rf55, rf16 ; add rf55, rf22, rf22                     # 117 load src
-    shl rf22, rf55, rf16 ; add rf16, rf32, rf22                     # 117 load src
-    and rf44, rf16, rf14 ; add rf22, rf44, rf22                     # 117 load src
-    and rf32, rf22, rf14 ; sub rf16, rf16, rf44                     # 117 load src
-    shr rf16, rf16, 8 ; sub rf22, rf22, rf32                        # 117 load src
-    shr rf22, rf22, 8 ; sub rf16, rf16, rf24                        # 117 load src | 119 sub
-    vfmax rf44, rf29, rf53 ; sub rf53, rf44, rf41                   # 119 size | 119 sub
-    shr rf48, rf48, rf27                                            # 102 shrv
-    shr rf22, rf45, rf27 ; sub rf45, rf22, rf54                     # 102 shrv | 119 sub
-    and rf56, rf56, rf14                                            # 102 shrv
-    shr rf56, rf44, rf27 ; sub rf44, rf9, rf56                      # 102 shrv | 102 sub
-    and rf48, rf48, rf14                                            # 102 shrv
-    and rf22, rf22, rf14 ; sub rf32, rf32, rf33                     # 102 shrv | 119 sub
-    and rf48, rf56, rf14 ; sub rf56, rf9, rf48                      # 102 shrv | 102 sub
-    vfmax rf44, rf44, rf8 ; sub rf22, rf9, rf22                     # 102 limit | 102 sub
-    vfmax rf56, rf56, rf8 ; sub rf55, rf25, rf53                    # 102 limit | 119 size
-    vfmax rf22, rf22, rf8 ; sub rf48, rf9, rf48                     # 102 limit | 102 sub
-    vfmin rf44, rf4, rf44 ; sub rf4, rf25, rf44                     # 104 min | 104 sub
-    vfmax rf48, rf48, rf8 ; sub rf57, rf25, rf56                    # 102 limit | 104 sub
-    vfmin rf56, rf12, rf56 ; sub rf12, rf25, rf22                   # 104 min | 104 sub
-    vfmin rf50, rf50, rf22 ; sub rf22, rf25, rf48                   # 104 min | 104 sub
-    vfmax rf4, rf44, rf4                                            # 104 max
-    vfmin rf29, rf29, rf48 ; add rf4, rf4, rf17                     # 104 min | 104 max
-    vfmax rf55, rf53, rf55 ; smul24 rf4, rf4, rf40                  # 119 size | 120 parts1
-    shr rf18, rf55, rf27 ; add rf4, rf18, rf4                       # 102 shrv | 125 add
-    and rf18, rf18, rf14                                            # 102 shrv
-    vfmax rf56, rf56, rf57 ; sub rf57, rf25, rf16                   # 104 max | 119 size
-    vfmax rf12, rf50, rf12 ; sub rf18, rf9, rf18                    # 104 max | 102 sub
-    vfmax rf57, rf16, rf57 ; add rf56, rf56, rf17                   # 119 size | 104 max
-    shr rf57, rf57, rf27 ; add rf12, rf12, rf17                     # 102 shrv | 104 max
-    and rf57, rf57, rf14 ; smul24 rf56, rf56, rf40                  # 102 shrv | 120 parts1
-    vfmax rf18, rf18, rf8 ; sub rf57, rf9, rf57                     # 102 limit | 102 sub
-    vfmax rf57, rf57, rf8 ; sub rf50, rf25, rf18                    # 102 limit | 104 sub
-    vfmin rf53, rf53, rf18 ; sub rf18, rf25, rf57                   # 104 min | 104 sub
-    vfmax rf22, rf29, rf22 ; smul24 rf12, rf12, rf40                # 104 max | 120 parts1
-    vfmin rf57, rf16, rf57 ; sub rf16, rf25, rf32                   # 104 min | 119 size
-    vfmax rf22, rf57, rf18 ; add rf18, rf22, rf17                   # 104 max
-    vfmax rf16, rf32, rf16 ; add rf22, rf22, rf17                   # 119 size | 104 max
-    shr rf16, rf16, rf27 ; smul24 rf22, rf22, rf49                  # 102 shrv | 120 parts2
-    and rf18, rf16, rf14 ; smul24 rf16, rf18, rf40                  # 102 shrv | 120 parts1
-    vfmax rf53, rf53, rf50 ; sub rf50, rf25, rf45                   # 104 max | 119 size
-    sub rf18, rf9, rf18 ; add rf53, rf53, rf17                      # 102 sub | 104 max
-    vfmax rf18, rf18, rf8 ; add rf6, rf6, rf56                      # 102 limit | 125 add
-    shl rf56, rf51, 3 ; sub rf51, rf25, rf18                        # 117 load src | 104 sub
-    vfmin rf18, rf32, rf18 ; add rf12, rf43, rf12 ; thrsw           # 104 min | 125 add
-    vfmax rf50, rf45, rf50 ; sub rf32, -1, rf56                     # 119 size | 117 load src
-    shr rf50, rf50, rf27 ; smul24 rf53, rf53, rf49                  # 102 shrv | 120 parts2
-    and rf4, rf50, rf14 ; add rf22, rf4, rf22 ; ldtmu.rf50          # 102 shrv | 125 add | 117 load src
-    shr rf43, rf50, rf56 ; sub rf4, rf9, rf4 ; ldtmu.rf50           # 117 load src | 102 sub
-    shr rf56, rf50, rf56 ; add rf13, rf13, rf16 ; ldtmu.rf16        # 117 load src | 125 add
-    add rf16, rf50, rf50 ; add rf50, rf16, rf16                     # 117 load src
-    shl rf16, rf16, rf32 ; add rf12, rf12, rf53                     # 117 load src | 125 add
-    shl rf32, rf50, rf32 ; add rf16, rf43, rf16                     # 117 load src
-    and rf56, rf16, rf14 ; add rf32, rf56, rf32                     # 117 load src
-    and rf43, rf32, rf14 ; sub rf16, rf16, rf56                     # 117 load src
-    shr rf16, rf16, 8 ; sub rf32, rf32, rf43                        # 117 load src
-    shr rf24, rf32, 8 ; sub rf16, rf16, rf24                        # 117 load src | 119 sub
-    vfmax rf4, rf4, rf8 ; sub rf24, rf24, rf54                      # 102 limit | 119 sub
-    vfmin rf41, rf45, rf4 ; sub rf45, rf56, rf41                    # 104 min | 119 sub
-    vfmax rf18, rf18, rf51 ; sub rf51, rf25, rf16                   # 104 max | 119 size
-    vfmax rf43, rf16, rf51 ; sub rf33, rf43, rf33                   # 119 size | 119 sub
-    shr rf43, rf43, rf27 ; sub rf51, rf25, rf24                     # 102 shrv | 119 size
-    vfmax rf56, rf24, rf51 ; sub rf51, rf25, rf45                   # 119 size
-    vfmax rf51, rf45, rf51 ; sub rf54, rf25, rf33                   # 119 size
-    shr rf51, rf51, rf27 ; sub rf4, rf25, rf4                       # 102 shrv | 104 sub
-    and rf43, rf43, rf14 ; add rf18, rf18, rf17                     # 102 shrv | 104 max
-    and rf43, rf51, rf14 ; sub rf51, rf9, rf43                      # 102 shrv | 102 sub
-    vfmax rf51, rf51, rf8 ; sub rf43, rf9, rf43                     # 102 limit | 102 sub
-    vfmax rf43, rf43, rf8 ; sub rf32, rf25, rf51                    # 102 limit | 104 sub
-    vfmax rf4, rf41, rf4 ; sub rf41, rf25, rf43                     # 104 max | 104 sub
-    vfmin rf43, rf45, rf43 ; add rf4, rf4, rf17                     # 104 min | 104 max
-    vfmin rf16, rf16, rf51 ; smul24 rf4, rf4, rf49                  # 104 min | 120 parts2
-    vfmax rf54, rf33, rf54 ; smul24 rf18, rf18, rf49                # 119 size | 120 parts2
-    shr rf6, rf54, rf27 ; add rf4, rf6, rf4                         # 102 shrv | 125 add
-    shr rf18, rf56, rf27 ; add rf13, rf13, rf18                     # 102 shrv | 125 add
-    and rf18, rf18, rf14 ; mov rf40, rf31                           # 102 shrv | 111 select
-    and rf6, rf6, rf14 ; sub rf18, rf9, rf18                        # 102 shrv | 102 sub
-    vfmax rf9, rf18, rf8 ; sub rf6, rf9, rf6                        # 102 limit | 102 sub
-    vfmax rf6, rf6, rf8 ; sub rf18, rf25, rf9                       # 102 limit | 104 sub
-    vfmin rf24, rf24, rf9 ; sub rf9, rf25, rf6                      # 104 min | 104 sub
-    vfmax rf16, rf16, rf32 ; mov rf2, rf3                           # 104 max | next trip
-    vfmin rf16, rf33, rf6 ; add rf6, rf16, rf17                     # 104 min | 104 max
-    vfmax rf18, rf24, rf18 ; smul24 rf6, rf6, rf49                  # 104 max | 120 parts3
-    vfmax rf18, rf43, rf41 ; add rf41, rf18, rf17                   # 104 max
-    vfmax rf16, rf16, rf9 ; add rf9, rf18, rf17                     # 104 max
-    umin tmuau, rf2, rf0 ; add rf16, rf16, rf17 ; thrsw             # the item's record | 104 max | uniform 0xfffffffb (vec3)
-    add rf6, rf22, rf6 ; smul24 rf22, rf41, rf49                    # 125 add | 120 parts3
-    add rf9, rf4, rf22 ; smul24 rf4, rf9, rf49                      # 125 add | 120 parts3
-    add rf12, rf12, rf4 ; smul24 rf16, rf16, rf49 ; ldtmu.rf4       # 125 add | 120 parts3 | the item's record
-    add rf49, rf6, rf25 ; add rf16, rf13, rf16 ; ldtmu.rf13         # 125 add | the item's record
-    shr rf49, rf49, 15 ; add rf22, rf9, rf25                        # 126 shr | 125 add
-    shr rf41, rf22, 15 ; add rf22, rf12, rf25                       # 126 shr | 125 add
-    shr rf22, rf22, 15 ; add rf18, rf16, rf25                       # 126 shr | 125 add
-    and rf6, rf49, rf7 ; add rf43, rf6, rf34 ; ldtmu.rf49           # 126 shr | 126 add | the item's record
-    shr rf9, rf18, 15 ; add rf18, rf9, rf34                         # 126 shr | 126 add
-    and rf12, rf41, rf7 ; add rf41, rf12, rf34                      # 126 shr | 126 add
-    and rf6, rf22, rf7 ; add rf22, rf43, rf6                        # 126 shr | 126 add
-    and rf9, rf9, rf7 ; add rf16, rf16, rf34                        # 126 shr | 126 add
-    shr rf12, rf22, 4 ; add rf18, rf18, rf12                        # 126 rounded | 126 add
-    shr rf18, rf18, 4 ; add rf6, rf41, rf6                          # 126 rounded | 126 add
-    shr rf6, rf6, 4 ; add rf9, rf16, rf9                            # 126 rounded | 126 add
-    and rf13, rf12, rf35 ; add rf12, rf11, rf13                     # 126 rounded | 107 px
-    shr rf13, rf9, 4 ; add rf9, rf42, rf13                          # 126 rounded | 129 add
-    and rf18, rf18, rf35 ; mov tmuau, rf12 ; thrsw                  # 126 rounded | 107 px | uniform 0xfffffffa (vec2)
-    and rf6, rf6, rf35 ; add rf18, rf46, rf18                       # 126 rounded | 129 add
-    and rf13, rf13, rf35 ; add rf6, rf52, rf6                       # 126 rounded | 129 add
-    vfmax rf9, rf9, rf8 ; add rf52, rf21, rf13 ; ldtmu.rf21         # 129 max | 129 add | 107 px
-    vfmax rf46, rf18, rf8 ; v8dot rf18, rf49, rf19 ; ldtmu.rf13     # 129 max | 63 dir | 107 px
-    vfmax rf42, rf6, rf8 ; v8dot rf6, rf49, 1                       # 129 max | 60 pri
-    vfmin rf16, rf9, rf36 ; sub.pushc -, rf0, rf3                   # 129 limited | whether there is a batch more
-    vfmax rf41, rf52, rf8 ; smul24 rf52, rf6, rf7                   # 129 max | 60 pri
-    vfmin rf46, rf46, rf36 ; add rf3, rf2, rf1                      # 129 limited | the item's record
-    vfmin rf42, rf42, rf36 ; add rf9, rf52, rf8                     # 129 limited | 60 pri
-    shl rf16, rf16, 8 ; v8dot rf27, rf49, rf26                      # 130 clip | 62 damping
-    vfmin rf41, rf41, rf36 ; add rf16, rf42, rf16                   # 129 limited | 130 clip
-    shl rf46, rf46, 8                                               # 130 clip
-    shl rf18, rf18, 3 ; add rf41, rf41, rf46                        # 117 table | 130 clip
-    and rf46, rf21, rf14 ; add tmud, rf16, rf37                     # 107 px | 130 store dst
-    asr rf41, rf6, 1 ; add tmud, rf41, rf37                         # 99 shr | 130 store dst
-    shl rf29, rf6, 2 ; add.ifnb tmuau, rf30, rf38                   # 97 table | 130 store dst | uniform 0xfffffffa (vec2)
-    and rf33, rf13, rf14 ; add tmuau, rf20, rf18                    # 107 px | 117 table | uniform 0xfffffffa (vec2)
-    add tmuau, rf23, rf18 ; add rf16, rf46, rf15 ; thrsw            # 117 table | 107 px | uniform 0xfffffffa (vec2)
-    add rf18, rf46, rf17 ; sub rf32, rf21, rf46                     # 107 px
-    nop ; add rf30, rf41, rf41                                      # 99 mul
+    shr rf6, rf32, 8 ; sub.pushc -, rf30, rf6                       # 107 px | 111 select
+    and rf41, rf13, rf14 ; add rf32, rf6, rf15 ; ldtmu.rf30         # 107 px | 117 table
+    add rf24, rf24, rf30 ; add rf42, rf6, rf17 ; ldtmu.rf6          # 117 load src | 107 px | 117 table
+    add rf43, rf12, rf24 ; mov.ifna rf40, 4                         # 117 load src | 111 select
+    and tmuau, rf43, -4 ; sub rf13, rf13, rf41                      # 117 load src | 107 px | uniform 0xfffffffb (vec3)
+    shl rf29, rf43, 3 ; add tmua, rf28, rf29                        # 117 load src | 97 table
+    shr rf43, rf13, 8 ; add rf13, rf41, rf15                        # 107 px
+    not rf41, rf29 ; add rf44, rf41, rf17 ; thrsw                   # 117 load src | 107 px
+    add rf21, rf43, rf15 ; smul24 rf45, rf21, -1                    # 107 px | 117 mul
+    add rf30, rf43, rf17 ; smul24 rf43, rf30, -1                    # 107 px | 117 mul
+    nop ; smul24 rf46, rf45, rf10 ; thrsw ; ldtmu.rf45              # 117 load src
+    shr rf45, rf45, rf29 ; add rf46, rf46, rf43 ; ldtmu.rf43        # 117 load src
+    shr rf47, rf43, rf29 ; add rf43, rf43, rf43 ; ldtmu.rf29        # 117 load src
+    shl rf29, rf43, rf41 ; add rf43, rf29, rf29 ; ldtmu.rf48        # 117 load src | 97 table
+    shl rf41, rf43, rf41 ; add rf29, rf45, rf29                     # 117 load src
+    and rf47, rf29, rf14 ; add rf41, rf47, rf41                     # 117 load src
+    and rf45, rf41, rf14 ; sub rf43, rf47, rf18                     # 117 load src | 119 sub
+    sub rf29, rf25, rf43 ; sub rf47, rf29, rf47                     # 119 size | 117 load src
+    vfmax rf27, rf43, rf29 ; sub rf29, rf27, rf48                   # 119 size | 97 sub
+    shr rf41, rf47, 8 ; sub rf47, rf41, rf45                        # 117 load src
+    max rf29, rf29, 0 ; sub rf41, rf41, rf42                        # 97 pri_shift | 119 sub
+    shr rf27, rf27, rf29 ; sub rf45, rf45, rf44                     # 102 shrv | 119 sub
+    and rf27, rf27, rf14 ; sub rf48, rf25, rf41                     # 102 shrv | 119 size
+    shr rf47, rf47, 8 ; sub rf27, rf9, rf27                         # 117 load src | 102 sub
+    vfmax rf27, rf27, rf8 ; sub rf47, rf47, rf30                    # 102 limit | 119 sub
+    vfmin rf43, rf43, rf27 ; sub rf27, rf25, rf27                   # 104 min | 104 sub
+    vfmax rf27, rf43, rf27 ; sub rf43, rf25, rf45                   # 104 max | 119 size
+    vfmax rf48, rf41, rf48 ; add rf27, rf27, rf17                   # 119 size | 104 max
+    shr rf48, rf48, rf29 ; smul24 rf27, rf27, rf40                  # 102 shrv | 120 parts0
+    and rf48, rf48, rf14 ; sub rf49, rf25, rf47                     # 102 shrv | 119 size
+    vfmax rf48, rf45, rf43 ; sub rf43, rf9, rf48                    # 119 size | 102 sub
+    vfmax rf43, rf43, rf8 ; add rf50, rf12, rf46                    # 102 limit | 117 load src
+    shr rf48, rf48, rf29 ; sub rf51, rf25, rf43                     # 102 shrv | 104 sub
+    and rf48, rf48, rf14 ; smul24 rf52, rf22, rf10                  # 102 shrv | 117 load src
+    vfmax rf49, rf47, rf49 ; sub rf48, rf9, rf48                    # 119 size | 102 sub
+    vfmax rf48, rf48, rf8                                           # 102 limit
+    shr rf49, rf49, rf29 ; sub rf53, rf25, rf48                     # 102 shrv | 104 sub
+    and rf49, rf49, rf14                                            # 102 shrv
+    vfmin rf43, rf41, rf43 ; sub rf41, rf9, rf49                    # 104 min | 102 sub
+    vfmax rf41, rf41, rf8 ; add rf52, rf52, rf6                     # 102 limit | 117 load src
+    vfmax rf51, rf43, rf51 ; sub rf43, rf25, rf41                   # 104 max | 104 sub
+    vfmin rf48, rf45, rf48 ; add rf45, rf51, rf17                   # 104 min | 104 max
+    vfmax rf48, rf48, rf53 ; smul24 rf45, rf45, rf40                # 104 max | 120 parts0
+    and tmuau, rf50, -4 ; add rf48, rf48, rf17                      # 117 load src | 104 max | uniform 0xfffffffb (vec3)
+    shl rf48, rf50, 3 ; smul24 rf50, rf48, rf40                     # 117 load src | 120 parts0
+    vfmin rf41, rf47, rf41 ; add rf47, rf12, rf52 ; thrsw           # 104 min | 117 load src
+    vfmax rf43, rf41, rf43 ; sub rf41, -1, rf48                     # 104 max | 117 load src
+    and tmuau, rf47, -4 ; add rf43, rf43, rf17                      # 117 load src | 104 max | uniform 0xfffffffb (vec3)
+    nop ; smul24 rf53, rf43, rf40 ; thrsw ; ldtmu.rf43              # 120 parts0 | 117 load src
+    shr rf51, rf43, rf48 ; ldtmu.rf43                               # 117 load src
+    shr rf49, rf43, rf48 ; add rf48, rf43, rf43 ; ldtmu.rf43        # 117 load src
+    shl rf43, rf48, rf41 ; add rf48, rf43, rf43 ; ldtmu.rf54        # 117 load src
+    shl rf43, rf48, rf41 ; add rf41, rf51, rf43 ; ldtmu.rf48        # 117 load src
+    and rf49, rf41, rf14 ; add rf43, rf49, rf43 ; ldtmu.rf51        # 117 load src
+    and rf55, rf43, rf14 ; sub rf41, rf41, rf49                     # 117 load src
+    shr rf49, rf41, 8 ; sub rf41, rf49, rf18                        # 117 load src | 119 sub
+    sub rf56, rf49, rf42 ; sub rf49, rf25, rf41                     # 119 sub | 119 size
+    vfmax rf43, rf41, rf49 ; sub rf49, rf43, rf55                   # 119 size | 117 load src
+    shr rf43, rf43, rf29 ; sub rf55, rf55, rf44                     # 102 shrv | 119 sub
+    and rf43, rf43, rf14 ; sub rf57, rf25, rf56                     # 102 shrv | 119 size
+    shr rf49, rf49, 8 ; sub rf43, rf9, rf43                         # 117 load src | 102 sub
+    vfmax rf43, rf43, rf8 ; sub rf49, rf49, rf30                    # 102 limit | 119 sub
+    vfmin rf43, rf41, rf43 ; sub rf41, rf25, rf43                   # 104 min | 104 sub
+    vfmax rf41, rf43, rf41 ; sub rf43, rf25, rf55                   # 104 max | 119 size
+    vfmax rf57, rf56, rf57 ; add rf41, rf41, rf17                   # 119 size | 104 max
+    shr rf57, rf57, rf29 ; smul24 rf41, rf41, rf40                  # 102 shrv | 120 parts1
+    and rf41, rf57, rf14 ; add rf27, rf27, rf41                     # 102 shrv | 125 add
+    vfmax rf43, rf55, rf43 ; sub rf41, rf9, rf41                    # 119 size | 102 sub
+    vfmax rf41, rf41, rf8 ; sub rf57, rf25, rf49                    # 102 limit | 119 size
+    shr rf43, rf43, rf29 ; sub rf58, rf25, rf41                     # 102 shrv | 104 sub
+    and rf43, rf43, rf14 ; add rf59, rf48, rf48                     # 102 shrv | 117 load src
+    vfmin rf43, rf56, rf41 ; sub rf41, rf9, rf43                    # 104 min | 102 sub
+    vfmax rf41, rf41, rf8 ; add rf51, rf51, rf51                    # 102 limit | 117 load src
+    vfmax rf58, rf43, rf58 ; sub rf43, rf25, rf41                   # 104 max | 104 sub
+    vfmax rf57, rf49, rf57 ; add rf58, rf58, rf17                   # 119 size | 104 max
+    shr rf57, rf57, rf29 ; smul24 rf58, rf58, rf40                  # 102 shrv | 120 parts1
+    and rf45, rf57, rf14 ; add rf57, rf45, rf58                     # 102 shrv | 125 add
+    vfmin rf45, rf55, rf41 ; sub rf41, rf9, rf45                    # 104 min | 102 sub
+    vfmax rf41, rf41, rf8                                           # 102 limit
+    vfmax rf45, rf45, rf43 ; sub rf43, rf25, rf41                   # 104 max | 104 sub
+    vfmin rf45, rf49, rf41 ; add rf41, rf45, rf17                   # 104 min | 104 max
+    vfmax rf43, rf45, rf43 ; smul24 rf41, rf41, rf40                # 104 max | 120 parts1
+    shl rf41, rf47, 3 ; add rf47, rf50, rf41                        # 117 load src | 125 add
+    shr rf43, rf54, rf41 ; add rf54, rf43, rf17                     # 117 load src | 104 max
+    shr rf48, rf48, rf41 ; smul24 rf54, rf54, rf40                  # 117 load src | 120 parts1
+    not rf41, rf41 ; add rf53, rf53, rf54                           # 117 load src | 125 add
+    shl rf22, rf59, rf41 ; smul24 rf59, rf22, -1                    # 117 load src | 117 mul
+    shl rf41, rf51, rf41 ; add rf22, rf43, rf22                     # 117 load src
+    and rf48, rf22, rf14 ; add rf41, rf48, rf41                     # 117 load src
+    and rf43, rf41, rf14 ; sub rf22, rf22, rf48                     # 117 load src
+    shr rf48, rf22, 8 ; sub rf22, rf48, rf18                        # 117 load src | 119 sub
+    sub rf51, rf48, rf42 ; sub rf48, rf25, rf22                     # 119 sub | 119 size
+    vfmax rf41, rf22, rf48 ; sub rf48, rf41, rf43                   # 119 size | 117 load src
+    shr rf41, rf41, rf29 ; sub rf43, rf43, rf44                     # 102 shrv | 119 sub
+    and rf41, rf41, rf14 ; sub rf54, rf25, rf51                     # 102 shrv | 119 size
+    shr rf48, rf48, 8 ; sub rf41, rf9, rf41                         # 117 load src | 102 sub
+    vfmax rf41, rf41, rf8 ; sub rf48, rf48, rf30                    # 102 limit | 119 sub
+    vfmin rf41, rf22, rf41 ; sub rf22, rf25, rf41                   # 104 min | 104 sub
+    vfmax rf41, rf41, rf22 ; sub rf22, rf25, rf43                   # 104 max | 119 size
+    vfmax rf41, rf51, rf54 ; add rf54, rf41, rf17                   # 119 size | 104 max
+    shr rf6, rf41, rf29 ; smul24 rf41, rf6, -1                      # 102 shrv | 117 mul
+    and rf6, rf6, rf14 ; sub rf50, rf25, rf48                       # 102 shrv | 119 size
+    vfmax rf22, rf43, rf22 ; sub rf6, rf9, rf6                      # 119 size | 102 sub
+    vfmax rf6, rf6, rf8 ; smul24 rf59, rf59, rf10                   # 102 limit | 117 load src
+    vfmin rf51, rf51, rf6 ; sub rf6, rf25, rf6                      # 104 min | 104 sub
+    vfmax rf6, rf51, rf6 ; add rf41, rf59, rf41                     # 104 max | 117 load src
+    shr rf6, rf22, rf29 ; add rf22, rf6, rf17                       # 102 shrv | 104 max
+    and rf6, rf6, rf14 ; mov rf51, rf31                             # 102 shrv | 111 select
+    vfmax rf50, rf48, rf50 ; sub rf6, rf9, rf6                      # 119 size | 102 sub
+    vfmax rf6, rf6, rf8 ; mov.ifna rf51, 2                          # 102 limit | 111 select
+    vfmin rf43, rf43, rf6 ; sub rf6, rf25, rf6                      # 104 min | 104 sub
+    vfmax rf43, rf43, rf6 ; smul24 rf6, rf54, rf51                  # 104 max | 120 parts2
+    shr rf43, rf50, rf29 ; add rf50, rf43, rf17                     # 102 shrv | 104 max
+    and rf6, rf43, rf14 ; add rf27, rf27, rf6                       # 102 shrv | 125 add
+    sub rf6, rf9, rf6 ; smul24 rf22, rf22, rf51                     # 102 sub | 120 parts2
+    vfmax rf6, rf6, rf8 ; add rf22, rf57, rf22                      # 102 limit | 125 add
+    vfmin rf48, rf48, rf6 ; sub rf6, rf25, rf6                      # 104 min | 104 sub
+    vfmax rf48, rf48, rf6 ; smul24 rf6, rf50, rf51                  # 104 max | 120 parts2
+    add rf47, rf48, rf17 ; add rf6, rf47, rf6                       # 104 max | 125 add
+    add rf48, rf12, rf41 ; smul24 rf47, rf47, rf51                  # 117 load src | 120 parts2
+    and tmuau, rf48, -4 ; add rf47, rf53, rf47                      # 117 load src | 125 add | uniform 0xfffffffb (vec3)
+    shl rf4, rf48, 3 ; add rf48, rf39, rf4                          # 117 load src | 130 store dst
+    not rf53, rf4 ; thrsw                                           # 117 load src
+    nop
+    nop
+    nop ; ldtmu.rf50                                                # 117 load src
+    shr rf57, rf50, rf4 ; ldtmu.rf50                                # 117 load src
+    shr rf43, rf50, rf4 ; add rf50, rf50, rf50 ; ldtmu.rf4          # 117 load src
+    shl rf4, rf50, rf53 ; add rf50, rf4, rf4                        # 117 load src
+    shl rf50, rf50, rf53 ; add rf4, rf57, rf4                       # 117 load src
+    and rf50, rf4, rf14 ; add rf43, rf43, rf50                      # 117 load src
+    and rf53, rf43, rf14 ; sub rf18, rf50, rf18                     # 117 load src | 119 sub
+    sub rf50, rf4, rf50 ; sub rf4, rf25, rf18                       # 117 load src | 119 size
+    shr rf43, rf50, 8 ; sub rf50, rf43, rf53                        # 117 load src
+    vfmax rf4, rf18, rf4 ; sub rf42, rf43, rf42                     # 119 size | 119 sub
+    shr rf4, rf4, rf29 ; sub rf44, rf53, rf44                       # 102 shrv | 119 sub
+    and rf4, rf4, rf14 ; sub rf53, rf25, rf42                       # 102 shrv | 119 size
+    shr rf50, rf50, 8 ; sub rf4, rf9, rf4                           # 117 load src | 102 sub
+    vfmax rf4, rf4, rf8 ; sub rf30, rf50, rf30                      # 102 limit | 119 sub
+    vfmin rf18, rf18, rf4 ; sub rf4, rf25, rf4                      # 104 min | 104 sub
+    vfmax rf18, rf18, rf4 ; sub rf4, rf25, rf44                     # 104 max | 119 size
+    vfmax rf18, rf42, rf53 ; add rf53, rf18, rf17                   # 119 size | 104 max
+    shr rf18, rf18, rf29 ; smul24 rf53, rf53, rf51                  # 102 shrv | 120 parts3
+    and rf18, rf18, rf14 ; add rf27, rf27, rf53                     # 102 shrv | 125 add
+    vfmax rf18, rf44, rf4 ; sub rf4, rf9, rf18                      # 119 size | 102 sub
+    vfmax rf4, rf4, rf8 ; sub rf53, rf25, rf30                      # 102 limit | 119 size
+    vfmin rf42, rf42, rf4 ; sub rf4, rf25, rf4                      # 104 min | 104 sub
+    vfmax rf4, rf42, rf4 ; add rf42, rf27, rf25                     # 104 max | 125 add
+    shr rf4, rf18, rf29 ; add rf18, rf4, rf17                       # 102 shrv | 104 max
+    and rf4, rf4, rf14 ; smul24 rf18, rf18, rf51                    # 102 shrv | 120 parts3
+    vfmax rf18, rf30, rf53 ; add rf22, rf22, rf18                   # 119 size | 125 add
+    shr rf18, rf18, rf29 ; sub rf4, rf9, rf4                        # 102 shrv | 102 sub
+    vfmax rf4, rf4, rf8 ; add rf27, rf27, rf33                      # 102 limit | 126 add
+    vfmin rf44, rf44, rf4 ; sub rf4, rf25, rf4                      # 104 min | 104 sub
+    vfmax rf4, rf44, rf4 ; add rf44, rf22, rf25                     # 104 max | 125 add
+    and rf4, rf18, rf14 ; add rf18, rf4, rf17                       # 102 shrv | 104 max
+    shr rf42, rf42, 15 ; smul24 rf18, rf18, rf51                    # 126 shr | 120 parts3
+    and rf18, rf42, rf7 ; add rf6, rf6, rf18                        # 126 shr | 125 add
+    shr rf44, rf44, 15 ; sub rf4, rf9, rf4                          # 126 shr | 102 sub
+    vfmax rf4, rf4, rf8 ; add rf18, rf27, rf18                      # 102 limit | 126 add
+    vfmin rf30, rf30, rf4 ; sub rf4, rf25, rf4                      # 104 min | 104 sub
+    vfmax rf4, rf30, rf4 ; add rf22, rf22, rf33                     # 104 max | 126 add
+    shr rf18, rf18, 4 ; add rf4, rf4, rf17                          # 126 rounded | 104 max
+    and rf18, rf18, rf34 ; smul24 rf4, rf4, rf51                    # 126 rounded | 120 parts3
+    and rf44, rf44, rf7 ; add rf4, rf47, rf4                        # 126 shr | 125 add
+    add rf16, rf16, rf18 ; add rf18, rf22, rf44                     # 129 add | 126 add
+    vfmax rf16, rf16, rf8 ; sub.pushc -, rf0, rf2                   # 129 max | 130 store dst
+    vfmin rf16, rf16, rf35 ; add rf22, rf6, rf25                    # 129 limited | 125 add
+    shr rf6, rf18, 4 ; add rf18, rf6, rf33                          # 126 rounded | 126 add
+    and rf44, rf6, rf34 ; add rf6, rf4, rf25                        # 126 rounded | 125 add
+    shr rf22, rf22, 15 ; add rf32, rf32, rf44                       # 126 shr | 129 add
+    vfmax rf4, rf32, rf8 ; add rf32, rf4, rf33                      # 129 max | 126 add
+    vfmin rf4, rf4, rf35 ; add rf12, rf12, rf10                     # 129 limited | 107 px
+    and rf4, rf22, rf7 ; umul24 rf22, rf4, rf36                     # 126 shr | 130 clip
+    shr rf6, rf6, 15 ; add rf16, rf16, rf22                         # 126 shr | 130 clip
+    and rf4, rf6, rf7 ; add rf6, rf18, rf4                          # 126 shr | 126 add
+    shr rf4, rf6, 4 ; add rf6, rf32, rf4                            # 126 rounded | 126 add
+    and rf4, rf4, rf34 ; mov tmuau, rf12 ; thrsw                    # 126 rounded | 107 px | uniform 0xfffffffa (vec2)
+    shr rf6, rf6, 4 ; add rf4, rf13, rf4                            # 126 rounded | 129 add
+    vfmax rf4, rf4, rf8 ; add rf24, rf12, rf24                      # 129 max | 117 load src
+    vfmin rf4, rf4, rf35 ; add rf13, rf12, rf46 ; ldtmu.rf46        # 129 limited | 117 load src | 107 px
+    and rf6, rf6, rf34 ; add rf32, rf12, rf52 ; ldtmu.rf52          # 126 rounded | 117 load src | 107 px
+    and tmuau, rf24, -4 ; add rf6, rf21, rf6                        # 117 load src | 129 add | uniform 0xfffffffb (vec3)
+    vfmax rf6, rf6, rf8 ; thrsw                                     # 129 max
+    vfmin rf6, rf6, rf35                                            # 129 limited
+    shl rf24, rf24, 3 ; umul24 rf6, rf6, rf36                       # 117 load src | 130 clip
+    and rf6, rf46, rf14 ; add rf4, rf4, rf6 ; ldtmu.rf21            # 107 px | 130 clip | 117 load src
+    tmuwt - ; sub rf46, rf46, rf6 ; ldtmu.rf18                      # the last trip's stores | 107 px | 117 load src
+    shr rf16, rf46, 8 ; add tmud, rf16, rf37                        # 107 px | 130 store dst
+    and rf4, rf52, rf14 ; add tmud, rf4, rf37 ; ldtmu.rf46          # 107 px | 130 store dst | 117 load src
+    shr rf21, rf21, rf24 ; mov.ifna tmuau, rf48                     # 117 load src | 130 store dst | uniform 0xfffffffa (vec2)
+    shr rf44, rf18, rf24 ; add rf22, rf6, rf15                      # 117 load src | 107 px
+    add rf6, rf6, rf17 ; add rf47, rf16, rf15                       # 107 px
+    add rf16, rf16, rf17 ; sub rf52, rf52, rf4                      # 107 px
+    shr rf30, rf52, 8 ; add rf52, rf4, rf15                         # 107 px
+    add rf4, rf4, rf17 ; add rf27, rf30, rf15                       # 107 px
+    not rf30, rf24 ; add rf24, rf30, rf17                           # 117 load src | 107 px
+    and tmuau, rf13, -4 ; add rf18, rf18, rf18                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf18, rf18, rf30 ; add rf46, rf46, rf46 ; thrsw             # 117 load src
+    shl rf21, rf46, rf30 ; add rf18, rf21, rf18                     # 117 load src
+    and rf44, rf18, rf14 ; add rf21, rf44, rf21                     # 117 load src
+    and rf30, rf21, rf14 ; sub rf18, rf18, rf44 ; ldtmu.rf46        # 117 load src
+    shr rf18, rf18, 8 ; sub rf44, rf44, rf6                         # 117 load src | 119 sub
+    shl rf18, rf13, 3 ; sub rf13, rf18, rf16                        # 117 load src | 119 sub
+    sub rf21, rf21, rf30 ; sub rf30, rf30, rf4 ; ldtmu.rf42         # 117 load src | 119 sub
+    shr rf21, rf21, 8 ; sub rf53, rf25, rf44                        # 117 load src | 119 size
+    vfmax rf53, rf44, rf53 ; sub rf21, rf21, rf24 ; ldtmu.rf50      # 119 size | 119 sub | 117 load src
+    shr rf53, rf53, rf29 ; sub rf43, rf25, rf13                     # 102 shrv | 119 size
+    and rf53, rf53, rf14 ; sub rf57, rf25, rf30                     # 102 shrv | 119 size
+    vfmax rf53, rf13, rf43 ; sub rf43, rf9, rf53                    # 119 size | 102 sub
+    vfmax rf43, rf43, rf8 ; sub rf54, rf25, rf21                    # 102 limit | 119 size
+    vfmin rf44, rf44, rf43 ; sub rf43, rf25, rf43                   # 104 min | 104 sub
+    vfmax rf43, rf44, rf43 ; sub rf44, -1, rf18                     # 104 max | 117 load src
+    shr rf43, rf53, rf29 ; add rf53, rf43, rf17                     # 102 shrv | 104 max
+    and rf43, rf43, rf14 ; smul24 rf53, rf53, rf40                  # 102 shrv | 120 parts0
+    vfmax rf57, rf30, rf57 ; sub rf43, rf9, rf43                    # 119 size | 102 sub
+    vfmax rf43, rf43, rf8 ; add rf59, rf42, rf42                    # 102 limit | 117 load src
+    vfmin rf43, rf13, rf43 ; sub rf13, rf25, rf43                   # 104 min | 104 sub
+    vfmax rf13, rf43, rf13 ; add rf43, rf50, rf50                   # 104 max | 117 load src
+    shr rf13, rf57, rf29 ; add rf57, rf13, rf17                     # 102 shrv | 104 max
+    and rf13, rf13, rf14 ; smul24 rf57, rf57, rf40                  # 102 shrv | 120 parts0
+    vfmax rf54, rf21, rf54 ; sub rf13, rf9, rf13                    # 119 size | 102 sub
+    vfmax rf13, rf13, rf8                                           # 102 limit
+    vfmin rf30, rf30, rf13 ; sub rf13, rf25, rf13                   # 104 min | 104 sub
+    vfmax rf13, rf30, rf13                                          # 104 max
+    shr rf13, rf54, rf29 ; add rf54, rf13, rf17                     # 102 shrv | 104 max
+    and rf13, rf13, rf14 ; smul24 rf54, rf54, rf40                  # 102 shrv | 120 parts0
+    shr rf46, rf46, rf18 ; sub rf13, rf9, rf13                      # 117 load src | 102 sub
+    vfmax rf13, rf13, rf8                                           # 102 limit
+    vfmin rf21, rf21, rf13 ; sub rf13, rf25, rf13                   # 104 min | 104 sub
+    vfmax rf13, rf21, rf13                                          # 104 max
+    shr rf18, rf42, rf18 ; add rf13, rf13, rf17                     # 117 load src | 104 max
+    shl rf59, rf59, rf44 ; smul24 rf13, rf13, rf40                  # 117 load src | 120 parts0
+    shl rf44, rf43, rf44 ; add rf43, rf46, rf59                     # 117 load src
+    and rf44, rf43, rf14 ; add rf18, rf18, rf44                     # 117 load src
+    and rf46, rf18, rf14 ; sub rf43, rf43, rf44                     # 117 load src
+    shr rf43, rf43, 8 ; sub rf44, rf44, rf6                         # 117 load src | 119 sub
+    and tmuau, rf32, -4 ; sub rf43, rf43, rf16                      # 117 load src | 119 sub | uniform 0xfffffffb (vec3)
+    shl rf32, rf32, 3 ; sub rf18, rf18, rf46                        # 117 load src
+    shr rf18, rf18, 8 ; sub rf46, rf46, rf4                         # 117 load src | 119 sub
+    sub rf18, rf18, rf24 ; sub rf59, rf25, rf44 ; thrsw             # 119 sub | 119 size
+    vfmax rf59, rf44, rf59 ; sub rf42, rf25, rf43                   # 119 size
+    shr rf59, rf59, rf29 ; sub rf21, rf25, rf46                     # 102 shrv | 119 size
+    and rf59, rf59, rf14 ; sub rf30, rf25, rf18 ; ldtmu.rf50        # 102 shrv | 119 size | 117 load src
+    vfmax rf59, rf43, rf42 ; sub rf42, rf9, rf59 ; ldtmu.rf45       # 119 size | 102 sub | 117 load src
+    vfmax rf42, rf42, rf8 ; sub rf49, -1, rf32                      # 102 limit | 117 load src
+    vfmin rf44, rf44, rf42 ; sub rf42, rf25, rf42 ; ldtmu.rf55      # 104 min | 104 sub | 117 load src
+    vfmax rf42, rf44, rf42 ; add rf44, rf45, rf45                   # 104 max | 117 load src
+    shr rf42, rf59, rf29 ; add rf59, rf42, rf17                     # 102 shrv | 104 max
+    and rf42, rf42, rf14 ; smul24 rf59, rf59, rf40                  # 102 shrv | 120 parts1
+    vfmax rf21, rf46, rf21 ; add rf53, rf53, rf59                   # 119 size | 125 add
+    shr rf42, rf21, rf29 ; sub rf21, rf9, rf42                      # 102 shrv | 102 sub
+    vfmax rf21, rf21, rf8 ; add rf55, rf55, rf55                    # 102 limit | 117 load src
+    vfmin rf43, rf43, rf21 ; sub rf21, rf25, rf21                   # 104 min | 104 sub
+    vfmax rf21, rf43, rf21                                          # 104 max
+    and rf21, rf42, rf14 ; add rf42, rf21, rf17                     # 102 shrv | 104 max
+    vfmax rf30, rf18, rf30 ; smul24 rf42, rf42, rf40                # 119 size | 120 parts1
+    shr rf30, rf30, rf29 ; add rf42, rf57, rf42                     # 102 shrv | 125 add
+    and rf30, rf30, rf14 ; sub rf21, rf9, rf21                      # 102 shrv | 102 sub
+    vfmax rf21, rf21, rf8 ; sub rf30, rf9, rf30                     # 102 limit | 102 sub
+    vfmin rf46, rf46, rf21 ; sub rf21, rf25, rf21                   # 104 min | 104 sub
+    vfmax rf12, rf46, rf21 ; add rf21, rf12, rf41                   # 104 max | 117 load src
+    vfmax rf12, rf30, rf8 ; add rf30, rf12, rf17                    # 102 limit | 104 max
+    vfmin rf30, rf18, rf12 ; smul24 rf18, rf30, rf40                # 104 min | 120 parts1
+    shr rf50, rf50, rf32 ; add rf18, rf54, rf18                     # 117 load src | 125 add
+    shr rf32, rf45, rf32 ; sub rf12, rf25, rf12                     # 117 load src | 104 sub
+    vfmax rf12, rf30, rf12                                          # 104 max
+    shl rf44, rf44, rf49 ; add rf12, rf12, rf17                     # 117 load src | 104 max
+    shl rf49, rf55, rf49 ; smul24 rf12, rf12, rf40                  # 117 load src | 120 parts1
+    mov rf40, rf31 ; add rf12, rf13, rf12                           # 111 select | 125 add
+    and tmuau, rf21, -4 ; add rf44, rf50, rf44                      # 117 load src | uniform 0xfffffffb (vec3)
+    and rf49, rf44, rf14 ; add rf32, rf32, rf49 ; thrsw             # 117 load src
+    and rf50, rf32, rf14 ; sub rf44, rf44, rf49                     # 117 load src
+    shr rf44, rf44, 8 ; sub rf49, rf49, rf6                         # 117 load src | 119 sub
+    shl rf44, rf21, 3 ; sub rf21, rf44, rf16                        # 117 load src | 119 sub
+    sub rf32, rf32, rf50 ; sub rf50, rf50, rf4 ; ldtmu.rf13         # 117 load src | 119 sub
+    shr rf32, rf32, 8 ; sub rf55, rf25, rf49                        # 117 load src | 119 size
+    vfmax rf55, rf49, rf55 ; sub rf32, rf32, rf24 ; ldtmu.rf30      # 119 size | 119 sub | 117 load src
+    shr rf55, rf55, rf29 ; sub rf45, rf25, rf21 ; ldtmu.rf54        # 102 shrv | 119 size | 117 load src
+    and rf55, rf55, rf14 ; sub rf41, rf25, rf50                     # 102 shrv | 119 size
+    vfmax rf55, rf21, rf45 ; sub rf45, rf9, rf55                    # 119 size | 102 sub
+    vfmax rf45, rf45, rf8 ; sub rf46, rf25, rf32                    # 102 limit | 119 size
+    vfmin rf49, rf49, rf45 ; sub rf45, rf25, rf45                   # 104 min | 104 sub
+    vfmax rf45, rf49, rf45 ; sub rf49, -1, rf44                     # 104 max | 117 load src
+    shr rf45, rf55, rf29 ; add rf55, rf45, rf17                     # 102 shrv | 104 max
+    and rf45, rf45, rf14 ; smul24 rf55, rf55, rf51                  # 102 shrv | 120 parts2
+    vfmax rf41, rf50, rf41 ; add rf53, rf53, rf55                   # 119 size | 125 add
+    shr rf45, rf41, rf29 ; sub rf41, rf9, rf45                      # 102 shrv | 102 sub
+    vfmax rf41, rf41, rf8 ; add rf55, rf30, rf30                    # 102 limit | 117 load src
+    vfmin rf41, rf21, rf41 ; sub rf21, rf25, rf41                   # 104 min | 104 sub
+    vfmax rf21, rf41, rf21 ; add rf41, rf54, rf54                   # 104 max | 117 load src
+    and rf21, rf45, rf14 ; add rf45, rf21, rf17                     # 102 shrv | 104 max
+    vfmax rf45, rf32, rf46 ; smul24 rf46, rf45, rf51                # 119 size | 120 parts2
+    shr rf42, rf45, rf29 ; add rf45, rf42, rf46                     # 102 shrv | 125 add
+    and rf42, rf42, rf14 ; sub rf21, rf9, rf21                      # 102 shrv | 102 sub
+    vfmax rf21, rf21, rf8 ; sub rf42, rf9, rf42                     # 102 limit | 102 sub
+    vfmin rf50, rf50, rf21 ; sub rf21, rf25, rf21                   # 104 min | 104 sub
+    vfmax rf21, rf50, rf21                                          # 104 max
+    vfmax rf21, rf42, rf8 ; add rf42, rf21, rf17                    # 102 limit | 104 max
+    vfmin rf42, rf32, rf21 ; smul24 rf32, rf42, rf51                # 104 min | 120 parts2
+    shr rf18, rf13, rf44 ; add rf13, rf18, rf32                     # 117 load src | 125 add
+    shr rf30, rf30, rf44 ; sub rf21, rf25, rf21                     # 117 load src | 104 sub
+    vfmax rf21, rf42, rf21                                          # 104 max
+    shl rf55, rf55, rf49 ; add rf21, rf21, rf17                     # 117 load src | 104 max
+    shl rf41, rf41, rf49 ; smul24 rf21, rf21, rf51                  # 117 load src | 120 parts2
+    add rf12, rf12, rf21 ; add rf18, rf18, rf55                     # 125 add | 117 load src
+    and rf41, rf18, rf14 ; add rf30, rf30, rf41                     # 117 load src
+    and rf21, rf30, rf14 ; sub rf18, rf18, rf41                     # 117 load src
+    shr rf6, rf18, 8 ; sub rf18, rf41, rf6                          # 117 load src | 119 sub
+    sub rf6, rf6, rf16 ; sub rf16, rf30, rf21                       # 119 sub | 117 load src
+    shr rf4, rf16, 8 ; sub rf16, rf21, rf4                          # 117 load src | 119 sub
+    sub rf4, rf4, rf24 ; sub rf24, rf25, rf18                       # 119 sub | 119 size
+    vfmax rf24, rf18, rf24 ; sub rf21, rf25, rf6                    # 119 size
+    shr rf24, rf24, rf29 ; sub rf30, rf25, rf16                     # 102 shrv | 119 size
+    and rf24, rf24, rf14 ; sub rf41, rf25, rf4                      # 102 shrv | 119 size
+    vfmax rf24, rf6, rf21 ; sub rf21, rf9, rf24                     # 119 size | 102 sub
+    vfmax rf21, rf21, rf8 ; sub.pushc -, rf0, rf3                   # 102 limit | whether there is a batch more
+    vfmin rf21, rf18, rf21 ; sub rf18, rf25, rf21                   # 104 min | 104 sub
+    vfmax rf3, rf21, rf18 ; mov rf2, rf3                            # 104 max | next trip
+    shr rf3, rf24, rf29 ; add rf24, rf3, rf17                       # 102 shrv | 104 max
+    and rf3, rf3, rf14 ; smul24 rf24, rf24, rf51                    # 102 shrv | 120 parts3
+    vfmax rf24, rf16, rf30 ; add rf30, rf53, rf24                   # 119 size | 125 add
+    shr rf24, rf24, rf29 ; sub rf3, rf9, rf3                        # 102 shrv | 102 sub
+    vfmax rf3, rf3, rf8 ; add rf53, rf30, rf25                      # 102 limit | 125 add
+    vfmin rf6, rf6, rf3 ; sub rf3, rf25, rf3                        # 104 min | 104 sub
+    vfmax rf3, rf6, rf3 ; add rf6, rf30, rf33                       # 104 max | 126 add
+    and rf3, rf24, rf14 ; add rf24, rf3, rf17                       # 102 shrv | 104 max
+    vfmax rf24, rf4, rf41 ; smul24 rf41, rf24, rf51                 # 119 size | 120 parts3
+    shr rf24, rf24, rf29 ; add rf29, rf45, rf41                     # 102 shrv | 125 add
+    and rf24, rf24, rf14 ; sub rf3, rf9, rf3                        # 102 shrv | 102 sub
+    vfmax rf3, rf3, rf8 ; sub rf9, rf9, rf24                        # 102 limit | 102 sub
+    vfmin rf16, rf16, rf3 ; sub rf3, rf25, rf3                      # 104 min | 104 sub
+    vfmax rf3, rf16, rf3 ; add rf16, rf29, rf25                     # 104 max | 125 add
+    vfmax rf3, rf9, rf8 ; add rf9, rf3, rf17                        # 102 limit | 104 max
+    vfmin rf9, rf4, rf3 ; smul24 rf4, rf9, rf51                     # 104 min | 120 parts3
+    shr rf13, rf53, 15 ; add rf4, rf13, rf4                         # 126 shr | 125 add
+    and rf13, rf13, rf7 ; sub rf3, rf25, rf3                        # 126 shr | 104 sub
+    vfmax rf3, rf9, rf3 ; add rf6, rf6, rf13                        # 104 max | 126 add
+    shr rf6, rf6, 4 ; add rf3, rf3, rf17                            # 126 rounded | 104 max
+    and rf6, rf6, rf34 ; smul24 rf3, rf3, rf51                      # 126 rounded | 120 parts3
+    shr rf12, rf16, 15 ; add rf3, rf12, rf3                         # 126 shr | 125 add
+    and rf6, rf12, rf7 ; add rf12, rf22, rf6                        # 126 shr | 129 add
+    vfmax rf12, rf12, rf8 ; add rf29, rf29, rf33                    # 129 max | 126 add
+    vfmin rf6, rf12, rf35 ; add rf12, rf29, rf6                     # 129 limited | 126 add
+    shr rf29, rf12, 4 ; add rf12, rf4, rf25                         # 126 rounded | 125 add
+    and rf4, rf29, rf34 ; add rf29, rf4, rf33                       # 126 rounded | 126 add
+    shr rf4, rf12, 15 ; add rf12, rf47, rf4                         # 126 shr | 129 add
+    vfmax rf47, rf12, rf8 ; add rf12, rf3, rf25                     # 129 max | 125 add
+    vfmin rf3, rf47, rf35 ; add rf47, rf3, rf33                     # 129 limited | 126 add
+    and rf3, rf4, rf7 ; umul24 rf4, rf3, rf36                       # 126 shr | 130 clip
+    shr rf4, rf12, 15 ; add rf6, rf6, rf4                           # 126 shr | 130 clip
+    and rf3, rf4, rf7 ; add rf4, rf29, rf3                          # 126 shr | 126 add
+    shr rf3, rf4, 4 ; add rf4, rf47, rf3                            # 126 rounded | 126 add
+    and rf47, rf3, rf34 ; add rf3, rf2, rf1                         # 126 rounded | the item's record
+    shr rf47, rf4, 4 ; add rf4, rf52, rf47                          # 126 rounded | 129 add
+    vfmax rf4, rf4, rf8                                             # 129 max
+    vfmin rf4, rf4, rf35                                            # 129 limited
+    and rf47, rf47, rf34                                            # 126 rounded
+    umin tmuau, rf2, rf0 ; add rf27, rf27, rf47 ; thrsw             # the item's record | 129 add | uniform 0xfffffffb (vec3)
+    vfmax rf27, rf27, rf8                                           # 129 max
+    vfmin rf27, rf27, rf35                                          # 129 limited
+    shl rf27, rf27, 8                                               # 130 clip
+    add rf6, rf4, rf27 ; add tmud, rf6, rf37 ; ldtmu.rf4            # 130 clip | 130 store dst | the item's record
+    nop ; add tmud, rf6, rf37 ; ldtmu.rf6                           # 130 store dst | the item's record
+    add.ifnb tmuau, rf48, rf38 ; add rf12, rf11, rf6                # 130 store dst | 107 px | uniform 0xfffffffa (vec2)
+    nop ; mov tmuau, rf12 ; thrsw ; ldtmu.rf48                      # 107 px | the item's record | uniform 0xfffffffa (vec2)
+    and rf6, rf48, rf5 ; v8dot rf27, rf48, rf19                     # 60 pri | 63 dir
+    shl rf47, rf27, 3 ; smul24 rf27, rf6, rf7                       # 117 table | 60 pri
+    shl rf29, rf6, 2 ; add rf9, rf27, rf8                           # 97 table | 60 pri
+    asr rf52, rf6, 1 ; add tmuau, rf20, rf47                        # 99 shr | 117 table | uniform 0xfffffffa (vec2)
+    add tmuau, rf23, rf47 ; v8dot rf27, rf48, rf26 ; thrsw ; ldtmu.rf47 # 117 table | 62 damping | 107 px | uniform 0xfffffffa (vec2)
+    and rf52, rf47, rf14 ; add rf30, rf52, rf52 ; ldtmu.rf13        # 107 px | 99 mul
+    add rf16, rf52, rf15 ; add rf18, rf52, rf17                     # 107 px
     bu.anyna loop, r:unif                                           # next batch
-    nop ; ldtmu.rf21                                                # 117 table
+    nop ; sub rf32, rf47, rf52 ; ldtmu.rf21                         # 107 px | 117 table
     nop ; smul24 rf24, rf21, rf10 ; ldtmu.rf22                      # 117 load src | 117 table
     nop
     ldtmu.-                                                         # looked up for a batch that there is not

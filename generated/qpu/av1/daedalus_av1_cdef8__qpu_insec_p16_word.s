@@ -5,12 +5,12 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash a066f36f0abef939
+# input hash e694e1290843d4a0
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 907 instructions a trip, 226.8 an item; 877 at least for all it does.
-# 62 of the 64 registers that 2 threads a QPU leave each.
+# 881 instructions a trip, 220.2 an item; 860 at least for all it does.
+# 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 26 load 66 words, 2 store 4.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
 #
@@ -23,14 +23,13 @@
 .uniform 0x00000000  # how many threads
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000100
-.uniform 0x01000000
 .uniform 0x00000000  # address of src
 .uniform 0x00000000  # address of dst
 .uniform 0x00010000
+.uniform 0x00000100
 .uniform 0x00000000  # address of the table log2
+.uniform 0x01000000
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
@@ -52,9 +51,9 @@
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
-.uniform 0xfffffffb  # vec3
-.uniform 0xfffffffb  # vec3
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffb  # vec3
+.uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
@@ -67,938 +66,908 @@
     shl rf0, rf0, 2
     and rf0, rf3, 3 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shl rf6, rf0, 1                                                 # 117 load src
+    shl rf4, rf0, 1                                                 # 117 load src
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 damping
     shl rf1, rf1, 4
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf3            # uniform value:threads
-    umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffb (vec3)
-    shl rf1, rf3, 6
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf16                         # the item's record | 117 load src | uniform value:src_stride
-    umin tmuau, rf3, rf0 ; smul24 rf7, rf6, rf16 ; ldtmu.rf4        # the item's record | 117 load src | uniform 0xfffffffb (vec3)
-    nop ; ldtmu.rf5                                                 # the item's record
-    nop ; ldunifrf.rf20                                             # 130 store dst | uniform value:dst_stride
-    nop ; smul24 rf10, rf6, rf20 ; ldtmu.rf6                        # 130 store dst | the item's record
-    nop ; ldunifrf.rf8                                              # 61 sec | uniform 0x00000100
-    nop ; v8dot rf9, rf6, rf8 ; ldunifrf.rf11                       # 61 sec | 63 dir | uniform 0x01000000
-    nop ; v8dot rf12, rf6, rf11 ; ldunifrf.rf13                     # 63 dir | 117 load src | uniform value:src
-    nop ; add rf17, rf13, rf7 ; ldunifrf.rf7                        # 117 load src | 130 store dst | uniform value:dst
-    nop ; add rf21, rf7, rf10 ; ldunifrf.rf7                        # 130 store dst | 62 damping | uniform 0x00010000
-    nop ; ldunifrf.rf10                                             # 98 table | uniform table:log2
-    nop ; ldunifrf.rf13                                             # 113 beside0 | uniform table:next
-    nop ; ldunifrf.rf14                                             # 117 table | uniform table:dy
-    nop ; ldunifrf.rf15                                             # 117 table | uniform table:dx
-    nop ; ldunifrf.rf18                                             # 117 load src | uniform 0x000000ff
-    nop ; mov rf19, 0                                               # 126 select
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # uniform value:threads
+    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
+    shl rf1, rf1, 6
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf12                         # the item's record | 117 load src | uniform value:src_stride
+    nop ; smul24 rf5, rf4, rf12 ; ldunifrf.rf15                     # 117 load src | 130 store dst | uniform value:dst_stride
+    nop ; smul24 rf6, rf4, rf15 ; ldunifrf.rf4                      # 130 store dst | 117 load src | uniform value:src
+    nop ; add rf13, rf4, rf5 ; ldunifrf.rf4                         # 117 load src | 130 store dst | uniform value:dst
+    nop ; add rf16, rf4, rf6 ; ldtmu.rf4                            # 130 store dst | the item's record
+    nop ; ldunifrf.rf5                                              # 62 damping | uniform 0x00010000
+    nop ; ldunifrf.rf6                                              # 61 sec | uniform 0x00000100
+    nop ; ldunifrf.rf7                                              # 98 table | uniform table:log2
+    nop ; ldunifrf.rf8                                              # 63 dir | uniform 0x01000000
+    nop ; ldunifrf.rf9                                              # 113 beside0 | uniform table:next
+    nop ; ldunifrf.rf10                                             # 117 table | uniform table:dy
+    nop ; ldunifrf.rf11                                             # 117 table | uniform table:dx
+    nop ; ldunifrf.rf14                                             # 117 load src | uniform 0x000000ff
 loop:
-    shl rf23, rf9, 2 ; v8dot rf22, rf6, rf7                         # 98 table | 62 damping
-    add tmua, rf10, rf23 ; add rf23, rf17, rf5 ; thrsw              # 98 table | 117 load src
-    add rf24, rf12, 2 ; mov rf25, rf19                              # 113 add | 126 select
-    shl rf24, rf24, 2                                               # 113 beside0
-    nop ; add tmua, rf13, rf24 ; thrsw ; ldtmu.rf24                 # 113 beside0 | the item's record
-    nop ; ldtmu.rf26                                                # the item's record
-    nop ; ldtmu.rf27                                                # the item's record
-    nop ; ldtmu.rf28                                                # 98 table
-    nop ; sub rf22, rf22, rf28 ; ldtmu.rf28                         # 98 sub | 113 beside0
-    max rf22, rf22, 0                                               # 98 shift
-    shl rf28, rf28, 3                                               # 117 table
-    add tmuau, rf14, rf28 ; add rf12, rf12, 6                       # 117 table | 113 add | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf15, rf28 ; thrsw                             # 117 table | uniform 0xfffffffa (vec2)
-    shl rf12, rf12, 2                                               # 113 way
+    nop ; add rf17, rf16, rf4 ; ldtmu.rf4                           # 130 store dst | the item's record
+    nop ; add rf18, rf13, rf4 ; ldtmu.rf4                           # 117 load src | the item's record
+    shr rf20, rf4, -8 ; v8dot rf19, rf4, rf6                        # 63 dir | 61 sec
+    shl rf21, rf19, 2 ; v8dot rf4, rf4, rf5                         # 98 table | 62 damping
+    add tmua, rf7, rf21 ; add rf21, rf20, 2                         # 98 table | 113 add
+    shl rf21, rf21, 2 ; add rf22, rf18, rf12                        # 113 beside0 | 117 load src
+    nop ; add tmua, rf9, rf21 ; thrsw                               # 113 beside0
+    nop ; add rf20, rf20, 6                                         # 113 add
+    shl rf20, rf20, 2                                               # 113 way
+    nop ; thrsw ; ldtmu.rf21                                        # 98 table
+    nop ; sub rf4, rf4, rf21                                        # 98 sub
+    max rf4, rf4, 0                                                 # 98 shift
+    nop ; ldtmu.rf21                                                # 113 beside0
+    shl rf21, rf21, 3                                               # 117 table
+    nop ; add tmuau, rf10, rf21                                     # 117 table | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf11, rf21 ; thrsw                             # 117 table | uniform 0xfffffffa (vec2)
     nop
-    nop ; ldtmu.rf28                                                # 117 table
-    nop ; smul24 rf30, rf28, rf16 ; ldtmu.rf29                      # 117 load src | 117 table
-    nop ; smul24 rf28, rf28, -1                                     # 117 mul
-    nop ; smul24 rf31, rf28, rf16 ; ldtmu.rf28                      # 117 load src | 117 table
-    add rf28, rf30, rf28 ; smul24 rf30, rf28, -1                    # 117 load src | 117 mul
-    add rf32, rf31, rf30 ; add rf31, rf23, rf28 ; ldtmu.rf30        # 117 load src | 117 table
-    and tmuau, rf31, -4 ; add rf33, rf23, rf32                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf31, rf31, 3 ; mov tmuau, rf23                             # 117 load src | 107 px | uniform 0xfffffffa (vec2)
-    and tmuau, rf33, -4 ; smul24 rf34, rf29, rf16                   # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf33, rf33, 3 ; add rf34, rf34, rf30                        # 117 load src
-    not rf35, rf31 ; add rf36, rf23, rf34 ; thrsw                   # 117 load src
-    shl rf37, rf36, 3                                               # 117 load src
-    not rf29, rf33 ; smul24 rf38, rf29, -1                          # 117 load src | 117 mul
-    not rf39, rf37 ; smul24 rf40, rf38, rf16 ; thrsw ; ldtmu.rf38   # 117 load src
-    shr rf41, rf38, rf31 ; ldtmu.rf38                               # 117 load src
-    shr rf42, rf38, rf31 ; add rf38, rf38, rf38 ; ldtmu.rf31        # 117 load src
-    shl rf31, rf38, rf35 ; add rf38, rf31, rf31 ; thrsw ; ldtmu.rf43 # 117 load src | 107 px
-    shl rf35, rf38, rf35 ; add rf31, rf41, rf31 ; ldtmu.rf38        # 117 load src | 107 px
-    and tmuau, rf36, -4 ; add rf35, rf42, rf35                      # 117 load src | uniform 0xfffffffb (vec3)
-    and rf36, rf31, rf18 ; v8dot rf42, rf43, 1                      # 117 load src | 107 px
-    sub.pushc rf36, rf36, rf42 ; sub rf41, rf42, rf36               # 104 select | 119 size
-    max rf36, rf36, rf41 ; thrsw ; ldtmu.rf41                       # 119 size | 117 load src
-    asr rf44, rf36, rf22 ; ldtmu.rf45                               # 102 shrv | 117 load src
-    shr rf46, rf41, rf33 ; sub rf41, rf9, rf44 ; ldtmu.rf44         # 117 load src | 102 sub
-    max rf41, rf41, 0 ; add rf47, rf45, rf45                        # 102 limit | 117 load src
-    min rf36, rf36, rf41 ; add rf41, rf44, rf44 ; ldtmu.rf44        # 103 amount | 117 load src
-    shr rf33, rf45, rf33 ; sub.ifa rf36, 0, rf36                    # 117 load src | 104 select
-    shl rf47, rf47, rf29 ; add rf36, rf36, rf36 ; ldtmu.rf45        # 117 load src | 120 parts4
-    shl rf41, rf41, rf29 ; add rf29, rf46, rf47 ; ldtmu.rf46        # 117 load src
-    shr rf41, rf44, rf37 ; add rf33, rf33, rf41                     # 117 load src
-    shr rf44, rf45, rf37 ; v8dot rf37, rf29, 1                      # 117 load src
-    sub.pushc rf37, rf37, rf42 ; sub rf47, rf42, rf37               # 104 select | 119 size
-    max rf30, rf37, rf47 ; smul24 rf37, rf30, -1                    # 119 size | 117 mul
-    asr rf37, rf30, rf22 ; add rf40, rf40, rf37                     # 102 shrv | 117 load src
-    sub rf37, rf9, rf37 ; add rf45, rf45, rf45                      # 102 sub | 117 load src
-    max rf37, rf37, 0 ; add rf46, rf46, rf46                        # 102 limit | 117 load src
-    min rf30, rf30, rf37 ; add rf37, rf23, rf40                     # 103 amount | 117 load src
-    shl rf45, rf45, rf39 ; sub.ifa rf30, 0, rf30                    # 117 load src | 104 select
-    shl rf39, rf46, rf39 ; add rf30, rf30, rf30                     # 117 load src | 120 parts5
-    and tmuau, rf37, -4 ; add rf41, rf41, rf45                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf39, rf37, 3 ; add rf37, rf44, rf39                        # 117 load src
-    and rf12, rf41, rf18 ; add tmua, rf13, rf12 ; thrsw             # 117 load src | 113 way
-    not rf45, rf39 ; sub rf44, rf42, rf12                           # 117 load src | 119 size
-    nop ; add rf30, rf36, rf30                                      # 125 add
-    nop ; sub.pushc rf12, rf12, rf42                                # 104 parts6
-    max rf12, rf12, rf44 ; thrsw ; ldtmu.rf44                       # 119 size | 117 load src
-    asr rf36, rf12, rf22 ; ldtmu.rf46                               # 102 shrv | 117 load src
-    shr rf47, rf44, rf39 ; sub rf36, rf9, rf36 ; ldtmu.rf44         # 117 load src | 102 sub
-    max rf36, rf36, 0 ; add rf48, rf46, rf46                        # 102 limit | 117 load src
-    min rf12, rf12, rf36 ; add rf36, rf44, rf44 ; ldtmu.rf44        # 103 amount | 117 load src | 113 way
-    shr rf39, rf46, rf39 ; sub.ifa rf12, 0, rf12                    # 117 load src | 104 parts6
-    shl rf12, rf48, rf45 ; add rf30, rf30, rf12                     # 117 load src | 125 add
-    shl rf36, rf36, rf45 ; add rf12, rf47, rf12                     # 117 load src
-    shl rf39, rf44, 3 ; add rf36, rf39, rf36                        # 117 table | 117 load src
-    and rf44, rf12, rf18 ; add tmuau, rf14, rf39                    # 117 load src | 117 table | uniform 0xfffffffa (vec2)
-    sub.pushc rf44, rf44, rf42 ; sub rf45, rf42, rf44               # 104 parts7 | 119 size
-    max rf39, rf44, rf45 ; add tmuau, rf15, rf39 ; thrsw            # 119 size | 117 table | uniform 0xfffffffa (vec2)
-    asr rf44, rf39, rf22 ; v8dot rf45, rf31, rf8                    # 102 shrv | 117 load src
-    sub rf44, rf9, rf44 ; v8dot rf47, rf43, rf8                     # 102 sub | 107 px
-    max rf44, rf44, 0                                               # 102 limit
-    min rf39, rf39, rf44 ; ldtmu.rf44                               # 103 amount | 117 table
-    sub.ifa rf39, 0, rf39 ; smul24 rf48, rf44, rf16                 # 104 parts7 | 117 load src
-    add rf39, rf30, rf39 ; smul24 rf30, rf44, -1                    # 125 add | 117 mul
-    nop ; smul24 rf44, rf30, rf16 ; ldtmu.rf30                      # 117 load src | 117 table
-    nop ; smul24 rf49, rf30, rf16 ; ldtmu.rf46                      # 117 load src | 117 table
-    add rf46, rf48, rf46 ; smul24 rf48, rf46, -1                    # 117 load src | 117 mul
-    add rf50, rf44, rf48 ; add rf48, rf23, rf46 ; ldtmu.rf44        # 117 load src | 117 table
-    and tmuau, rf48, -4 ; add rf51, rf23, rf50                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf48, rf48, 3 ; add rf49, rf49, rf44                        # 117 load src
-    and tmuau, rf51, -4 ; add rf52, rf23, rf49                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf51, rf51, 3                                               # 117 load src
-    not rf53, rf48 ; thrsw                                          # 117 load src
-    shl rf54, rf52, 3                                               # 117 load src
-    not rf30, rf51 ; smul24 rf55, rf30, -1                          # 117 load src | 117 mul
-    nop ; smul24 rf56, rf55, rf16 ; thrsw ; ldtmu.rf55              # 117 p | 117 load src
-    shr rf57, rf55, rf48 ; ldtmu.rf55                               # 117 load src
-    shr rf58, rf55, rf48 ; add rf55, rf55, rf55 ; ldtmu.rf48        # 117 load src
-    shl rf48, rf55, rf53 ; add rf55, rf48, rf48 ; ldtmu.rf59        # 117 load src
-    shl rf53, rf55, rf53 ; add rf48, rf57, rf48 ; ldtmu.rf55        # 117 load src
-    shr rf59, rf59, rf51 ; add rf53, rf58, rf53 ; ldtmu.rf58        # 117 load src
-    shr rf57, rf55, rf51 ; v8dot rf51, rf48, 1                      # 117 load src
-    sub.pushc rf51, rf51, rf42 ; sub rf60, rf42, rf51               # 104 select | 119 size
-    max rf51, rf51, rf60 ; add rf55, rf55, rf55                     # 119 size | 117 load src
-    asr rf58, rf51, rf22 ; add rf60, rf58, rf58                     # 102 shrv | 117 load src
-    shl rf58, rf55, rf30 ; sub rf55, rf9, rf58                      # 117 load src | 102 sub
-    max rf55, rf55, 0 ; add rf58, rf59, rf58                        # 102 limit | 117 load src
-    min rf51, rf51, rf55 ; v8dot rf55, rf58, 1                      # 103 amount | 117 load src
-    shl rf30, rf60, rf30 ; sub.ifa rf51, 0, rf51                    # 117 load src | 104 select
-    and tmuau, rf52, -4 ; add rf51, rf51, rf51                      # 117 load src | 120 parts8 | uniform 0xfffffffb (vec3)
-    add rf30, rf57, rf30 ; sub.pushc rf57, rf55, rf42               # 117 load src | 104 select
-    sub rf39, rf42, rf55 ; add rf51, rf39, rf51 ; thrsw             # 119 size | 125 add
-    max rf39, rf57, rf39 ; smul24 rf44, rf44, -1                    # 119 size | 117 mul
-    asr rf44, rf39, rf22 ; add rf56, rf56, rf44                     # 102 shrv | 117 p
-    not rf55, rf54 ; sub rf44, rf9, rf44 ; ldtmu.rf57               # 117 load src | 102 sub
-    max rf44, rf44, 0 ; add rf52, rf23, rf56                        # 102 limit | 117 p
-    min rf39, rf39, rf44 ; ldtmu.rf44                               # 103 amount | 117 load src
-    shr rf57, rf57, rf54 ; sub.ifa rf39, 0, rf39                    # 117 load src | 104 select
-    shr rf60, rf44, rf54 ; add rf39, rf39, rf39 ; ldtmu.rf54        # 117 load src | 120 parts9
-    and tmuau, rf52, -4 ; add rf39, rf51, rf39                      # 117 p | 125 add | uniform 0xfffffffb (vec3)
-    shl rf52, rf52, 3 ; add rf44, rf44, rf44                        # 117 p | 117 load src
-    shl rf44, rf44, rf55 ; add rf54, rf54, rf54 ; thrsw             # 117 load src
-    shl rf54, rf54, rf55 ; add rf44, rf57, rf44                     # 117 load src
-    and rf60, rf44, rf18 ; add rf54, rf60, rf54                     # 117 load src
-    sub.pushc rf60, rf60, rf42 ; sub rf55, rf42, rf60               # 104 parts10 | 119 size
-    max rf55, rf60, rf55 ; sub rf60, -1, rf52                       # 119 size | 117 p
-    asr rf57, rf55, rf22 ; ldtmu.rf51                               # 102 shrv | 117 p
-    shr rf59, rf51, rf52 ; sub rf51, rf9, rf57 ; ldtmu.rf57         # 117 p | 102 sub
-    max rf51, rf51, 0 ; add rf61, rf57, rf57                        # 102 limit | 117 p
-    min rf51, rf55, rf51 ; ldtmu.rf55                               # 103 amount | 117 p
-    shr rf52, rf57, rf52 ; sub.ifa rf51, 0, rf51                    # 117 p | 104 parts10
-    shl rf39, rf61, rf60 ; add rf51, rf39, rf51                     # 117 p | 125 add
-    add rf39, rf59, rf39 ; add rf55, rf55, rf55                     # 117 p
-    shl rf55, rf55, rf60 ; v8dot rf60, rf39, 1                      # 117 p
-    add rf52, rf52, rf55 ; sub.pushc rf55, rf60, rf42               # 117 p | 104 part
-    sub rf60, rf42, rf60 ; sub.pushc rf59, rf45, rf47               # 119 size | 104 select
-    max rf45, rf55, rf60 ; sub rf55, rf47, rf45                     # 119 size
-    asr rf60, rf45, rf22 ; v8dot rf61, rf29, rf8                    # 102 shrv | 117 load src
-    max rf59, rf59, rf55 ; sub rf55, rf9, rf60                      # 119 size | 102 sub
-    max rf55, rf55, 0 ; sub rf60, rf47, rf61                        # 102 limit | 119 size
-    min rf45, rf45, rf55                                            # 103 amount
-    asr rf55, rf59, rf22 ; sub.ifb rf45, 0, rf45                    # 102 shrv | 104 part
-    add rf45, rf51, rf45 ; sub rf51, rf9, rf55                      # 125 total | 102 sub
-    max rf51, rf51, 0 ; sub.pushc rf61, rf61, rf47                  # 102 limit | 104 select
-    min rf59, rf59, rf51 ; add rf51, rf45, 8                        # 103 amount | 126 add
-    max rf60, rf61, rf60 ; sub.ifb rf59, 0, rf59                    # 119 size | 104 select
-    asr rf45, rf60, rf22 ; sub.pushn -, rf45, 0                     # 102 shrv | 126 select
-    mov.ifa rf25, 1 ; add rf59, rf59, rf59                          # 126 select | 120 parts4
-    sub rf25, rf51, rf25 ; sub rf45, rf9, rf45                      # 126 sub | 102 sub
-    asr rf25, rf25, 4 ; v8dot rf51, rf41, rf8                       # 126 rounded | 117 load src
-    max rf42, rf45, 0 ; add rf25, rf42, rf25                        # 102 limit | 129 add
-    max rf25, rf25, 0 ; sub rf45, rf47, rf51                        # 129 max | 119 size
-    min rf25, rf25, rf18 ; v8dot rf61, rf12, rf8                    # 129 limited | 117 load src
-    min rf42, rf60, rf42 ; sub rf60, rf47, rf61                     # 103 amount | 119 size
-    sub.ifb rf42, 0, rf42 ; sub.pushc rf51, rf51, rf47              # 104 select | 104 parts6
-    max rf45, rf51, rf45 ; add rf42, rf42, rf42                     # 119 size | 120 parts5
-    asr rf42, rf45, rf22 ; add rf59, rf59, rf42                     # 102 shrv | 125 add
-    sub rf42, rf9, rf42 ; sub.pushc rf61, rf61, rf47                # 102 sub | 104 parts7
-    max rf42, rf42, 0 ; v8dot rf51, rf48, rf8                       # 102 limit | 117 load src
-    min rf42, rf45, rf42 ; sub rf45, rf47, rf51                     # 103 amount | 119 size
-    max rf60, rf61, rf60 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 parts6
-    asr rf42, rf60, rf22 ; add rf59, rf59, rf42                     # 102 shrv | 125 add
-    sub rf42, rf9, rf42 ; sub.pushc rf51, rf51, rf47                # 102 sub | 104 select
-    max rf42, rf42, 0 ; v8dot rf61, rf58, rf8                       # 102 limit | 117 load src
-    min rf42, rf60, rf42 ; sub rf60, rf47, rf61                     # 103 amount | 119 size
-    max rf45, rf51, rf45 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 parts7
-    asr rf42, rf45, rf22 ; add rf59, rf59, rf42                     # 102 shrv | 125 add
-    sub rf42, rf9, rf42 ; sub.pushc rf61, rf61, rf47                # 102 sub | 104 select
-    max rf42, rf42, 0 ; v8dot rf51, rf44, rf8                       # 102 limit | 117 load src
-    min rf42, rf45, rf42 ; sub rf45, rf47, rf51                     # 103 amount | 119 size
-    max rf60, rf61, rf60 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
-    asr rf61, rf60, rf22 ; add rf42, rf42, rf42                     # 102 shrv | 120 parts8
-    add rf59, rf59, rf42 ; sub rf42, rf9, rf61                      # 125 add | 102 sub
-    max rf42, rf42, 0 ; sub.pushc rf51, rf51, rf47                  # 102 limit | 104 parts10
-    min rf42, rf60, rf42 ; v8dot rf60, rf39, rf8                    # 103 amount | 117 p
-    max rf45, rf51, rf45 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
-    asr rf51, rf45, rf22 ; add rf42, rf42, rf42                     # 102 shrv | 120 parts9
-    add rf51, rf59, rf42 ; sub rf42, rf9, rf51                      # 125 add | 102 sub
-    max rf42, rf42, 0 ; sub.pushc rf59, rf60, rf47                  # 102 limit | 104 part
-    min rf42, rf45, rf42 ; sub rf45, rf47, rf60                     # 103 amount | 119 size
-    max rf45, rf59, rf45 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 parts10
-    asr rf42, rf45, rf22 ; add rf51, rf51, rf42                     # 102 shrv | 125 add
-    sub rf42, rf9, rf42 ; mov rf59, rf19                            # 102 sub | 126 select
-    max rf42, rf42, 0 ; v8dot rf60, rf31, rf7                       # 102 limit | 117 load src
-    min rf42, rf45, rf42 ; v8dot rf45, rf43, rf7                    # 103 amount | 107 px
-    sub.ifa rf42, 0, rf42 ; sub.pushc rf61, rf60, rf45              # 104 part | 104 select
-    add rf42, rf51, rf42 ; sub rf51, rf45, rf60                     # 125 total | 119 size
-    max rf51, rf61, rf51 ; sub.pushn -, rf42, 0                     # 119 size | 126 select
-    asr rf61, rf51, rf22 ; add rf42, rf42, 8                        # 102 shrv | 126 add
-    mov.ifa rf59, 1 ; sub rf61, rf9, rf61                           # 126 select | 102 sub
-    max rf59, rf61, 0 ; sub rf42, rf42, rf59                        # 102 limit | 126 sub
-    asr rf42, rf42, 4 ; v8dot rf61, rf29, rf7                       # 126 rounded | 117 load src
-    min rf47, rf51, rf59 ; add rf42, rf47, rf42                     # 103 amount | 129 add
-    max rf42, rf42, 0 ; sub rf51, rf45, rf61                        # 129 max | 119 size
-    min rf42, rf42, rf18 ; sub.ifb rf47, 0, rf47                    # 129 limited | 104 select
-    vpack rf25, rf25, rf42 ; add rf42, rf47, rf47                   # 130 store dst | 120 parts4
-    sub.pushc rf61, rf61, rf45 ; v8dot rf47, rf41, rf7              # 104 select | 117 load src
-    max rf51, rf61, rf51 ; sub.pushc rf61, rf47, rf45               # 119 size | 104 parts6
-    asr rf47, rf51, rf22 ; sub rf59, rf45, rf47                     # 102 shrv | 119 size
-    max rf59, rf61, rf59 ; sub rf47, rf9, rf47                      # 119 size | 102 sub
-    max rf31, rf47, 0 ; v8dot rf47, rf31, rf11                      # 102 limit | 117 load src
-    min rf31, rf51, rf31 ; v8dot rf43, rf43, rf11                   # 103 amount | 107 px
-    asr rf51, rf59, rf22 ; sub.ifb rf31, 0, rf31                    # 102 shrv | 104 select
-    add rf31, rf31, rf31 ; sub rf51, rf9, rf51                      # 120 parts5 | 102 sub
-    max rf31, rf51, 0 ; add rf42, rf42, rf31                        # 102 limit | 125 add
-    min rf31, rf59, rf31 ; v8dot rf59, rf12, rf7                    # 103 amount | 117 load src
-    sub.ifa rf31, 0, rf31 ; sub.pushc rf51, rf59, rf45              # 104 parts6 | 104 parts7
-    add rf42, rf42, rf31 ; sub rf31, rf45, rf59                     # 125 add | 119 size
-    max rf31, rf51, rf31 ; v8dot rf51, rf48, rf7                    # 119 size | 117 load src
-    asr rf29, rf31, rf22 ; v8dot rf59, rf29, rf11                   # 102 shrv | 117 load src
-    sub rf29, rf9, rf29 ; sub.pushc rf61, rf51, rf45                # 102 sub | 104 select
-    max rf29, rf29, 0 ; sub rf51, rf45, rf51                        # 102 limit | 119 size
-    min rf29, rf31, rf29 ; v8dot rf31, rf58, rf7                    # 103 amount | 117 load src
-    max rf51, rf61, rf51 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts7
-    asr rf29, rf51, rf22 ; add rf42, rf42, rf29                     # 102 shrv | 125 add
-    shr rf41, rf41, -8 ; sub rf29, rf9, rf29                        # 117 load src | 102 sub
-    max rf29, rf29, 0 ; sub.pushc rf61, rf31, rf45                  # 102 limit | 104 select
-    min rf29, rf51, rf29 ; sub rf31, rf45, rf31                     # 103 amount | 119 size
-    max rf31, rf61, rf31 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    asr rf61, rf31, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 120 parts8
-    add rf42, rf42, rf29 ; sub rf29, rf9, rf61                      # 125 add | 102 sub
-    max rf12, rf29, 0 ; v8dot rf29, rf12, rf11                      # 102 limit | 117 load src
-    min rf12, rf31, rf12 ; v8dot rf31, rf44, rf7                    # 103 amount | 117 load src
-    sub.ifa rf12, 0, rf12 ; sub.pushc rf61, rf31, rf45              # 104 select | 104 parts10
-    add rf12, rf12, rf12 ; sub rf31, rf45, rf31                     # 120 parts9 | 119 size
-    max rf12, rf61, rf31 ; add rf31, rf42, rf12                     # 119 size | 125 add
-    asr rf48, rf12, rf22 ; v8dot rf42, rf48, rf11                   # 102 shrv | 117 load src
-    sub rf48, rf9, rf48 ; v8dot rf61, rf39, rf7                     # 102 sub | 117 p
-    max rf48, rf48, 0 ; sub.pushc rf51, rf61, rf45                  # 102 limit | 104 part
-    min rf12, rf12, rf48 ; sub rf48, rf45, rf61                     # 103 amount | 119 size
-    max rf48, rf51, rf48 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 parts10
-    asr rf12, rf48, rf22 ; add rf31, rf31, rf12                     # 102 shrv | 125 add
-    shr rf58, rf58, -8 ; sub rf12, rf9, rf12                        # 117 load src | 102 sub
-    max rf12, rf12, 0 ; mov rf51, rf19                              # 102 limit | 126 select
-    min rf12, rf48, rf12 ; v8dot rf44, rf44, rf11                   # 103 amount | 117 load src
-    sub.ifa rf12, 0, rf12 ; sub.pushc rf48, rf47, rf43              # 104 part | 104 select
-    add rf12, rf31, rf12 ; sub rf31, rf43, rf47                     # 125 total | 119 size
-    max rf31, rf48, rf31 ; sub.pushn -, rf12, 0                     # 119 size | 126 select
-    asr rf48, rf31, rf22 ; add rf12, rf12, 8                        # 102 shrv | 126 add
-    mov.ifa rf51, 1 ; v8dot rf39, rf39, rf11                        # 126 select | 117 p
-    sub rf12, rf12, rf51 ; sub rf48, rf9, rf48                      # 126 sub | 102 sub
-    asr rf12, rf12, 4 ; sub rf51, rf43, rf59                        # 126 rounded | 119 size
-    max rf45, rf48, 0 ; add rf12, rf45, rf12                        # 102 limit | 129 add
-    max rf12, rf12, 0 ; sub rf48, rf43, rf41                        # 129 max | 119 size
-    min rf12, rf12, rf18 ; sub rf47, rf43, rf29                     # 129 limited | 119 size
-    min rf31, rf31, rf45 ; sub rf45, rf43, rf42                     # 103 amount | 119 size
-    sub.ifb rf31, 0, rf31 ; sub.pushc rf59, rf59, rf43              # 104 select
-    max rf51, rf59, rf51 ; add rf31, rf31, rf31                     # 119 size | 120 parts4
-    asr rf41, rf51, rf22 ; sub.pushc rf59, rf41, rf43               # 102 shrv | 104 parts6
-    max rf48, rf59, rf48 ; sub rf41, rf9, rf41                      # 119 size | 102 sub
-    max rf41, rf41, 0 ; sub rf59, rf43, rf58                        # 102 limit | 119 size
-    min rf41, rf51, rf41 ; sub rf51, rf43, rf44                     # 103 amount | 119 size
-    asr rf61, rf48, rf22 ; sub.ifb rf41, 0, rf41                    # 102 shrv | 104 select
-    add rf41, rf41, rf41 ; sub rf61, rf9, rf61                      # 120 parts5 | 102 sub
-    max rf31, rf61, 0 ; add rf41, rf31, rf41                        # 102 limit | 125 add
-    min rf29, rf48, rf31 ; sub.pushc rf31, rf29, rf43               # 103 amount | 104 parts7
-    max rf31, rf31, rf47 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts6
-    asr rf29, rf31, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
-    sub rf29, rf9, rf29 ; sub.pushc rf42, rf42, rf43                # 102 sub | 104 select
-    max rf29, rf29, 0 ; sub rf47, rf43, rf39                        # 102 limit | 119 size
-    min rf29, rf31, rf29 ; mov rf31, rf19                           # 103 amount | 126 select
-    max rf42, rf42, rf45 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts7
-    asr rf29, rf42, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
-    sub rf29, rf9, rf29 ; sub.pushc rf58, rf58, rf43                # 102 sub | 104 select
-    max rf29, rf29, 0                                               # 102 limit
-    min rf29, rf42, rf29 ; v8dot rf42, rf35, 1                      # 103 amount | 117 load src
-    max rf58, rf58, rf59 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    asr rf59, rf58, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 120 parts8
-    add rf41, rf41, rf29 ; sub rf29, rf9, rf59                      # 125 add | 102 sub
-    max rf29, rf29, 0 ; sub.pushc rf44, rf44, rf43                  # 102 limit | 104 parts10
-    min rf29, rf58, rf29 ; v8dot rf58, rf38, 1                      # 103 amount | 107 px
-    max rf44, rf44, rf51 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    asr rf51, rf44, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 120 parts9
-    add rf41, rf41, rf29 ; sub rf29, rf9, rf51                      # 125 add | 102 sub
-    max rf29, rf29, 0 ; sub.pushc rf39, rf39, rf43                  # 102 limit | 104 part
-    min rf29, rf44, rf29 ; sub rf44, rf58, rf42                     # 103 amount | 119 size
-    max rf39, rf39, rf47 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts10
-    asr rf29, rf39, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
-    sub rf29, rf9, rf29 ; sub.pushc rf42, rf42, rf58                # 102 sub | 104 select
-    max rf29, rf29, 0                                               # 102 limit
-    min rf29, rf39, rf29 ; v8dot rf39, rf33, 1                      # 103 amount | 117 load src
-    max rf42, rf42, rf44 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 part
-    asr rf41, rf42, rf22 ; add rf29, rf41, rf29                     # 102 shrv | 125 total
-    sub.pushn -, rf29, 0 ; sub rf41, rf9, rf41                      # 126 select | 102 sub
-    max rf41, rf41, 0 ; sub rf44, rf58, rf39                        # 102 limit | 119 size
-    min rf41, rf42, rf41 ; add rf29, rf29, 8                        # 103 amount | 126 add
-    and rf42, rf37, rf18 ; mov.ifa rf31, 1                          # 117 load src | 126 select
-    sub rf29, rf29, rf31 ; sub.ifb rf41, 0, rf41                    # 126 sub | 104 select
-    asr rf29, rf29, 4 ; add rf41, rf41, rf41                        # 126 rounded | 120 parts4
-    add rf29, rf43, rf29 ; sub.pushc rf39, rf39, rf58               # 129 add | 104 select
-    max rf29, rf29, 0 ; sub.pushc rf43, rf42, rf58                  # 129 max | 104 parts6
-    min rf29, rf29, rf18 ; sub rf42, rf58, rf42                     # 129 limited | 119 size
-    vpack rf12, rf12, rf29 ; v8dot rf29, rf36, 1                    # 130 store dst | 117 load src
-    max rf39, rf39, rf44 ; sub rf44, rf58, rf29                     # 119 size
-    asr rf31, rf39, rf22 ; v8dot rf47, rf53, 1                      # 102 shrv | 117 load src
-    max rf42, rf43, rf42 ; sub rf31, rf9, rf31                      # 119 size | 102 sub
-    max rf31, rf31, 0 ; sub rf43, rf58, rf47                        # 102 limit | 119 size
-    min rf31, rf39, rf31 ; v8dot rf39, rf30, 1                      # 103 amount | 117 load src
-    asr rf51, rf42, rf22 ; sub.ifb rf31, 0, rf31                    # 102 shrv | 104 select
-    add rf31, rf31, rf31 ; sub rf51, rf9, rf51                      # 120 parts5 | 102 sub
-    max rf31, rf51, 0 ; add rf41, rf41, rf31                        # 102 limit | 125 add
-    min rf29, rf42, rf31 ; sub.pushc rf31, rf29, rf58               # 103 amount | 104 parts7
-    max rf31, rf31, rf44 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts6
-    asr rf29, rf31, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
-    sub rf29, rf9, rf29 ; sub.pushc rf47, rf47, rf58                # 102 sub | 104 select
-    max rf29, rf29, 0 ; sub rf44, rf58, rf39                        # 102 limit | 119 size
-    min rf29, rf31, rf29 ; v8dot rf31, rf54, 1                      # 103 amount | 117 load src
-    max rf43, rf47, rf43 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts7
-    asr rf29, rf43, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
-    sub rf29, rf9, rf29 ; sub.pushc rf39, rf39, rf58                # 102 sub | 104 select
-    max rf29, rf29, 0 ; sub rf47, rf58, rf31                        # 102 limit | 119 size
-    min rf29, rf43, rf29 ; v8dot rf43, rf52, 1                      # 103 amount | 117 p
-    max rf39, rf39, rf44 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    asr rf44, rf39, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 120 parts8
-    add rf41, rf41, rf29 ; sub rf29, rf9, rf44                      # 125 add | 102 sub
-    max rf29, rf29, 0 ; sub.pushc rf31, rf31, rf58                  # 102 limit | 104 parts10
-    min rf29, rf39, rf29 ; sub rf39, rf58, rf43                     # 103 amount | 119 size
-    max rf31, rf31, rf47 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    asr rf47, rf31, rf22 ; add rf29, rf29, rf29                     # 102 shrv | 120 parts9
-    add rf41, rf41, rf29 ; sub rf29, rf9, rf47                      # 125 add | 102 sub
-    max rf29, rf29, 0 ; sub.pushc rf43, rf43, rf58                  # 102 limit | 104 part
-    min rf29, rf31, rf29 ; mov rf31, rf19                           # 103 amount | 126 select
-    max rf39, rf43, rf39 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts10
-    asr rf29, rf39, rf22 ; add rf41, rf41, rf29                     # 102 shrv | 125 add
-    sub rf29, rf9, rf29 ; v8dot rf43, rf35, rf8                     # 102 sub | 117 load src
-    max rf29, rf29, 0 ; v8dot rf47, rf38, rf8                       # 102 limit | 107 px
-    min rf29, rf39, rf29 ; sub.pushc rf39, rf43, rf47               # 103 amount | 104 select
-    sub.ifb rf29, 0, rf29 ; sub rf43, rf47, rf43                    # 104 part | 119 size
-    max rf39, rf39, rf43 ; add rf29, rf41, rf29                     # 119 size | 125 total
-    asr rf41, rf39, rf22 ; sub.pushn -, rf29, 0                     # 102 shrv | 126 select
-    add rf29, rf29, 8 ; sub rf41, rf9, rf41                         # 126 add | 102 sub
-    max rf41, rf41, 0 ; v8dot rf43, rf33, rf8                       # 102 limit | 117 load src
-    min rf39, rf39, rf41 ; mov.ifa rf31, 1                          # 103 amount | 126 select
-    sub rf29, rf29, rf31 ; sub.ifb rf39, 0, rf39                    # 126 sub | 104 select
-    asr rf29, rf29, 4 ; add rf39, rf39, rf39                        # 126 rounded | 120 parts4
-    add rf29, rf58, rf29 ; sub.pushc rf58, rf43, rf47               # 129 add | 104 select
-    max rf29, rf29, 0 ; sub rf43, rf47, rf43                        # 129 max | 119 size
-    min rf29, rf29, rf18 ; v8dot rf31, rf37, rf8                    # 129 limited | 117 load src
-    max rf43, rf58, rf43 ; sub.pushc rf58, rf31, rf47               # 119 size | 104 parts6
-    asr rf31, rf43, rf22 ; sub rf41, rf47, rf31                     # 102 shrv | 119 size
-    max rf41, rf58, rf41 ; sub rf31, rf9, rf31                      # 119 size | 102 sub
-    max rf31, rf31, 0 ; v8dot rf58, rf36, rf8                       # 102 limit | 117 load src
-    min rf31, rf43, rf31 ; sub rf43, rf47, rf58                     # 103 amount | 119 size
-    asr rf44, rf41, rf22 ; sub.ifb rf31, 0, rf31                    # 102 shrv | 104 select
-    add rf31, rf31, rf31 ; sub rf44, rf9, rf44                      # 120 parts5 | 102 sub
-    max rf31, rf44, 0 ; add rf39, rf39, rf31                        # 102 limit | 125 add
-    min rf31, rf41, rf31 ; sub.pushc rf41, rf58, rf47               # 103 amount | 104 parts7
-    max rf41, rf41, rf43 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts6
-    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 125 add
-    sub rf31, rf9, rf31 ; v8dot rf43, rf53, rf8                     # 102 sub | 117 load src
-    max rf31, rf31, 0 ; sub.pushc rf58, rf43, rf47                  # 102 limit | 104 select
-    min rf31, rf41, rf31 ; sub rf41, rf47, rf43                     # 103 amount | 119 size
-    max rf41, rf58, rf41 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts7
-    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 125 add
-    sub rf31, rf9, rf31 ; v8dot rf58, rf30, rf8                     # 102 sub | 117 load src
-    max rf31, rf31, 0 ; sub.pushc rf43, rf58, rf47                  # 102 limit | 104 select
-    min rf31, rf41, rf31 ; sub rf41, rf47, rf58                     # 103 amount | 119 size
-    max rf41, rf43, rf41 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    asr rf43, rf41, rf22 ; add rf31, rf31, rf31                     # 102 shrv | 120 parts8
-    add rf39, rf39, rf31 ; sub rf31, rf9, rf43                      # 125 add | 102 sub
-    max rf31, rf31, 0 ; v8dot rf43, rf54, rf8                       # 102 limit | 117 load src
-    min rf31, rf41, rf31 ; sub.pushc rf41, rf43, rf47               # 103 amount | 104 parts10
-    sub.ifb rf31, 0, rf31 ; sub rf43, rf47, rf43                    # 104 select | 119 size
-    max rf41, rf41, rf43 ; add rf31, rf31, rf31                     # 119 size | 120 parts9
-    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 125 add
-    sub rf31, rf9, rf31 ; v8dot rf43, rf52, rf8                     # 102 sub | 117 p
-    max rf31, rf31, 0 ; sub.pushc rf58, rf43, rf47                  # 102 limit | 104 part
-    min rf31, rf41, rf31 ; sub rf41, rf47, rf43                     # 103 amount | 119 size
-    max rf41, rf58, rf41 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts10
-    asr rf31, rf41, rf22 ; add rf39, rf39, rf31                     # 102 shrv | 125 add
-    sub rf31, rf9, rf31 ; mov rf58, rf19                            # 102 sub | 126 select
-    max rf31, rf31, 0 ; v8dot rf43, rf35, rf7                       # 102 limit | 117 load src
-    min rf31, rf41, rf31 ; v8dot rf41, rf38, rf7                    # 103 amount | 107 px
-    sub.ifa rf31, 0, rf31 ; sub.pushc rf44, rf43, rf41              # 104 part | 104 select
-    add rf31, rf39, rf31 ; sub rf39, rf41, rf43                     # 125 total | 119 size
-    max rf39, rf44, rf39 ; sub.pushn -, rf31, 0                     # 119 size | 126 select
-    asr rf44, rf39, rf22 ; add rf31, rf31, 8                        # 102 shrv | 126 add
-    mov.ifa rf58, 1 ; sub rf44, rf9, rf44                           # 126 select | 102 sub
-    max rf44, rf44, 0 ; sub rf31, rf31, rf58                        # 102 limit | 126 sub
-    asr rf31, rf31, 4 ; v8dot rf58, rf33, rf7                       # 126 rounded | 117 load src
-    min rf39, rf39, rf44 ; add rf31, rf47, rf31                     # 103 amount | 129 add
-    max rf31, rf31, 0 ; sub rf44, rf41, rf58                        # 129 max | 119 size
-    min rf31, rf31, rf18 ; sub.ifb rf39, 0, rf39                    # 129 limited | 104 select
-    vpack rf29, rf29, rf31 ; add rf31, rf39, rf39                   # 130 store dst | 120 parts4
-    sub.pushc rf58, rf58, rf41 ; v8dot rf39, rf37, rf7              # 104 select | 117 load src
-    max rf44, rf58, rf44 ; sub.pushc rf58, rf39, rf41               # 119 size | 104 parts6
-    asr rf39, rf44, rf22 ; sub rf47, rf41, rf39                     # 102 shrv | 119 size
-    max rf47, rf58, rf47 ; sub rf39, rf9, rf39                      # 119 size | 102 sub
-    max rf35, rf39, 0 ; v8dot rf39, rf35, rf11                      # 102 limit | 117 load src
-    min rf35, rf44, rf35 ; v8dot rf38, rf38, rf11                   # 103 amount | 107 px
-    asr rf44, rf47, rf22 ; sub.ifb rf35, 0, rf35                    # 102 shrv | 104 select
-    add rf35, rf35, rf35 ; sub rf44, rf9, rf44                      # 120 parts5 | 102 sub
-    max rf31, rf44, 0 ; add rf35, rf31, rf35                        # 102 limit | 125 add
-    min rf31, rf47, rf31 ; v8dot rf47, rf36, rf7                    # 103 amount | 117 load src
-    sub.ifa rf31, 0, rf31 ; sub.pushc rf44, rf47, rf41              # 104 parts6 | 104 parts7
-    add rf35, rf35, rf31 ; sub rf31, rf41, rf47                     # 125 add | 119 size
-    max rf31, rf44, rf31 ; v8dot rf44, rf53, rf7                    # 119 size | 117 load src
-    asr rf33, rf31, rf22 ; v8dot rf47, rf33, rf11                   # 102 shrv | 117 load src
-    sub rf33, rf9, rf33 ; sub.pushc rf58, rf44, rf41                # 102 sub | 104 select
-    max rf33, rf33, 0 ; sub rf44, rf41, rf44                        # 102 limit | 119 size
-    min rf31, rf31, rf33 ; v8dot rf33, rf30, rf7                    # 103 amount | 117 load src
-    max rf44, rf58, rf44 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts7
-    asr rf31, rf44, rf22 ; add rf35, rf35, rf31                     # 102 shrv | 125 add
-    shr rf37, rf37, -8 ; sub rf31, rf9, rf31                        # 117 load src | 102 sub
-    max rf31, rf31, 0 ; sub.pushc rf58, rf33, rf41                  # 102 limit | 104 select
-    min rf31, rf44, rf31 ; sub rf33, rf41, rf33                     # 103 amount | 119 size
-    max rf33, rf58, rf33 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    asr rf58, rf33, rf22 ; add rf31, rf31, rf31                     # 102 shrv | 120 parts8
-    add rf35, rf35, rf31 ; sub rf31, rf9, rf58                      # 125 add | 102 sub
-    max rf31, rf31, 0 ; v8dot rf36, rf36, rf11                      # 102 limit | 117 load src
-    min rf31, rf33, rf31 ; v8dot rf33, rf54, rf7                    # 103 amount | 117 load src
-    sub.ifa rf31, 0, rf31 ; sub.pushc rf58, rf33, rf41              # 104 select | 104 parts10
-    add rf31, rf31, rf31 ; sub rf33, rf41, rf33                     # 120 parts9 | 119 size
-    max rf31, rf58, rf33 ; add rf33, rf35, rf31                     # 119 size | 125 add
-    asr rf53, rf31, rf22 ; v8dot rf35, rf53, rf11                   # 102 shrv | 117 load src
-    sub rf53, rf9, rf53 ; v8dot rf58, rf52, rf7                     # 102 sub | 117 p
-    max rf53, rf53, 0 ; sub.pushc rf44, rf58, rf41                  # 102 limit | 104 part
-    min rf31, rf31, rf53 ; sub rf53, rf41, rf58                     # 103 amount | 119 size
-    max rf44, rf44, rf53 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts10
-    asr rf31, rf44, rf22 ; add rf33, rf33, rf31                     # 102 shrv | 125 add
-    shr rf31, rf30, -8 ; sub rf30, rf9, rf31                        # 117 load src | 102 sub
-    max rf30, rf30, 0 ; mov rf53, rf19                              # 102 limit | 126 select
-    min rf30, rf44, rf30 ; v8dot rf44, rf54, rf11                   # 103 amount | 117 load src
-    sub.ifa rf30, 0, rf30 ; sub.pushc rf54, rf39, rf38              # 104 part | 104 select
-    add rf30, rf33, rf30 ; sub rf33, rf38, rf39                     # 125 total | 119 size
-    max rf33, rf54, rf33 ; sub.pushn -, rf30, 0                     # 119 size | 126 select
-    asr rf54, rf33, rf22 ; add rf30, rf30, 8                        # 102 shrv | 126 add
-    mov.ifa rf53, 1 ; v8dot rf52, rf52, rf11                        # 126 select | 117 p
-    sub rf30, rf30, rf53 ; sub rf53, rf9, rf54                      # 126 sub | 102 sub
-    asr rf30, rf30, 4 ; sub rf54, rf38, rf47                        # 126 rounded | 119 size
-    max rf41, rf53, 0 ; add rf30, rf41, rf30                        # 102 limit | 129 add
-    max rf30, rf30, 0 ; sub rf53, rf38, rf37                        # 129 max | 119 size
-    min rf30, rf30, rf18 ; sub rf39, rf38, rf36                     # 129 limited | 119 size
-    min rf23, rf33, rf41 ; add rf33, rf23, rf16                     # 103 amount | 117 load src
-    sub.ifb rf23, 0, rf23 ; sub.pushc rf47, rf47, rf38              # 104 select
-    max rf47, rf47, rf54 ; add rf23, rf23, rf23                     # 119 size | 120 parts4
-    asr rf37, rf47, rf22 ; sub.pushc rf54, rf37, rf38               # 102 shrv | 104 parts6
-    max rf53, rf54, rf53 ; sub rf37, rf9, rf37                      # 119 size | 102 sub
-    max rf28, rf37, 0 ; add rf37, rf33, rf28                        # 102 limit | 117 load src
-    min rf28, rf47, rf28 ; sub rf47, rf38, rf35                     # 103 amount | 119 size
-    asr rf54, rf53, rf22 ; sub.ifb rf28, 0, rf28                    # 102 shrv | 104 select
-    and tmuau, rf37, -4 ; add rf28, rf28, rf28                      # 117 load src | 120 parts5 | uniform 0xfffffffb (vec3)
-    shl rf28, rf37, 3 ; add rf23, rf23, rf28                        # 117 load src | 125 add
-    sub rf36, rf9, rf54 ; sub.pushc rf54, rf36, rf38                # 102 sub | 104 parts7
-    max rf36, rf36, 0 ; sub rf37, rf38, rf31                        # 102 limit | 119 size
-    min rf36, rf53, rf36 ; mov tmuau, rf33 ; thrsw                  # 103 amount | 107 px | uniform 0xfffffffa (vec2)
-    max rf39, rf54, rf39 ; sub.ifb rf36, 0, rf36                    # 119 size | 104 parts6
-    asr rf23, rf39, rf22 ; add rf36, rf23, rf36                     # 102 shrv | 125 add
-    sub rf23, rf9, rf23 ; sub.pushc rf35, rf35, rf38                # 102 sub | 104 select
-    max rf23, rf23, 0 ; sub rf54, rf38, rf44                        # 102 limit | 119 size
-    min rf23, rf39, rf23 ; add rf39, rf33, rf32 ; thrsw ; ldtmu.rf32 # 103 amount | 117 load src
-    max rf35, rf35, rf47 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 parts7
-    asr rf23, rf35, rf22 ; add rf36, rf36, rf23 ; ldtmu.rf47        # 102 shrv | 125 add | 117 load src
-    and tmuau, rf39, -4 ; sub rf23, rf9, rf23                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    max rf23, rf23, 0 ; sub.pushc rf31, rf31, rf38                  # 102 limit | 104 select
-    min rf23, rf35, rf23 ; sub rf35, rf38, rf52 ; thrsw ; ldtmu.rf53 # 103 amount | 119 size | 117 load src
-    max rf31, rf31, rf37 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 select
-    asr rf37, rf31, rf22 ; add rf23, rf23, rf23 ; ldtmu.rf41        # 102 shrv | 120 parts8 | 107 px
-    shl rf36, rf39, 3 ; add rf23, rf36, rf23                        # 117 load src | 125 add
-    shr rf37, rf32, rf28 ; sub rf32, rf9, rf37 ; ldtmu.rf39         # 117 load src | 102 sub | 107 px
-    max rf32, rf32, 0 ; sub.pushc rf44, rf44, rf38                  # 102 limit | 104 parts10
-    min rf31, rf31, rf32 ; mov rf58, rf19 ; ldtmu.rf32              # 103 amount | 126 select | 117 load src
-    max rf44, rf44, rf54 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    asr rf54, rf44, rf22 ; add rf31, rf31, rf31 ; ldtmu.rf43        # 102 shrv | 120 parts9 | 117 load src
-    shr rf31, rf47, rf28 ; add rf23, rf23, rf31 ; ldtmu.rf42        # 117 load src | 125 add
-    sub rf52, rf9, rf54 ; sub.pushc rf54, rf52, rf38                # 102 sub | 104 part
-    max rf34, rf52, 0 ; add rf52, rf33, rf34                        # 102 limit | 117 load src
-    min rf34, rf44, rf34 ; add rf44, rf21, rf4                      # 103 amount | 130 store dst
-    max rf35, rf54, rf35 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts10
-    asr rf23, rf35, rf22 ; add rf34, rf23, rf34                     # 102 shrv | 125 add
-    and tmuau, rf52, -4 ; sub rf23, rf9, rf23                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    max rf23, rf23, 0 ; add rf47, rf47, rf47                        # 102 limit | 117 load src
-    min rf23, rf35, rf23 ; add rf35, rf53, rf53 ; thrsw             # 103 amount | 117 load src
-    shl rf40, rf52, 3 ; add rf52, rf33, rf40                        # 117 load src
-    and tmuau, rf52, -4 ; add rf53, rf43, rf43                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf46, rf52, 3 ; add rf52, rf33, rf46                        # 117 load src
-    shr rf32, rf32, rf36 ; sub.ifa rf23, 0, rf23                    # 117 load src | 104 part
-    shr rf34, rf43, rf36 ; add rf23, rf34, rf23 ; thrsw ; ldtmu.rf43 # 117 load src | 125 total
-    not rf54, rf28 ; add rf28, rf23, 8                              # 117 load src | 126 add
-    shl rf47, rf47, rf54 ; v8dot rf51, rf41, 1                      # 117 load src | 107 px
-    shl rf23, rf35, rf54 ; sub.pushn -, rf23, 0                     # 117 load src | 126 select
-    sub.pushc -, rf0, rf2 ; mov.ifa rf58, 1                         # 130 store dst | 126 select
-    and tmuau, rf52, -4 ; sub rf28, rf28, rf58                      # 117 load src | 126 sub | uniform 0xfffffffb (vec3)
-    asr rf28, rf28, 4 ; add rf37, rf37, rf47                        # 126 rounded | 117 load src
-    shl rf38, rf52, 3 ; add rf28, rf38, rf28                        # 117 load src | 129 add
-    max rf23, rf28, 0 ; add rf28, rf31, rf23                        # 129 max | 117 load src
-    min rf23, rf23, rf18 ; v8dot rf31, rf37, 1                      # 129 limited | 117 load src
-    vpack rf23, rf30, rf23 ; sub.pushc rf30, rf31, rf51             # 130 store dst | 104 select
-    tmuwt - ; sub rf31, rf51, rf31 ; thrsw ; ldtmu.rf52             # the last trip's stores | 119 size | 117 load src
-    max rf30, rf30, rf31 ; sub rf31, -1, rf36                       # 119 size | 117 load src
-    asr rf42, rf30, rf22 ; add rf36, rf42, rf42 ; ldtmu.rf47        # 102 shrv | 117 load src
-    v8pack tmud, rf25, rf12 ; sub rf12, rf9, rf42 ; ldtmu.rf25      # 130 store dst | 102 sub | 117 load src
-    v8pack tmud, rf29, rf23 ; sub rf23, -1, rf40                    # 130 store dst | 117 load src
-    max rf12, rf12, 0 ; mov.ifnb tmuau, rf44                        # 102 limit | 130 store dst | uniform 0xfffffffa (vec2)
-    min rf12, rf30, rf12 ; add rf30, rf52, rf52 ; ldtmu.rf29        # 103 amount | 117 load src
-    shl rf53, rf53, rf31 ; sub.ifa rf12, 0, rf12                    # 117 load src | 104 select
-    shl rf31, rf36, rf31 ; add rf12, rf12, rf12 ; ldtmu.rf36        # 117 load src | 120 parts4
-    shr rf43, rf43, rf40 ; add rf32, rf32, rf53 ; ldtmu.rf53        # 117 load src
-    shr rf34, rf52, rf40 ; add rf31, rf34, rf31 ; ldtmu.rf40        # 117 load src
-    shl rf52, rf30, rf23 ; v8dot rf30, rf32, 1                      # 117 load src
-    shr rf42, rf25, rf46 ; sub.pushc rf25, rf30, rf51               # 117 load src | 104 select
-    shr rf58, rf29, rf46 ; sub rf30, rf51, rf30 ; ldtmu.rf35        # 117 load src | 119 size
-    max rf25, rf25, rf30 ; add rf30, rf43, rf52                     # 119 size | 117 load src
-    asr rf50, rf25, rf22 ; add rf43, rf33, rf50                     # 102 shrv | 117 load src
-    and tmuau, rf43, -4 ; sub rf50, rf9, rf50                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    max rf47, rf50, 0 ; add rf50, rf47, rf47                        # 102 limit | 117 load src
-    min rf25, rf25, rf47 ; add rf29, rf29, rf29 ; thrsw             # 103 amount | 117 load src
-    shl rf23, rf50, rf23 ; sub.ifa rf25, 0, rf25                    # 117 load src | 104 select
-    shl rf43, rf43, 3 ; add rf25, rf25, rf25                        # 117 load src | 120 parts5
-    shr rf34, rf53, rf38 ; add rf23, rf34, rf23 ; ldtmu.rf53        # 117 load src
-    shr rf47, rf40, rf38 ; v8dot rf50, rf30, 1                      # 117 load src
-    sub.pushc rf50, rf50, rf51 ; sub rf52, rf51, rf50               # 104 parts6 | 119 size
-    max rf46, rf50, rf52 ; sub rf50, -1, rf46                       # 119 size | 117 load src
-    asr rf36, rf46, rf22 ; add rf52, rf36, rf36 ; ldtmu.rf54        # 102 shrv | 117 load src
-    shl rf36, rf29, rf50 ; sub rf29, rf9, rf36 ; ldtmu.rf59         # 117 load src | 102 sub
-    max rf29, rf29, 0 ; add rf36, rf42, rf36                        # 102 limit | 117 load src
-    min rf29, rf46, rf29 ; add rf46, rf33, rf49                     # 103 amount | 117 load src
-    shl rf50, rf52, rf50 ; sub.ifa rf29, 0, rf29                    # 117 load src | 104 parts6
-    and tmuau, rf46, -4 ; add rf50, rf58, rf50                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf46, rf46, 3 ; add rf40, rf40, rf40                        # 117 load src
-    shr rf58, rf53, rf43 ; v8dot rf53, rf36, 1                      # 117 load src
-    shr rf49, rf54, rf43 ; sub rf52, rf51, rf53 ; thrsw             # 117 load src | 119 size
-    not rf33, rf38 ; add rf38, rf33, rf56                           # 117 load src | 117 p
-    shl rf35, rf40, rf33 ; add rf40, rf35, rf35                     # 117 load src
-    shl rf40, rf40, rf33 ; sub.pushc rf33, rf53, rf51               # 117 load src | 104 parts7
-    max rf33, rf33, rf52 ; add rf34, rf34, rf35 ; ldtmu.rf35        # 119 size | 117 load src
-    asr rf40, rf33, rf22 ; add rf47, rf47, rf40 ; ldtmu.rf52        # 102 shrv | 117 load src
-    and tmuau, rf38, -4 ; sub rf40, rf9, rf40                       # 117 p | 102 sub | uniform 0xfffffffb (vec3)
-    max rf40, rf40, 0 ; add rf54, rf54, rf54                        # 102 limit | 117 load src
-    min rf33, rf33, rf40 ; v8dot rf40, rf34, 1                      # 103 amount | 117 load src
-    shl rf53, rf38, 3 ; sub.pushc rf38, rf40, rf51                  # 117 p | 104 select
-    shr rf35, rf35, rf46 ; sub.ifb rf33, 0, rf33                    # 117 load src | 104 parts7
-    shr rf42, rf52, rf46 ; sub rf40, rf51, rf40 ; thrsw ; ldtmu.rf56 # 117 load src | 119 size
-    max rf38, rf38, rf40 ; sub rf40, -1, rf43                       # 119 size | 117 load src
-    asr rf12, rf38, rf22 ; add rf25, rf12, rf25                     # 102 shrv | 125 add
-    shl rf54, rf54, rf40 ; sub rf12, rf9, rf12 ; ldtmu.rf43         # 117 load src | 102 sub | 117 p
-    max rf12, rf12, 0 ; add rf54, rf58, rf54                        # 102 limit | 117 load src
-    min rf12, rf38, rf12 ; add rf29, rf25, rf29 ; ldtmu.rf25        # 103 amount | 125 add | 117 p
-    shr rf43, rf43, rf53 ; sub.ifa rf12, 0, rf12                    # 117 p | 104 select
-    shr rf58, rf25, rf53 ; add rf12, rf12, rf12 ; ldtmu.rf38        # 117 p | 120 parts8
-    add rf29, rf59, rf59 ; add rf33, rf29, rf33                     # 117 load src | 125 add
-    shl rf12, rf29, rf40 ; add rf29, rf33, rf12                     # 117 load src | 125 add
-    and rf49, rf54, rf18 ; add rf12, rf49, rf12                     # 117 load src
-    sub.pushc rf49, rf49, rf51 ; sub rf33, rf51, rf49               # 104 select | 119 size
-    max rf33, rf49, rf33 ; sub rf46, -1, rf46                       # 119 size | 117 load src
-    asr rf52, rf33, rf22 ; add rf49, rf52, rf52                     # 102 shrv | 117 load src
-    shl rf52, rf49, rf46 ; sub rf49, rf9, rf52                      # 117 load src | 102 sub
-    max rf35, rf49, 0 ; add rf49, rf35, rf52                        # 102 limit | 117 load src
-    min rf33, rf33, rf35 ; add rf35, rf56, rf56                     # 103 amount | 117 load src
-    shl rf35, rf35, rf46 ; sub.ifa rf33, 0, rf33                    # 117 load src | 104 select
-    add rf33, rf33, rf33 ; add rf35, rf42, rf35                     # 120 parts9 | 117 load src
-    and rf29, rf49, rf18 ; add rf33, rf29, rf33                     # 117 load src | 125 add
-    sub.pushc rf29, rf29, rf51 ; sub rf42, rf51, rf29               # 104 parts10 | 119 size
-    max rf29, rf29, rf42 ; sub rf42, -1, rf53                       # 119 size | 117 p
-    asr rf25, rf29, rf22 ; add rf53, rf25, rf25                     # 102 shrv | 117 p
-    shl rf53, rf53, rf42 ; sub rf25, rf9, rf25                      # 117 p | 102 sub
-    max rf25, rf25, 0 ; add rf43, rf43, rf53                        # 102 limit | 117 p
-    min rf25, rf29, rf25 ; add rf29, rf38, rf38                     # 103 amount | 117 p
-    shl rf29, rf29, rf42 ; sub.ifa rf25, 0, rf25                    # 117 p | 104 parts10
-    add rf29, rf33, rf25 ; add rf25, rf58, rf29                     # 125 add | 117 p
-    and rf33, rf43, rf18 ; mov rf58, rf19                           # 117 p | 126 select
-    sub.pushc rf33, rf33, rf51 ; sub rf42, rf51, rf33               # 104 part | 119 size
-    max rf33, rf33, rf42 ; v8dot rf42, rf37, rf8                    # 119 size | 117 load src
-    asr rf38, rf33, rf22 ; v8dot rf53, rf41, rf8                    # 102 shrv | 107 px
-    sub rf38, rf9, rf38 ; sub.pushc rf46, rf42, rf53                # 102 sub | 104 select
-    max rf38, rf38, 0 ; sub rf42, rf53, rf42                        # 102 limit | 119 size
-    min rf33, rf33, rf38 ; v8dot rf38, rf32, rf8                    # 103 amount | 117 load src
-    max rf42, rf46, rf42 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 part
-    asr rf33, rf42, rf22 ; add rf29, rf29, rf33                     # 102 shrv | 125 total
-    sub.pushn -, rf29, 0 ; sub rf33, rf9, rf33                      # 126 select | 102 sub
-    max rf33, rf33, 0 ; sub rf46, rf53, rf38                        # 102 limit | 119 size
-    min rf33, rf42, rf33 ; add rf29, rf29, 8                        # 103 amount | 126 add
-    mov.ifa rf58, 1 ; v8dot rf42, rf30, rf8                         # 126 select | 117 load src
-    sub rf29, rf29, rf58 ; sub.ifb rf33, 0, rf33                    # 126 sub | 104 select
-    asr rf29, rf29, 4 ; add rf33, rf33, rf33                        # 126 rounded | 120 parts4
-    add rf29, rf51, rf29 ; sub.pushc rf38, rf38, rf53               # 129 add | 104 select
-    max rf29, rf29, 0 ; sub.pushc rf51, rf42, rf53                  # 129 max | 104 parts6
-    min rf29, rf29, rf18 ; sub rf42, rf53, rf42                     # 129 limited | 119 size
-    max rf38, rf38, rf46 ; v8dot rf46, rf36, rf8                    # 119 size | 117 load src
-    asr rf58, rf38, rf22 ; sub rf56, rf53, rf46                     # 102 shrv | 119 size
-    max rf51, rf51, rf42 ; sub rf42, rf9, rf58                      # 119 size | 102 sub
-    max rf42, rf42, 0 ; v8dot rf58, rf34, rf8                       # 102 limit | 117 load src
-    min rf38, rf38, rf42 ; sub rf42, rf53, rf58                     # 103 amount | 119 size
-    asr rf52, rf51, rf22 ; sub.ifb rf38, 0, rf38                    # 102 shrv | 104 select
-    add rf38, rf38, rf38 ; sub rf52, rf9, rf52                      # 120 parts5 | 102 sub
-    max rf33, rf52, 0 ; add rf38, rf33, rf38                        # 102 limit | 125 add
-    min rf33, rf51, rf33 ; sub.pushc rf46, rf46, rf53               # 103 amount | 104 parts7
-    max rf46, rf46, rf56 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 parts6
-    asr rf33, rf46, rf22 ; add rf38, rf38, rf33                     # 102 shrv | 125 add
-    sub rf33, rf9, rf33 ; sub.pushc rf58, rf58, rf53                # 102 sub | 104 select
-    max rf33, rf33, 0 ; v8dot rf56, rf54, rf8                       # 102 limit | 117 load src
-    min rf33, rf46, rf33 ; sub rf46, rf53, rf56                     # 103 amount | 119 size
-    max rf42, rf58, rf42 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 parts7
-    asr rf33, rf42, rf22 ; add rf38, rf38, rf33                     # 102 shrv | 125 add
-    sub rf33, rf9, rf33 ; sub.pushc rf56, rf56, rf53                # 102 sub | 104 select
-    max rf33, rf33, 0 ; v8dot rf58, rf49, rf8                       # 102 limit | 117 load src
-    min rf33, rf42, rf33 ; sub rf42, rf53, rf58                     # 103 amount | 119 size
-    max rf46, rf56, rf46 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
-    asr rf56, rf46, rf22 ; add rf33, rf33, rf33                     # 102 shrv | 120 parts8
-    add rf38, rf38, rf33 ; sub rf33, rf9, rf56                      # 125 add | 102 sub
-    max rf33, rf33, 0 ; sub.pushc rf58, rf58, rf53                  # 102 limit | 104 parts10
-    min rf33, rf46, rf33 ; v8dot rf46, rf43, rf8                    # 103 amount | 117 p
-    max rf42, rf58, rf42 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
-    asr rf58, rf42, rf22 ; add rf33, rf33, rf33                     # 102 shrv | 120 parts9
-    add rf38, rf38, rf33 ; sub rf33, rf9, rf58                      # 125 add | 102 sub
-    max rf33, rf33, 0 ; sub.pushc rf58, rf46, rf53                  # 102 limit | 104 part
-    min rf33, rf42, rf33 ; sub rf42, rf53, rf46                     # 103 amount | 119 size
-    max rf42, rf58, rf42 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 parts10
-    asr rf33, rf42, rf22 ; add rf38, rf38, rf33                     # 102 shrv | 125 add
-    sub rf33, rf9, rf33 ; mov rf58, rf19                            # 102 sub | 126 select
-    max rf33, rf33, 0 ; v8dot rf46, rf37, rf7                       # 102 limit | 117 load src
-    min rf33, rf42, rf33 ; v8dot rf42, rf41, rf7                    # 103 amount | 107 px
-    sub.ifa rf33, 0, rf33 ; sub.pushc rf56, rf46, rf42              # 104 part | 104 select
-    add rf33, rf38, rf33 ; sub rf38, rf42, rf46                     # 125 total | 119 size
-    max rf38, rf56, rf38 ; sub.pushn -, rf33, 0                     # 119 size | 126 select
-    asr rf56, rf38, rf22 ; add rf33, rf33, 8                        # 102 shrv | 126 add
-    mov.ifa rf58, 1 ; sub rf56, rf9, rf56                           # 126 select | 102 sub
-    max rf56, rf56, 0 ; sub rf33, rf33, rf58                        # 102 limit | 126 sub
-    asr rf33, rf33, 4 ; v8dot rf58, rf32, rf7                       # 126 rounded | 117 load src
-    min rf38, rf38, rf56 ; add rf33, rf53, rf33                     # 103 amount | 129 add
-    max rf33, rf33, 0 ; sub rf53, rf42, rf58                        # 129 max | 119 size
-    min rf33, rf33, rf18 ; sub.ifb rf38, 0, rf38                    # 129 limited | 104 select
-    vpack rf29, rf29, rf33 ; add rf33, rf38, rf38                   # 130 store dst | 120 parts4
-    sub.pushc rf58, rf58, rf42 ; v8dot rf38, rf30, rf7              # 104 select | 117 load src
-    max rf53, rf58, rf53 ; sub.pushc rf58, rf38, rf42               # 119 size | 104 parts6
-    asr rf38, rf53, rf22 ; sub rf56, rf42, rf38                     # 102 shrv | 119 size
-    max rf56, rf58, rf56 ; sub rf38, rf9, rf38                      # 119 size | 102 sub
-    max rf37, rf38, 0 ; v8dot rf38, rf37, rf11                      # 102 limit | 117 load src
-    min rf37, rf53, rf37 ; v8dot rf41, rf41, rf11                   # 103 amount | 107 px
-    asr rf53, rf56, rf22 ; sub.ifb rf37, 0, rf37                    # 102 shrv | 104 select
-    add rf37, rf37, rf37 ; sub rf53, rf9, rf53                      # 120 parts5 | 102 sub
-    max rf33, rf53, 0 ; add rf37, rf33, rf37                        # 102 limit | 125 add
-    min rf33, rf56, rf33 ; v8dot rf56, rf36, rf7                    # 103 amount | 117 load src
-    sub.ifa rf33, 0, rf33 ; sub.pushc rf53, rf56, rf42              # 104 parts6 | 104 parts7
-    add rf37, rf37, rf33 ; sub rf33, rf42, rf56                     # 125 add | 119 size
-    max rf33, rf53, rf33 ; v8dot rf53, rf34, rf7                    # 119 size | 117 load src
-    asr rf32, rf33, rf22 ; v8dot rf56, rf32, rf11                   # 102 shrv | 117 load src
-    sub rf32, rf9, rf32 ; sub.pushc rf58, rf53, rf42                # 102 sub | 104 select
-    max rf32, rf32, 0 ; sub rf53, rf42, rf53                        # 102 limit | 119 size
-    min rf32, rf33, rf32 ; v8dot rf33, rf54, rf7                    # 103 amount | 117 load src
-    max rf53, rf58, rf53 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts7
-    asr rf32, rf53, rf22 ; add rf37, rf37, rf32                     # 102 shrv | 125 add
-    shr rf32, rf30, -8 ; sub rf30, rf9, rf32                        # 117 load src | 102 sub
-    max rf30, rf30, 0 ; sub.pushc rf58, rf33, rf42                  # 102 limit | 104 select
-    min rf30, rf53, rf30 ; sub rf33, rf42, rf33                     # 103 amount | 119 size
-    max rf33, rf58, rf33 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
-    asr rf58, rf33, rf22 ; add rf30, rf30, rf30                     # 102 shrv | 120 parts8
-    add rf37, rf37, rf30 ; sub rf30, rf9, rf58                      # 125 add | 102 sub
-    max rf30, rf30, 0 ; v8dot rf36, rf36, rf11                      # 102 limit | 117 load src
-    min rf30, rf33, rf30 ; v8dot rf33, rf49, rf7                    # 103 amount | 117 load src
-    sub.ifa rf30, 0, rf30 ; sub.pushc rf58, rf33, rf42              # 104 select | 104 parts10
-    add rf30, rf30, rf30 ; sub rf33, rf42, rf33                     # 120 parts9 | 119 size
-    max rf30, rf58, rf33 ; add rf33, rf37, rf30                     # 119 size | 125 add
-    asr rf34, rf30, rf22 ; v8dot rf37, rf34, rf11                   # 102 shrv | 117 load src
-    sub rf34, rf9, rf34 ; v8dot rf58, rf43, rf7                     # 102 sub | 117 p
-    max rf34, rf34, 0 ; sub.pushc rf53, rf58, rf42                  # 102 limit | 104 part
-    min rf30, rf30, rf34 ; sub rf34, rf42, rf58                     # 103 amount | 119 size
-    max rf34, rf53, rf34 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 parts10
-    asr rf30, rf34, rf22 ; add rf33, rf33, rf30                     # 102 shrv | 125 add
-    shr rf54, rf54, -8 ; sub rf30, rf9, rf30                        # 117 load src | 102 sub
-    max rf30, rf30, 0 ; mov rf53, rf19                              # 102 limit | 126 select
-    min rf30, rf34, rf30 ; v8dot rf34, rf49, rf11                   # 103 amount | 117 load src
-    sub.ifa rf30, 0, rf30 ; sub.pushc rf49, rf38, rf41              # 104 part | 104 select
-    add rf30, rf33, rf30 ; sub rf33, rf41, rf38                     # 125 total | 119 size
-    max rf33, rf49, rf33 ; sub.pushn -, rf30, 0                     # 119 size | 126 select
-    asr rf49, rf33, rf22 ; add rf30, rf30, 8                        # 102 shrv | 126 add
-    mov.ifa rf53, 1 ; v8dot rf43, rf43, rf11                        # 126 select | 117 p
-    sub rf30, rf30, rf53 ; sub rf49, rf9, rf49                      # 126 sub | 102 sub
-    asr rf30, rf30, 4 ; sub rf53, rf41, rf56                        # 126 rounded | 119 size
-    max rf42, rf49, 0 ; add rf30, rf42, rf30                        # 102 limit | 129 add
-    max rf30, rf30, 0 ; sub rf49, rf41, rf32                        # 129 max | 119 size
-    min rf30, rf30, rf18 ; sub rf38, rf41, rf36                     # 129 limited | 119 size
-    min rf33, rf33, rf42 ; sub rf42, rf41, rf37                     # 103 amount | 119 size
-    sub.ifb rf33, 0, rf33 ; sub.pushc rf56, rf56, rf41              # 104 select
-    max rf53, rf56, rf53 ; add rf33, rf33, rf33                     # 119 size | 120 parts4
-    asr rf32, rf53, rf22 ; sub.pushc rf56, rf32, rf41               # 102 shrv | 104 parts6
-    max rf49, rf56, rf49 ; sub rf32, rf9, rf32                      # 119 size | 102 sub
-    max rf32, rf32, 0 ; sub rf56, rf41, rf54                        # 102 limit | 119 size
-    min rf32, rf53, rf32 ; sub rf53, rf41, rf34                     # 103 amount | 119 size
-    asr rf58, rf49, rf22 ; sub.ifb rf32, 0, rf32                    # 102 shrv | 104 select
-    add rf32, rf32, rf32 ; sub rf58, rf9, rf58                      # 120 parts5 | 102 sub
-    max rf32, rf58, 0 ; add rf33, rf33, rf32                        # 102 limit | 125 add
-    min rf32, rf49, rf32 ; sub.pushc rf36, rf36, rf41               # 103 amount | 104 parts7
-    max rf36, rf36, rf38 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts6
-    asr rf32, rf36, rf22 ; add rf33, rf33, rf32                     # 102 shrv | 125 add
-    sub rf32, rf9, rf32 ; sub.pushc rf37, rf37, rf41                # 102 sub | 104 select
-    max rf32, rf32, 0 ; sub rf38, rf41, rf43                        # 102 limit | 119 size
-    min rf32, rf36, rf32 ; mov rf36, rf19                           # 103 amount | 126 select
-    max rf37, rf37, rf42 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts7
-    asr rf32, rf37, rf22 ; add rf33, rf33, rf32                     # 102 shrv | 125 add
-    sub rf32, rf9, rf32 ; sub.pushc rf54, rf54, rf41                # 102 sub | 104 select
-    max rf32, rf32, 0 ; mov rf42, rf19                              # 102 limit | 126 select
-    min rf32, rf37, rf32 ; v8dot rf37, rf28, 1                      # 103 amount | 117 load src
-    max rf54, rf54, rf56 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
-    asr rf56, rf54, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 120 parts8
-    add rf33, rf33, rf32 ; sub rf32, rf9, rf56                      # 125 add | 102 sub
-    max rf32, rf32, 0 ; sub.pushc rf34, rf34, rf41                  # 102 limit | 104 parts10
-    min rf32, rf54, rf32 ; v8dot rf54, rf39, 1                      # 103 amount | 107 px
-    max rf34, rf34, rf53 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
-    asr rf53, rf34, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 120 parts9
-    add rf33, rf33, rf32 ; sub rf32, rf9, rf53                      # 125 add | 102 sub
-    max rf32, rf32, 0 ; sub.pushc rf43, rf43, rf41                  # 102 limit | 104 part
-    min rf32, rf34, rf32 ; sub rf34, rf54, rf37                     # 103 amount | 119 size
-    max rf38, rf43, rf38 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts10
-    asr rf32, rf38, rf22 ; add rf33, rf33, rf32                     # 102 shrv | 125 add
-    sub rf32, rf9, rf32 ; sub.pushc rf37, rf37, rf54                # 102 sub | 104 select
-    max rf32, rf32, 0 ; v8dot rf43, rf28, rf8                       # 102 limit | 117 load src
-    min rf32, rf38, rf32 ; v8dot rf38, rf31, 1                      # 103 amount | 117 load src
-    max rf34, rf37, rf34 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 part
-    asr rf33, rf34, rf22 ; add rf32, rf33, rf32                     # 102 shrv | 125 total
-    sub.pushn -, rf32, 0 ; sub rf33, rf9, rf33                      # 126 select | 102 sub
-    max rf33, rf33, 0 ; sub rf37, rf54, rf38                        # 102 limit | 119 size
-    min rf33, rf34, rf33 ; add rf32, rf32, 8                        # 103 amount | 126 add
-    and rf34, rf23, rf18 ; mov.ifa rf36, 1                          # 117 load src | 126 select
-    sub rf32, rf32, rf36 ; sub.ifb rf33, 0, rf33                    # 126 sub | 104 select
-    asr rf32, rf32, 4 ; add rf33, rf33, rf33                        # 126 rounded | 120 parts4
-    add rf32, rf41, rf32 ; sub.pushc rf38, rf38, rf54               # 129 add | 104 select
-    max rf32, rf32, 0 ; sub.pushc rf41, rf34, rf54                  # 129 max | 104 parts6
-    min rf32, rf32, rf18 ; sub rf34, rf54, rf34                     # 129 limited | 119 size
-    vpack rf30, rf30, rf32 ; v8dot rf32, rf50, 1                    # 130 store dst | 117 load src
-    max rf37, rf38, rf37 ; sub rf38, rf54, rf32                     # 119 size
-    asr rf36, rf37, rf22 ; v8dot rf53, rf47, 1                      # 102 shrv | 117 load src
-    max rf36, rf41, rf34 ; sub rf34, rf9, rf36                      # 119 size | 102 sub
-    max rf34, rf34, 0 ; sub rf41, rf54, rf53                        # 102 limit | 119 size
-    min rf34, rf37, rf34 ; v8dot rf37, rf12, 1                      # 103 amount | 117 load src
-    asr rf56, rf36, rf22 ; sub.ifb rf34, 0, rf34                    # 102 shrv | 104 select
-    add rf34, rf34, rf34 ; sub rf56, rf9, rf56                      # 120 parts5 | 102 sub
-    max rf33, rf56, 0 ; add rf34, rf33, rf34                        # 102 limit | 125 add
-    min rf32, rf36, rf33 ; sub.pushc rf33, rf32, rf54               # 103 amount | 104 parts7
-    max rf33, rf33, rf38 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts6
-    asr rf32, rf33, rf22 ; add rf34, rf34, rf32                     # 102 shrv | 125 add
-    sub rf32, rf9, rf32 ; sub.pushc rf53, rf53, rf54                # 102 sub | 104 select
-    max rf32, rf32, 0 ; sub rf38, rf54, rf37                        # 102 limit | 119 size
-    min rf32, rf33, rf32 ; v8dot rf33, rf35, 1                      # 103 amount | 117 load src
-    max rf41, rf53, rf41 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts7
-    asr rf32, rf41, rf22 ; add rf34, rf34, rf32                     # 102 shrv | 125 add
-    sub rf32, rf9, rf32 ; sub.pushc rf37, rf37, rf54                # 102 sub | 104 select
-    max rf32, rf32, 0 ; sub rf53, rf54, rf33                        # 102 limit | 119 size
-    min rf32, rf41, rf32 ; v8dot rf41, rf25, 1                      # 103 amount | 117 p
-    max rf37, rf37, rf38 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
-    asr rf38, rf37, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 120 parts8
-    add rf34, rf34, rf32 ; sub rf32, rf9, rf38                      # 125 add | 102 sub
-    max rf32, rf32, 0 ; sub.pushc rf33, rf33, rf54                  # 102 limit | 104 parts10
-    min rf32, rf37, rf32 ; sub rf37, rf54, rf41                     # 103 amount | 119 size
-    max rf33, rf33, rf53 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
-    asr rf53, rf33, rf22 ; add rf32, rf32, rf32                     # 102 shrv | 120 parts9
-    add rf34, rf34, rf32 ; sub rf32, rf9, rf53                      # 125 add | 102 sub
-    max rf32, rf32, 0 ; sub.pushc rf41, rf41, rf54                  # 102 limit | 104 part
-    min rf32, rf33, rf32 ; v8dot rf33, rf39, rf8                    # 103 amount | 107 px
-    max rf37, rf41, rf37 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 parts10
-    asr rf32, rf37, rf22 ; add rf34, rf34, rf32                     # 102 shrv | 125 add
-    sub rf32, rf9, rf32 ; sub.pushc rf41, rf43, rf33                # 102 sub | 104 select
-    max rf32, rf32, 0 ; sub rf43, rf33, rf43                        # 102 limit | 119 size
-    min rf32, rf37, rf32 ; v8dot rf37, rf31, rf8                    # 103 amount | 117 load src
-    max rf41, rf41, rf43 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 part
-    asr rf34, rf41, rf22 ; add rf32, rf34, rf32                     # 102 shrv | 125 total
-    sub.pushn -, rf32, 0 ; sub rf34, rf9, rf34                      # 126 select | 102 sub
-    max rf34, rf34, 0 ; sub rf43, rf33, rf37                        # 102 limit | 119 size
-    min rf34, rf41, rf34 ; add rf32, rf32, 8                        # 103 amount | 126 add
-    mov.ifa rf42, 1 ; v8dot rf41, rf23, rf8                         # 126 select | 117 load src
-    sub rf32, rf32, rf42 ; sub.ifb rf34, 0, rf34                    # 126 sub | 104 select
-    asr rf32, rf32, 4 ; add rf34, rf34, rf34                        # 126 rounded | 120 parts4
-    add rf32, rf54, rf32 ; sub.pushc rf37, rf37, rf33               # 129 add | 104 select
-    max rf32, rf32, 0 ; sub.pushc rf54, rf41, rf33                  # 129 max | 104 parts6
-    min rf32, rf32, rf18 ; sub rf41, rf33, rf41                     # 129 limited | 119 size
-    max rf37, rf37, rf43 ; v8dot rf43, rf50, rf8                    # 119 size | 117 load src
-    asr rf42, rf37, rf22 ; sub rf53, rf33, rf43                     # 102 shrv | 119 size
-    max rf42, rf54, rf41 ; sub rf41, rf9, rf42                      # 119 size | 102 sub
-    max rf41, rf41, 0 ; v8dot rf54, rf47, rf8                       # 102 limit | 117 load src
-    min rf37, rf37, rf41 ; sub rf41, rf33, rf54                     # 103 amount | 119 size
-    asr rf38, rf42, rf22 ; sub.ifb rf37, 0, rf37                    # 102 shrv | 104 select
-    add rf37, rf37, rf37 ; sub rf38, rf9, rf38                      # 120 parts5 | 102 sub
-    max rf34, rf38, 0 ; add rf37, rf34, rf37                        # 102 limit | 125 add
-    min rf34, rf42, rf34 ; sub.pushc rf42, rf43, rf33               # 103 amount | 104 parts7
-    max rf42, rf42, rf53 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts6
-    asr rf34, rf42, rf22 ; add rf37, rf37, rf34                     # 102 shrv | 125 add
-    sub rf34, rf9, rf34 ; sub.pushc rf54, rf54, rf33                # 102 sub | 104 select
-    max rf34, rf34, 0 ; v8dot rf53, rf12, rf8                       # 102 limit | 117 load src
-    min rf34, rf42, rf34 ; sub rf42, rf33, rf53                     # 103 amount | 119 size
-    max rf41, rf54, rf41 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts7
-    asr rf34, rf41, rf22 ; add rf37, rf37, rf34                     # 102 shrv | 125 add
-    sub rf34, rf9, rf34 ; sub.pushc rf53, rf53, rf33                # 102 sub | 104 select
-    max rf34, rf34, 0 ; v8dot rf54, rf35, rf8                       # 102 limit | 117 load src
-    min rf34, rf41, rf34 ; sub rf41, rf33, rf54                     # 103 amount | 119 size
-    max rf42, rf53, rf42 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
-    asr rf53, rf42, rf22 ; add rf34, rf34, rf34                     # 102 shrv | 120 parts8
-    add rf37, rf37, rf34 ; sub rf34, rf9, rf53                      # 125 add | 102 sub
-    max rf34, rf34, 0 ; sub.pushc rf54, rf54, rf33                  # 102 limit | 104 parts10
-    min rf34, rf42, rf34 ; v8dot rf42, rf25, rf8                    # 103 amount | 117 p
-    max rf41, rf54, rf41 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
-    asr rf54, rf41, rf22 ; add rf34, rf34, rf34                     # 102 shrv | 120 parts9
-    add rf37, rf37, rf34 ; sub rf34, rf9, rf54                      # 125 add | 102 sub
-    max rf34, rf34, 0 ; sub.pushc rf54, rf42, rf33                  # 102 limit | 104 part
-    min rf34, rf41, rf34 ; sub rf41, rf33, rf42                     # 103 amount | 119 size
-    max rf41, rf54, rf41 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts10
-    asr rf34, rf41, rf22 ; add rf37, rf37, rf34                     # 102 shrv | 125 add
-    sub rf34, rf9, rf34 ; mov rf54, rf19                            # 102 sub | 126 select
-    max rf34, rf34, 0 ; v8dot rf42, rf28, rf7                       # 102 limit | 117 load src
-    min rf34, rf41, rf34 ; v8dot rf41, rf39, rf7                    # 103 amount | 107 px
-    sub.ifa rf34, 0, rf34 ; sub.pushc rf53, rf42, rf41              # 104 part | 104 select
-    add rf34, rf37, rf34 ; sub rf37, rf41, rf42                     # 125 total | 119 size
-    max rf37, rf53, rf37 ; sub.pushn -, rf34, 0                     # 119 size | 126 select
-    asr rf53, rf37, rf22 ; add rf34, rf34, 8                        # 102 shrv | 126 add
-    mov.ifa rf54, 1 ; sub rf53, rf9, rf53                           # 126 select | 102 sub
-    max rf53, rf53, 0 ; sub rf34, rf34, rf54                        # 102 limit | 126 sub
-    asr rf34, rf34, 4 ; v8dot rf54, rf31, rf7                       # 126 rounded | 117 load src
-    min rf34, rf37, rf53 ; add rf33, rf33, rf34                     # 103 amount | 129 add
-    max rf33, rf33, 0 ; sub rf37, rf41, rf54                        # 129 max | 119 size
-    min rf33, rf33, rf18 ; sub.ifb rf34, 0, rf34                    # 129 limited | 104 select
-    vpack rf32, rf32, rf33 ; add rf33, rf34, rf34                   # 130 store dst | 120 parts4
-    sub.pushc rf54, rf54, rf41 ; v8dot rf34, rf23, rf7              # 104 select | 117 load src
-    max rf37, rf54, rf37 ; sub.pushc rf54, rf34, rf41               # 119 size | 104 parts6
-    asr rf34, rf37, rf22 ; sub rf53, rf41, rf34                     # 102 shrv | 119 size
-    max rf53, rf54, rf53 ; sub rf34, rf9, rf34                      # 119 size | 102 sub
-    max rf28, rf34, 0 ; v8dot rf34, rf28, rf11                      # 102 limit | 117 load src
-    min rf28, rf37, rf28 ; v8dot rf37, rf39, rf11                   # 103 amount | 107 px
-    asr rf39, rf53, rf22 ; sub.ifb rf28, 0, rf28                    # 102 shrv | 104 select
-    add rf28, rf28, rf28 ; sub rf39, rf9, rf39                      # 120 parts5 | 102 sub
-    max rf28, rf39, 0 ; add rf33, rf33, rf28                        # 102 limit | 125 add
-    min rf28, rf53, rf28 ; v8dot rf53, rf50, rf7                    # 103 amount | 117 load src
-    sub.ifa rf28, 0, rf28 ; sub.pushc rf39, rf53, rf41              # 104 parts6 | 104 parts7
-    add rf33, rf33, rf28 ; sub rf28, rf41, rf53                     # 125 add | 119 size
-    max rf28, rf39, rf28 ; v8dot rf39, rf47, rf7                    # 119 size | 117 load src
-    asr rf31, rf28, rf22 ; v8dot rf53, rf31, rf11                   # 102 shrv | 117 load src
-    sub rf31, rf9, rf31 ; sub.pushc rf54, rf39, rf41                # 102 sub | 104 select
-    max rf31, rf31, 0 ; sub rf39, rf41, rf39                        # 102 limit | 119 size
-    min rf28, rf28, rf31 ; v8dot rf31, rf12, rf7                    # 103 amount | 117 load src
-    max rf39, rf54, rf39 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 parts7
-    asr rf28, rf39, rf22 ; add rf33, rf33, rf28                     # 102 shrv | 125 add
-    shr rf28, rf23, -8 ; sub rf23, rf9, rf28                        # 117 load src | 102 sub
-    max rf23, rf23, 0 ; sub.pushc rf54, rf31, rf41                  # 102 limit | 104 select
-    min rf23, rf39, rf23 ; sub rf31, rf41, rf31                     # 103 amount | 119 size
-    max rf31, rf54, rf31 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 select
-    asr rf54, rf31, rf22 ; add rf23, rf23, rf23                     # 102 shrv | 120 parts8
-    add rf33, rf33, rf23 ; sub rf23, rf9, rf54                      # 125 add | 102 sub
-    max rf23, rf23, 0 ; v8dot rf50, rf50, rf11                      # 102 limit | 117 load src
-    min rf23, rf31, rf23 ; v8dot rf31, rf35, rf7                    # 103 amount | 117 load src
-    sub.ifa rf23, 0, rf23 ; sub.pushc rf54, rf31, rf41              # 104 select | 104 parts10
-    add rf23, rf23, rf23 ; sub rf31, rf41, rf31                     # 120 parts9 | 119 size
-    max rf23, rf54, rf31 ; add rf31, rf33, rf23                     # 119 size | 125 add
-    asr rf47, rf23, rf22 ; v8dot rf33, rf47, rf11                   # 102 shrv | 117 load src
-    sub rf47, rf9, rf47 ; v8dot rf54, rf25, rf7                     # 102 sub | 117 p
-    max rf47, rf47, 0 ; sub.pushc rf39, rf54, rf41                  # 102 limit | 104 part
-    min rf23, rf23, rf47 ; sub rf47, rf41, rf54                     # 103 amount | 119 size
-    max rf39, rf39, rf47 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 parts10
-    asr rf23, rf39, rf22 ; add rf31, rf31, rf23                     # 102 shrv | 125 add
-    shr rf23, rf12, -8 ; sub rf12, rf9, rf23                        # 117 load src | 102 sub
-    max rf12, rf12, 0 ; mov rf47, rf19                              # 102 limit | 126 select
-    min rf12, rf39, rf12 ; v8dot rf35, rf35, rf11                   # 103 amount | 117 load src
-    sub.ifa rf12, 0, rf12 ; sub.pushc rf39, rf34, rf37              # 104 part | 104 select
-    add rf12, rf31, rf12 ; sub rf31, rf37, rf34                     # 125 total | 119 size
-    max rf31, rf39, rf31 ; sub.pushn -, rf12, 0                     # 119 size | 126 select
-    asr rf39, rf31, rf22 ; add rf12, rf12, 8                        # 102 shrv | 126 add
-    mov.ifa rf47, 1 ; v8dot rf25, rf25, rf11                        # 126 select | 117 p
-    sub rf12, rf12, rf47 ; sub rf39, rf9, rf39                      # 126 sub | 102 sub
-    asr rf12, rf12, 4 ; sub rf47, rf37, rf53                        # 126 rounded | 119 size
-    max rf39, rf39, 0 ; add rf12, rf41, rf12                        # 102 limit | 129 add
-    max rf12, rf12, 0 ; sub rf41, rf37, rf28                        # 129 max | 119 size
-    min rf34, rf12, rf18 ; sub rf12, rf37, rf50                     # 129 limited | 119 size
-    min rf24, rf31, rf39 ; mov rf4, rf24                            # 103 amount | next trip
-    sub.ifb rf24, 0, rf24 ; sub.pushc rf53, rf53, rf37              # 104 select
-    max rf47, rf53, rf47 ; add rf24, rf24, rf24                     # 119 size | 120 parts4
-    asr rf28, rf47, rf22 ; sub.pushc rf53, rf28, rf37               # 102 shrv | 104 parts6
-    max rf41, rf53, rf41 ; sub rf28, rf9, rf28                      # 119 size | 102 sub
-    max rf26, rf28, 0 ; mov rf5, rf26                               # 102 limit | next trip
-    min rf26, rf47, rf26 ; mov rf6, rf27                            # 103 amount | next trip
-    asr rf27, rf41, rf22 ; sub.ifb rf26, 0, rf26                    # 102 shrv | 104 select
-    add rf26, rf26, rf26 ; sub rf27, rf9, rf27                      # 120 parts5 | 102 sub
-    max rf24, rf27, 0 ; add rf26, rf24, rf26                        # 102 limit | 125 add
-    min rf24, rf41, rf24 ; sub.pushc rf41, rf50, rf37               # 103 amount | 104 parts7
-    max rf41, rf41, rf12 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts6
-    asr rf24, rf41, rf22 ; add rf26, rf26, rf24                     # 102 shrv | 125 add
-    shr rf12, rf6, -8 ; sub rf24, rf9, rf24                         # 63 dir | 102 sub
-    max rf24, rf24, 0 ; sub.pushc rf50, rf33, rf37                  # 102 limit | 104 select
-    min rf24, rf41, rf24 ; sub rf33, rf37, rf33                     # 103 amount | 119 size
-    max rf33, rf50, rf33 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts7
-    asr rf24, rf33, rf22 ; add rf26, rf26, rf24                     # 102 shrv | 125 add
-    sub rf24, rf9, rf24 ; sub.pushc rf50, rf23, rf37                # 102 sub | 104 select
-    max rf23, rf24, 0 ; sub rf24, rf37, rf23                        # 102 limit | 119 size
-    min rf23, rf33, rf23 ; sub rf33, rf37, rf35                     # 103 amount | 119 size
-    max rf24, rf50, rf24 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 select
-    asr rf50, rf24, rf22 ; add rf23, rf23, rf23                     # 102 shrv | 120 parts8
-    add rf26, rf26, rf23 ; sub rf23, rf9, rf50                      # 125 add | 102 sub
-    max rf23, rf23, 0 ; sub.pushc rf35, rf35, rf37                  # 102 limit | 104 parts10
-    min rf23, rf24, rf23 ; sub rf24, rf37, rf25                     # 103 amount | 119 size
-    max rf33, rf35, rf33 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 select
-    asr rf35, rf33, rf22 ; add rf23, rf23, rf23                     # 102 shrv | 120 parts9
-    add rf26, rf26, rf23 ; sub rf23, rf9, rf35                      # 125 add | 102 sub
-    max rf23, rf23, 0 ; sub.pushc rf25, rf25, rf37                  # 102 limit | 104 part
-    min rf23, rf33, rf23 ; mov rf33, rf19                           # 103 amount | 126 select
-    max rf24, rf25, rf24 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 parts10
-    asr rf22, rf24, rf22 ; add rf23, rf26, rf23                     # 102 shrv | 125 add
-    sub rf22, rf9, rf22 ; v8dot rf9, rf6, rf8                       # 102 sub | 61 sec
-    max rf22, rf22, 0                                               # 102 limit
-    min rf22, rf24, rf22                                            # 103 amount
-    nop ; sub.ifa rf22, 0, rf22                                     # 104 part
-    nop ; add rf22, rf23, rf22                                      # 125 total
-    nop ; sub.pushn -, rf22, 0                                      # 126 select
-    add rf22, rf22, 8 ; sub.pushc -, rf0, rf2                       # 126 add | 130 store dst
-    mov rf2, rf3 ; mov.ifb rf33, 1                                  # next trip | 126 select
-    sub rf3, rf22, rf33 ; sub.pushc -, rf0, rf3                     # 126 sub | whether there is a batch more
-    asr rf22, rf3, 4 ; add rf3, rf2, rf1                            # 126 rounded | the item's record
-    umin tmuau, rf3, rf0 ; add rf22, rf37, rf22                     # the item's record | 129 add | uniform 0xfffffffb (vec3)
-    max rf22, rf22, 0                                               # 129 max
-    min rf22, rf22, rf18                                            # 129 limited
-    vpack rf22, rf34, rf22                                          # 130 store dst
-    v8pack tmud, rf29, rf30                                         # 130 store dst
-    v8pack tmud, rf32, rf22                                         # 130 store dst
-    nop ; add.ifnb tmuau, rf44, rf20                                # 130 store dst | uniform 0xfffffffa (vec2)
+    nop
+    nop ; ldtmu.rf21                                                # 117 table
+    nop ; smul24 rf24, rf21, rf12 ; ldtmu.rf23                      # 117 load src | 117 table
+    nop ; smul24 rf26, rf23, rf12 ; ldtmu.rf25                      # 117 load src | 117 table
+    add rf21, rf24, rf25 ; smul24 rf24, rf21, -1                    # 117 load src | 117 mul
+    add rf27, rf18, rf21 ; smul24 rf28, rf24, rf12 ; ldtmu.rf24     # 117 load src | 117 table
+    and tmuau, rf27, -4 ; add rf26, rf26, rf24                      # 117 load src | uniform 0xfffffffb (vec3)
+    mov tmuau, rf18 ; add rf29, rf18, rf26 ; thrsw                  # 107 px | 117 load src | uniform 0xfffffffa (vec2)
+    add rf25, rf22, rf21 ; smul24 rf21, rf25, -1                    # 117 load src | 117 mul
+    add rf21, rf28, rf21 ; smul24 rf23, rf23, -1                    # 117 load src | 117 mul
+    add rf28, rf18, rf21 ; smul24 rf30, rf23, rf12 ; thrsw ; ldtmu.rf23 # 117 load src
+    and tmuau, rf28, -4 ; add rf21, rf22, rf21                      # 117 load src | uniform 0xfffffffb (vec3)
+    nop ; add rf31, rf22, rf26 ; ldtmu.rf26                         # 117 load src
+    nop ; add rf33, rf26, rf26 ; thrsw ; ldtmu.rf32                 # 117 load src
+    and tmuau, rf29, -4 ; add rf32, rf32, rf32                      # 117 load src | uniform 0xfffffffb (vec3)
+    nop ; ldtmu.rf34                                                # 107 px
+    and rf36, rf34, rf14 ; v8dot rf37, rf34, rf6 ; thrsw ; ldtmu.rf35 # 107 px
+    and rf40, rf35, rf14 ; v8dot rf39, rf34, rf5 ; ldtmu.rf38       # 107 px | 117 load src
+    nop ; smul24 rf24, rf24, -1                                     # 117 mul
+    add rf30, rf30, rf24 ; v8dot rf34, rf34, rf8 ; ldtmu.rf24       # 117 load src | 107 px
+    shl rf27, rf27, 3 ; add rf41, rf18, rf30                        # 117 load src
+    and tmuau, rf41, -4 ; add rf42, rf24, rf24                      # 117 load src | uniform 0xfffffffb (vec3)
+    shr rf20, rf23, rf27 ; add tmua, rf9, rf20 ; thrsw ; ldtmu.rf23 # 117 load src | 113 way
+    shl rf23, rf28, 3 ; add rf28, rf23, rf23                        # 117 load src
+    shr rf38, rf38, rf23 ; v8dot rf44, rf35, rf6 ; ldtmu.rf43       # 117 load src | 107 px
+    not rf45, rf27 ; v8dot rf47, rf35, rf5 ; thrsw ; ldtmu.rf46     # 117 load src | 107 px
+    shl rf33, rf33, rf45 ; add rf49, rf46, rf46 ; ldtmu.rf48        # 117 load src
+    not rf33, rf23 ; add rf20, rf20, rf33 ; ldtmu.rf50              # 117 load src
+    shl rf42, rf42, rf33 ; v8dot rf52, rf20, rf6 ; ldtmu.rf51       # 117 load src
+    and rf38, rf20, rf14 ; add rf42, rf38, rf42 ; ldtmu.rf53        # 117 load src
+    shl rf54, rf29, 3 ; sub.pushc rf29, rf38, rf36                  # 117 load src | 104 select
+    shr rf43, rf43, rf54 ; sub rf38, rf36, rf38 ; ldtmu.rf55        # 117 load src | 119 size | 113 way
+    shl rf56, rf55, 3 ; add rf55, rf51, rf51                        # 117 table | 117 load src
+    max rf29, rf29, rf38 ; add tmuau, rf10, rf56                    # 119 size | 117 table | uniform 0xfffffffa (vec2)
+    asr rf56, rf29, rf4 ; add tmuau, rf11, rf56 ; thrsw             # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
+    shl rf56, rf41, 3 ; sub rf41, rf19, rf56                        # 117 load src | 102 sub
+    max rf41, rf41, 0 ; sub rf38, rf37, rf52                        # 102 limit | 119 size
+    shr rf50, rf50, rf56 ; v8dot rf58, rf42, rf6 ; ldtmu.rf57       # 117 load src | 117 table
+    min rf29, rf29, rf41 ; smul24 rf59, rf57, rf12 ; ldtmu.rf41     # 103 amount | 117 load src | 117 table
+    and rf60, rf42, rf14 ; smul24 rf62, rf41, rf12 ; ldtmu.rf61     # 117 load src | 117 table
+    add rf63, rf59, rf61 ; sub.pushc rf59, rf60, rf36               # 117 load src | 104 select
+    sub rf57, rf36, rf60 ; smul24 rf60, rf57, -1                    # 119 size | 117 mul
+    max rf57, rf59, rf57 ; add rf59, rf18, rf63                     # 119 size | 117 load src
+    and tmuau, rf59, -4 ; smul24 rf60, rf60, rf12                   # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf59, rf59, 3 ; add rf48, rf48, rf48                        # 117 load src
+    shr rf26, rf26, rf27 ; smul24 rf27, rf61, -1                    # 117 load src | 117 mul
+    asr rf27, rf57, rf4 ; add rf61, rf60, rf27 ; thrsw ; ldtmu.rf60 # 102 shrv | 117 load src | 117 table
+    sub rf27, rf19, rf27 ; sub.ifb rf29, 0, rf29                    # 102 sub | 104 select
+    max rf27, rf27, 0 ; add rf62, rf62, rf60                        # 102 limit | 117 load src
+    min rf27, rf57, rf27 ; sub rf57, -1, rf54                       # 103 amount | 117 load src
+    shl rf49, rf49, rf57 ; sub.ifa rf27, 0, rf27                    # 117 load src | 104 select
+    not rf49, rf56 ; add rf43, rf43, rf49                           # 117 load src
+    shl rf41, rf55, rf49 ; smul24 rf55, rf41, -1                    # 117 load src | 117 mul
+    add rf41, rf50, rf41 ; add rf50, rf18, rf61                     # 117 load src
+    and tmuau, rf50, -4 ; smul24 rf55, rf55, rf12                   # 117 load src | 117 p | uniform 0xfffffffb (vec3)
+    shl rf50, rf50, 3 ; add rf29, rf29, rf29                        # 117 load src | 120 parts4
+    shl rf27, rf32, rf45 ; add rf32, rf27, rf27 ; thrsw ; ldtmu.rf45 # 117 load src | 120 parts5
+    shr rf45, rf45, rf59 ; smul24 rf60, rf60, -1                    # 117 load src | 117 mul
+    and rf55, rf43, rf14 ; add rf60, rf55, rf60                     # 117 load src | 117 p
+    shr rf23, rf24, rf23 ; add rf29, rf29, rf32 ; ldtmu.rf24        # 117 load src | 125 add
+    sub.pushc rf55, rf55, rf36 ; sub rf32, rf36, rf55               # 104 parts6 | 119 size
+    max rf32, rf55, rf32 ; v8dot rf55, rf41, 1                      # 119 size | 117 load src
+    shl rf27, rf28, rf33 ; add rf26, rf26, rf27 ; ldtmu.rf28        # 117 load src
+    asr rf27, rf32, rf4 ; add rf23, rf23, rf27 ; ldtmu.rf33         # 102 shrv | 117 load src
+    shr rf33, rf33, rf50 ; sub rf27, rf19, rf27                     # 117 load src | 102 sub
+    max rf27, rf27, 0 ; add rf53, rf53, rf53                        # 102 limit | 117 load src
+    min rf27, rf32, rf27 ; sub.pushc rf32, rf55, rf36               # 103 amount | 104 parts7
+    sub rf55, rf36, rf55 ; sub.ifb rf27, 0, rf27                    # 119 size | 104 parts6
+    max rf32, rf32, rf55 ; add rf55, rf18, rf62                     # 119 size | 117 load src
+    and tmuau, rf55, -4 ; add rf18, rf18, rf60                      # 117 load src | 117 p | uniform 0xfffffffb (vec3)
+    and tmuau, rf18, -4 ; add rf27, rf29, rf27                      # 117 p | 125 add | uniform 0xfffffffb (vec3)
+    asr rf28, rf32, rf4 ; add rf29, rf28, rf28 ; thrsw              # 102 shrv | 117 load src
+    shl rf55, rf55, 3 ; sub rf28, rf19, rf28                        # 117 load src | 102 sub
+    max rf28, rf28, 0 ; v8dot rf35, rf35, rf8                       # 102 limit | 107 px
+    min rf28, rf32, rf28 ; sub rf32, -1, rf59                       # 103 amount | 117 load src
+    shl rf18, rf18, 3 ; add rf30, rf22, rf30                        # 117 p | 117 load src
+    shr rf46, rf46, rf54 ; add rf54, rf24, rf24 ; thrsw             # 117 load src
+    shl rf54, rf54, rf32 ; sub.ifa rf28, 0, rf28                    # 117 load src | 104 parts7
+    add rf27, rf45, rf54 ; add rf45, rf27, rf28 ; ldtmu.rf28        # 117 load src | 125 add
+    not rf63, rf50 ; add rf54, rf22, rf63                           # 117 load src
+    shl rf48, rf48, rf57 ; add rf57, rf28, rf28                     # 117 load src
+    shl rf57, rf57, rf63 ; add rf46, rf46, rf48 ; ldtmu.rf48        # 117 load src
+    shr rf33, rf51, rf56 ; add rf51, rf33, rf57 ; ldtmu.rf56        # 117 load src
+    shr rf57, rf56, rf55 ; v8dot rf56, rf27, 1                      # 117 load src
+    shl rf48, rf53, rf49 ; add rf49, rf48, rf48 ; ldtmu.rf53        # 117 load src
+    shr rf24, rf24, rf59 ; sub.pushc rf59, rf56, rf36               # 117 load src | 104 select
+    shl rf29, rf29, rf32 ; sub rf32, rf36, rf56 ; ldtmu.rf56        # 117 load src | 119 size
+    max rf32, rf59, rf32 ; v8dot rf59, rf51, 1                      # 119 size | 117 load src
+    shr rf28, rf28, rf50 ; sub.pushc rf50, rf59, rf36               # 117 load src | 104 select
+    shl rf49, rf49, rf63 ; sub rf59, rf36, rf59 ; ldtmu.rf63        # 117 load src | 119 size | 117 p
+    max rf50, rf50, rf59 ; sub rf59, -1, rf55                       # 119 size | 117 load src
+    shr rf63, rf63, rf18 ; add rf33, rf33, rf48 ; ldtmu.rf48        # 117 p | 117 load src
+    shr rf55, rf53, rf55 ; add rf53, rf53, rf53                     # 117 load src
+    shl rf29, rf53, rf59 ; add rf24, rf24, rf29 ; ldtmu.rf53        # 117 load src | 117 p
+    asr rf29, rf32, rf4 ; add rf57, rf57, rf29                      # 102 shrv | 117 load src
+    sub rf28, rf19, rf29 ; add rf29, rf28, rf49                     # 102 sub | 117 load src
+    asr rf56, rf50, rf4 ; add rf49, rf56, rf56                      # 102 shrv | 117 load src
+    max rf28, rf28, 0 ; sub rf56, rf19, rf56                        # 102 limit | 102 sub
+    min rf28, rf32, rf28 ; sub rf32, -1, rf18                       # 103 amount | 117 p
+    max rf53, rf56, 0 ; add rf56, rf53, rf53                        # 102 limit | 117 p
+    min rf50, rf50, rf53 ; add rf53, rf48, rf48                     # 103 amount | 117 p
+    shl rf53, rf53, rf32 ; sub.ifb rf28, 0, rf28                    # 117 p | 104 select
+    and rf53, rf57, rf14 ; add rf63, rf63, rf53                     # 117 load src | 117 p
+    sub.ifa rf50, 0, rf50 ; add rf28, rf28, rf28                    # 104 select | 120 parts8
+    add rf45, rf45, rf28 ; sub.pushc rf28, rf53, rf36               # 125 add | 104 parts10
+    sub rf53, rf36, rf53 ; add rf50, rf50, rf50                     # 119 size | 120 parts9
+    max rf28, rf28, rf53 ; v8dot rf53, rf63, 1                      # 119 size | 117 p
+    asr rf45, rf28, rf4 ; add rf50, rf45, rf50                      # 102 shrv | 125 add
+    shl rf45, rf49, rf59 ; sub rf49, rf19, rf45                     # 117 load src | 102 sub
+    max rf49, rf49, 0 ; sub.pushc rf59, rf53, rf36                  # 102 limit | 104 part
+    min rf28, rf28, rf49 ; sub rf49, rf36, rf53                     # 103 amount | 119 size
+    max rf49, rf59, rf49 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 parts10
+    asr rf28, rf49, rf4 ; add rf50, rf50, rf28                      # 102 shrv | 125 add
+    sub rf28, rf19, rf28 ; sub rf59, rf37, rf58                     # 102 sub | 119 size
+    max rf28, rf28, 0 ; v8dot rf53, rf43, rf6                       # 102 limit | 117 load src
+    min rf28, rf49, rf28 ; sub rf49, rf37, rf53                     # 103 amount | 119 size
+    shr rf18, rf48, rf18 ; sub.ifa rf28, 0, rf28                    # 117 p | 104 part
+    add rf28, rf50, rf28 ; v8dot rf50, rf41, rf6                    # 125 total | 117 load src
+    sub.pushn -, rf28, 0 ; sub rf48, rf37, rf50                     # 126 sub | 119 size
+    add rf28, rf28, 8 ; sub.pushc rf52, rf52, rf37                  # 126 add | 104 select
+    max rf38, rf52, rf38 ; sub.ifb rf28, rf28, 1                    # 119 size | 126 sub
+    asr rf58, rf38, rf4 ; sub.pushc rf52, rf58, rf37                # 102 shrv | 104 select
+    max rf58, rf52, rf59 ; sub rf52, rf19, rf58                     # 119 size | 102 sub
+    asr rf55, rf58, rf4 ; add rf45, rf55, rf45                      # 102 shrv | 117 load src
+    max rf52, rf52, 0 ; sub rf55, rf19, rf55                        # 102 limit | 102 sub
+    min rf38, rf38, rf52 ; v8dot rf52, rf27, rf6                    # 103 amount | 117 load src
+    max rf55, rf55, 0 ; sub rf59, rf37, rf52                        # 102 limit | 119 size
+    min rf55, rf58, rf55 ; sub.ifb rf38, 0, rf38                    # 103 amount | 104 select
+    sub.pushc rf53, rf53, rf37 ; sub.ifa rf55, 0, rf55              # 104 parts6 | 104 select
+    max rf49, rf53, rf49 ; sub.pushc rf50, rf50, rf37               # 119 size | 104 parts7
+    asr rf53, rf49, rf4 ; v8dot rf58, rf51, rf6                     # 102 shrv | 117 load src
+    max rf50, rf50, rf48 ; sub rf48, rf19, rf53                     # 119 size | 102 sub
+    asr rf53, rf50, rf4 ; add rf38, rf38, rf38                      # 102 shrv | 120 parts4
+    max rf48, rf48, 0 ; sub rf53, rf19, rf53                        # 102 limit | 102 sub
+    min rf48, rf49, rf48 ; sub rf49, rf37, rf58                     # 103 amount | 119 size
+    max rf55, rf53, 0 ; add rf53, rf55, rf55                        # 102 limit | 120 parts5
+    min rf50, rf50, rf55 ; sub.ifb rf48, 0, rf48                    # 103 amount | 104 parts6
+    sub.pushc rf52, rf52, rf37 ; sub.ifa rf50, 0, rf50              # 104 select | 104 parts7
+    max rf52, rf52, rf59 ; sub.pushc rf58, rf58, rf37               # 119 size | 104 select
+    asr rf59, rf52, rf4 ; v8dot rf55, rf57, rf6                     # 102 shrv | 117 load src
+    max rf58, rf58, rf49 ; sub rf49, rf19, rf59                     # 119 size | 102 sub
+    asr rf38, rf58, rf4 ; add rf53, rf38, rf53                      # 102 shrv | 125 add
+    max rf38, rf49, 0 ; sub rf49, rf19, rf38                        # 102 limit | 102 sub
+    min rf38, rf52, rf38 ; sub rf52, rf37, rf55                     # 103 amount | 119 size
+    max rf49, rf49, 0 ; v8dot rf59, rf63, rf6                       # 102 limit | 117 p
+    min rf49, rf58, rf49 ; sub.ifb rf38, 0, rf38                    # 103 amount | 104 select
+    sub.pushc rf55, rf55, rf37 ; sub.ifa rf49, 0, rf49              # 104 parts10 | 104 select
+    max rf52, rf55, rf52 ; sub.pushc rf55, rf59, rf37               # 119 size | 104 part
+    asr rf59, rf52, rf4 ; sub rf58, rf37, rf59                      # 102 shrv | 119 size
+    max rf48, rf55, rf58 ; add rf53, rf53, rf48                     # 119 size | 125 add
+    asr rf55, rf48, rf4 ; sub rf59, rf19, rf59                      # 102 shrv | 102 sub
+    max rf50, rf59, 0 ; add rf53, rf53, rf50                        # 102 limit | 125 add
+    min rf50, rf52, rf50 ; add rf38, rf38, rf38                     # 103 amount | 120 parts8
+    sub rf38, rf19, rf55 ; add rf53, rf53, rf38                     # 102 sub | 125 add
+    max rf49, rf38, 0 ; add rf38, rf49, rf49                        # 102 limit | 120 parts9
+    min rf38, rf48, rf49 ; add rf48, rf53, rf38                     # 103 amount | 125 add
+    sub.ifb rf50, 0, rf50 ; v8dot rf49, rf20, rf5                   # 104 parts10 | 117 load src
+    add rf48, rf48, rf50 ; sub.ifa rf38, 0, rf38                    # 125 add | 104 part
+    add rf38, rf48, rf38 ; sub rf48, rf39, rf49                     # 125 total | 119 size
+    sub.pushn -, rf38, 0 ; v8dot rf50, rf42, rf5                    # 126 sub | 117 load src
+    add rf38, rf38, 8 ; sub.pushc rf49, rf49, rf39                  # 126 add | 104 select
+    max rf48, rf49, rf48 ; sub.ifb rf38, rf38, 1                    # 119 size | 126 sub
+    asr rf49, rf48, rf4 ; sub.pushc rf53, rf50, rf39                # 102 shrv | 104 select
+    sub rf50, rf39, rf50 ; sub rf49, rf19, rf49                     # 119 size | 102 sub
+    max rf50, rf53, rf50 ; v8dot rf53, rf43, rf5                    # 119 size | 117 load src
+    asr rf55, rf50, rf4 ; sub rf52, rf39, rf53                      # 102 shrv | 119 size
+    max rf49, rf49, 0 ; sub rf55, rf19, rf55                        # 102 limit | 102 sub
+    min rf48, rf48, rf49 ; v8dot rf49, rf41, rf5                    # 103 amount | 117 load src
+    max rf55, rf55, 0 ; sub rf59, rf39, rf49                        # 102 limit | 119 size
+    min rf50, rf50, rf55 ; sub.ifb rf48, 0, rf48                    # 103 amount | 104 select
+    sub.pushc rf53, rf53, rf39 ; sub.ifa rf50, 0, rf50              # 104 parts6 | 104 select
+    max rf49, rf53, rf52 ; sub.pushc rf52, rf49, rf39               # 119 size | 104 parts7
+    asr rf53, rf49, rf4 ; v8dot rf55, rf27, rf5                     # 102 shrv | 117 load src
+    max rf53, rf52, rf59 ; sub rf52, rf19, rf53                     # 119 size | 102 sub
+    asr rf59, rf53, rf4 ; sub rf58, rf39, rf55                      # 102 shrv | 119 size
+    max rf52, rf52, 0 ; sub rf59, rf19, rf59                        # 102 limit | 102 sub
+    min rf49, rf49, rf52 ; v8dot rf52, rf51, rf5                    # 103 amount | 117 load src
+    max rf59, rf59, 0 ; add rf48, rf48, rf48                        # 102 limit | 120 parts4
+    min rf53, rf53, rf59 ; sub.ifb rf49, 0, rf49                    # 103 amount | 104 parts6
+    sub.pushc rf55, rf55, rf39 ; sub.ifa rf53, 0, rf53              # 104 select | 104 parts7
+    max rf55, rf55, rf58 ; sub.pushc rf58, rf52, rf39               # 119 size | 104 select
+    asr rf52, rf55, rf4 ; sub rf59, rf39, rf52                      # 102 shrv | 119 size
+    max rf58, rf58, rf59 ; sub rf52, rf19, rf52                     # 119 size | 102 sub
+    asr rf59, rf58, rf4 ; add rf50, rf50, rf50                      # 102 shrv | 120 parts5
+    max rf52, rf52, 0 ; sub rf59, rf19, rf59                        # 102 limit | 102 sub
+    min rf52, rf55, rf52 ; v8dot rf55, rf57, rf5                    # 103 amount | 117 load src
+    max rf48, rf59, 0 ; add rf50, rf48, rf50                        # 102 limit | 125 add
+    min rf48, rf58, rf48 ; sub.ifb rf52, 0, rf52                    # 103 amount | 104 select
+    sub.pushc rf55, rf55, rf39 ; sub rf58, rf39, rf55               # 104 parts10 | 119 size
+    max rf55, rf55, rf58 ; v8dot rf58, rf63, rf5                    # 119 size | 117 p
+    asr rf59, rf55, rf4 ; sub.ifb rf48, 0, rf48                     # 102 shrv | 104 select
+    add rf50, rf50, rf49 ; sub.pushc rf49, rf58, rf39               # 125 add | 104 part
+    sub rf59, rf39, rf58 ; sub rf58, rf19, rf59                     # 119 size | 102 sub
+    max rf49, rf49, rf59 ; add rf50, rf50, rf53                     # 119 size | 125 add
+    asr rf53, rf49, rf4 ; add rf52, rf52, rf52                      # 102 shrv | 120 parts8
+    max rf53, rf58, 0 ; sub rf58, rf19, rf53                        # 102 limit | 102 sub
+    min rf50, rf55, rf53 ; add rf52, rf50, rf52                     # 103 amount | 125 add
+    max rf58, rf58, 0 ; add rf48, rf48, rf48                        # 102 limit | 120 parts9
+    min rf48, rf49, rf58 ; add rf49, rf52, rf48                     # 103 amount | 125 add
+    sub.ifb rf50, 0, rf50 ; v8dot rf20, rf20, rf8                   # 104 parts10 | 117 load src
+    add rf49, rf49, rf50 ; sub.ifa rf48, 0, rf48                    # 125 add | 104 part
+    shr rf48, rf42, -8 ; add rf42, rf49, rf48                       # 117 load src | 125 total
+    sub.pushn -, rf42, 0 ; sub rf49, rf34, rf20                     # 126 sub | 119 size
+    add rf20, rf42, 8 ; sub.pushc rf42, rf20, rf34                  # 126 add | 104 select
+    max rf42, rf42, rf49 ; sub.ifb rf20, rf20, 1                    # 119 size | 126 sub
+    asr rf49, rf42, rf4 ; sub.pushc rf50, rf48, rf34                # 102 shrv | 104 select
+    sub rf49, rf34, rf48 ; sub rf48, rf19, rf49                     # 119 size | 102 sub
+    max rf43, rf50, rf49 ; v8dot rf49, rf43, rf8                    # 119 size | 117 load src
+    asr rf41, rf43, rf4 ; v8dot rf50, rf41, rf8                     # 102 shrv | 117 load src
+    max rf41, rf48, 0 ; sub rf48, rf19, rf41                        # 102 limit | 102 sub
+    min rf41, rf42, rf41 ; sub rf42, rf34, rf49                     # 103 amount | 119 size
+    max rf48, rf48, 0 ; sub rf52, rf34, rf50                        # 102 limit | 119 size
+    min rf43, rf43, rf48 ; sub.ifb rf41, 0, rf41                    # 103 amount | 104 select
+    sub.pushc rf49, rf49, rf34 ; sub.ifa rf43, 0, rf43              # 104 parts6 | 104 select
+    max rf42, rf49, rf42 ; sub.pushc rf49, rf50, rf34               # 119 size | 104 parts7
+    asr rf27, rf42, rf4 ; v8dot rf50, rf27, rf8                     # 102 shrv | 117 load src
+    max rf49, rf49, rf52 ; sub rf27, rf19, rf27                     # 119 size | 102 sub
+    asr rf51, rf49, rf4 ; v8dot rf52, rf51, rf8                     # 102 shrv | 117 load src
+    max rf27, rf27, 0 ; sub rf51, rf19, rf51                        # 102 limit | 102 sub
+    min rf27, rf42, rf27 ; sub rf42, rf34, rf50                     # 103 amount | 119 size
+    max rf51, rf51, 0 ; sub rf48, rf34, rf52                        # 102 limit | 119 size
+    min rf49, rf49, rf51 ; sub.ifb rf27, 0, rf27                    # 103 amount | 104 parts6
+    sub.pushc rf50, rf50, rf34 ; sub.ifa rf49, 0, rf49              # 104 select | 104 parts7
+    max rf42, rf50, rf42 ; sub.pushc rf50, rf52, rf34               # 119 size | 104 select
+    asr rf57, rf42, rf4 ; v8dot rf52, rf57, rf8                     # 102 shrv | 117 load src
+    max rf50, rf50, rf48 ; sub rf48, rf19, rf57                     # 119 size | 102 sub
+    asr rf63, rf50, rf4 ; v8dot rf57, rf63, rf8                     # 102 shrv | 117 p
+    max rf48, rf48, 0 ; sub rf63, rf19, rf63                        # 102 limit | 102 sub
+    min rf42, rf42, rf48 ; sub rf48, rf34, rf52                     # 103 amount | 119 size
+    max rf63, rf63, 0 ; add rf41, rf41, rf41                        # 102 limit | 120 parts4
+    min rf50, rf50, rf63 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 select
+    sub.pushc rf52, rf52, rf34 ; sub.ifa rf50, 0, rf50              # 104 parts10 | 104 select
+    max rf48, rf52, rf48 ; add rf43, rf43, rf43                     # 119 size | 120 parts5
+    asr rf52, rf48, rf4 ; sub.pushc rf63, rf57, rf34                # 102 shrv | 104 part
+    sub rf41, rf34, rf57 ; add rf43, rf41, rf43                     # 119 size | 125 add
+    max rf27, rf63, rf41 ; add rf41, rf43, rf27                     # 119 size | 125 add
+    asr rf43, rf27, rf4 ; sub rf52, rf19, rf52                      # 102 shrv | 102 sub
+    max rf41, rf52, 0 ; add rf49, rf41, rf49                        # 102 limit | 125 add
+    min rf42, rf48, rf41 ; add rf41, rf42, rf42                     # 103 amount | 120 parts8
+    sub rf41, rf19, rf43 ; add rf43, rf49, rf41                     # 102 sub | 125 add
+    max rf50, rf41, 0 ; add rf41, rf50, rf50                        # 102 limit | 120 parts9
+    min rf27, rf27, rf50 ; add rf41, rf43, rf41                     # 103 amount | 125 add
+    and rf43, rf26, rf14 ; sub.ifb rf42, 0, rf42                    # 117 load src | 104 parts10
+    add rf41, rf41, rf42 ; sub.ifa rf27, 0, rf27                    # 125 add | 104 part
+    add rf27, rf41, rf27 ; sub rf41, rf40, rf43                     # 125 total | 119 size
+    and rf42, rf23, rf14 ; sub.pushn -, rf27, 0                     # 117 load src | 126 sub
+    add rf27, rf27, 8 ; sub.pushc rf43, rf43, rf40                  # 126 add | 104 select
+    max rf41, rf43, rf41 ; sub.ifb rf27, rf27, 1                    # 119 size | 126 sub
+    asr rf43, rf41, rf4 ; sub.pushc rf50, rf42, rf40                # 102 shrv | 104 select
+    sub rf43, rf40, rf42 ; sub rf42, rf19, rf43                     # 119 size | 102 sub
+    max rf43, rf50, rf43 ; v8dot rf50, rf46, 1                      # 119 size | 117 load src
+    asr rf49, rf43, rf4 ; sub rf48, rf40, rf50                      # 102 shrv | 119 size
+    max rf42, rf42, 0 ; sub rf49, rf19, rf49                        # 102 limit | 102 sub
+    min rf41, rf41, rf42 ; v8dot rf42, rf33, 1                      # 103 amount | 117 load src
+    max rf49, rf49, 0 ; sub rf52, rf40, rf42                        # 102 limit | 119 size
+    min rf43, rf43, rf49 ; sub.ifb rf41, 0, rf41                    # 103 amount | 104 select
+    sub.pushc rf50, rf50, rf40 ; sub.ifa rf43, 0, rf43              # 104 parts6 | 104 select
+    max rf42, rf50, rf48 ; sub.pushc rf48, rf42, rf40               # 119 size | 104 parts7
+    asr rf50, rf42, rf4 ; v8dot rf49, rf24, 1                       # 102 shrv | 117 load src
+    max rf50, rf48, rf52 ; sub rf48, rf19, rf50                     # 119 size | 102 sub
+    asr rf52, rf50, rf4 ; sub rf63, rf40, rf49                      # 102 shrv | 119 size
+    max rf48, rf48, 0 ; sub rf52, rf19, rf52                        # 102 limit | 102 sub
+    min rf42, rf42, rf48 ; v8dot rf48, rf29, 1                      # 103 amount | 117 load src
+    max rf52, rf52, 0 ; sub rf57, rf40, rf48                        # 102 limit | 119 size
+    min rf50, rf50, rf52 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 parts6
+    shl rf32, rf56, rf32 ; sub.pushc rf49, rf49, rf40               # 117 p | 104 select
+    max rf49, rf49, rf63 ; sub.ifb rf50, 0, rf50                    # 119 size | 104 parts7
+    asr rf48, rf49, rf4 ; sub.pushc rf63, rf48, rf40                # 102 shrv | 104 select
+    max rf57, rf63, rf57 ; sub rf48, rf19, rf48                     # 119 size | 102 sub
+    asr rf32, rf57, rf4 ; add rf18, rf18, rf32                      # 102 shrv | 117 p
+    max rf32, rf48, 0 ; sub rf48, rf19, rf32                        # 102 limit | 102 sub
+    min rf32, rf49, rf32 ; v8dot rf49, rf45, 1                      # 103 amount | 117 load src
+    max rf48, rf48, 0 ; sub rf63, rf40, rf49                        # 102 limit | 119 size
+    min rf48, rf57, rf48 ; sub.ifb rf32, 0, rf32                    # 103 amount | 104 select
+    and rf57, rf18, rf14 ; sub.pushc rf49, rf49, rf40               # 117 p | 104 parts10
+    max rf49, rf49, rf63 ; sub.ifb rf48, 0, rf48                    # 119 size | 104 select
+    asr rf63, rf49, rf4 ; add rf41, rf41, rf41                      # 102 shrv | 120 parts4
+    add rf43, rf43, rf43 ; sub.pushc rf56, rf57, rf40               # 120 parts5 | 104 part
+    sub rf41, rf40, rf57 ; add rf43, rf41, rf43                     # 119 size | 125 add
+    max rf41, rf56, rf41 ; add rf42, rf43, rf42                     # 119 size | 125 add
+    asr rf43, rf41, rf4 ; sub rf63, rf19, rf63                      # 102 shrv | 102 sub
+    max rf42, rf63, 0 ; add rf50, rf42, rf50                        # 102 limit | 125 add
+    min rf42, rf49, rf42 ; add rf32, rf32, rf32                     # 103 amount | 120 parts8
+    sub rf32, rf19, rf43 ; add rf43, rf50, rf32                     # 102 sub | 125 add
+    max rf48, rf32, 0 ; add rf32, rf48, rf48                        # 102 limit | 120 parts9
+    min rf32, rf41, rf48 ; add rf41, rf43, rf32                     # 103 amount | 125 add
+    sub.ifb rf42, 0, rf42 ; v8dot rf43, rf26, rf6                   # 104 parts10 | 117 load src
+    add rf41, rf41, rf42 ; sub.ifa rf32, 0, rf32                    # 125 add | 104 part
+    add rf32, rf41, rf32 ; sub rf41, rf44, rf43                     # 125 total | 119 size
+    sub.pushn -, rf32, 0 ; v8dot rf42, rf23, rf6                    # 126 sub | 117 load src
+    add rf32, rf32, 8 ; sub.pushc rf43, rf43, rf44                  # 126 add | 104 select
+    max rf41, rf43, rf41 ; sub.ifb rf32, rf32, 1                    # 119 size | 126 sub
+    asr rf43, rf41, rf4 ; sub.pushc rf48, rf42, rf44                # 102 shrv | 104 select
+    sub rf43, rf44, rf42 ; sub rf42, rf19, rf43                     # 119 size | 102 sub
+    max rf43, rf48, rf43 ; v8dot rf48, rf46, rf6                    # 119 size | 117 load src
+    asr rf50, rf43, rf4 ; sub rf49, rf44, rf48                      # 102 shrv | 119 size
+    max rf42, rf42, 0 ; sub rf50, rf19, rf50                        # 102 limit | 102 sub
+    min rf41, rf41, rf42 ; v8dot rf42, rf33, rf6                    # 103 amount | 117 load src
+    max rf50, rf50, 0 ; sub rf63, rf44, rf42                        # 102 limit | 119 size
+    min rf43, rf43, rf50 ; sub.ifb rf41, 0, rf41                    # 103 amount | 104 select
+    sub.pushc rf48, rf48, rf44 ; sub.ifa rf43, 0, rf43              # 104 parts6 | 104 select
+    max rf42, rf48, rf49 ; sub.pushc rf48, rf42, rf44               # 119 size | 104 parts7
+    asr rf49, rf42, rf4 ; v8dot rf50, rf24, rf6                     # 102 shrv | 117 load src
+    max rf49, rf48, rf63 ; sub rf48, rf19, rf49                     # 119 size | 102 sub
+    asr rf63, rf49, rf4 ; sub rf56, rf44, rf50                      # 102 shrv | 119 size
+    max rf48, rf48, 0 ; sub rf63, rf19, rf63                        # 102 limit | 102 sub
+    min rf42, rf42, rf48 ; v8dot rf48, rf29, rf6                    # 103 amount | 117 load src
+    max rf63, rf63, 0 ; sub rf57, rf44, rf48                        # 102 limit | 119 size
+    min rf49, rf49, rf63 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 parts6
+    sub.pushc rf50, rf50, rf44 ; sub.ifa rf49, 0, rf49              # 104 select | 104 parts7
+    max rf48, rf50, rf56 ; sub.pushc rf50, rf48, rf44               # 119 size | 104 select
+    asr rf56, rf48, rf4 ; v8dot rf63, rf45, rf6                     # 102 shrv | 117 load src
+    max rf56, rf50, rf57 ; sub rf50, rf19, rf56                     # 119 size | 102 sub
+    asr rf57, rf56, rf4 ; sub rf52, rf44, rf63                      # 102 shrv | 119 size
+    max rf50, rf50, 0 ; sub rf57, rf19, rf57                        # 102 limit | 102 sub
+    min rf48, rf48, rf50 ; v8dot rf50, rf18, rf6                    # 103 amount | 117 p
+    max rf57, rf57, 0 ; add rf41, rf41, rf41                        # 102 limit | 120 parts4
+    min rf56, rf56, rf57 ; sub.ifb rf48, 0, rf48                    # 103 amount | 104 select
+    sub.pushc rf63, rf63, rf44 ; sub.ifa rf56, 0, rf56              # 104 parts10 | 104 select
+    max rf52, rf63, rf52 ; add rf43, rf43, rf43                     # 119 size | 120 parts5
+    asr rf63, rf52, rf4 ; sub.pushc rf57, rf50, rf44                # 102 shrv | 104 part
+    sub rf41, rf44, rf50 ; add rf43, rf41, rf43                     # 119 size | 125 add
+    max rf41, rf57, rf41 ; add rf42, rf43, rf42                     # 119 size | 125 add
+    asr rf43, rf41, rf4 ; sub rf63, rf19, rf63                      # 102 shrv | 102 sub
+    max rf42, rf63, 0 ; add rf49, rf42, rf49                        # 102 limit | 125 add
+    min rf48, rf52, rf42 ; add rf42, rf48, rf48                     # 103 amount | 120 parts8
+    sub rf42, rf19, rf43 ; add rf43, rf49, rf42                     # 102 sub | 125 add
+    max rf56, rf42, 0 ; add rf42, rf56, rf56                        # 102 limit | 120 parts9
+    min rf41, rf41, rf56 ; add rf42, rf43, rf42                     # 103 amount | 125 add
+    sub.ifb rf48, 0, rf48 ; v8dot rf43, rf26, rf5                   # 104 parts10 | 117 load src
+    add rf42, rf42, rf48 ; sub.ifa rf41, 0, rf41                    # 125 add | 104 part
+    add rf41, rf42, rf41 ; sub rf42, rf47, rf43                     # 125 total | 119 size
+    sub.pushn -, rf41, 0 ; v8dot rf48, rf23, rf5                    # 126 sub | 117 load src
+    add rf41, rf41, 8 ; sub.pushc rf43, rf43, rf47                  # 126 add | 104 select
+    max rf42, rf43, rf42 ; sub.ifb rf41, rf41, 1                    # 119 size | 126 sub
+    asr rf43, rf42, rf4 ; sub.pushc rf56, rf48, rf47                # 102 shrv | 104 select
+    sub rf48, rf47, rf48 ; sub rf43, rf19, rf43                     # 119 size | 102 sub
+    max rf48, rf56, rf48 ; v8dot rf56, rf46, rf5                    # 119 size | 117 load src
+    asr rf49, rf48, rf4 ; sub rf52, rf47, rf56                      # 102 shrv | 119 size
+    max rf43, rf43, 0 ; sub rf49, rf19, rf49                        # 102 limit | 102 sub
+    min rf42, rf42, rf43 ; v8dot rf43, rf33, rf5                    # 103 amount | 117 load src
+    max rf49, rf49, 0 ; sub rf63, rf47, rf43                        # 102 limit | 119 size
+    min rf48, rf48, rf49 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 select
+    sub.pushc rf56, rf56, rf47 ; sub.ifa rf48, 0, rf48              # 104 parts6 | 104 select
+    max rf43, rf56, rf52 ; sub.pushc rf52, rf43, rf47               # 119 size | 104 parts7
+    asr rf56, rf43, rf4 ; v8dot rf49, rf24, rf5                     # 102 shrv | 117 load src
+    max rf56, rf52, rf63 ; sub rf52, rf19, rf56                     # 119 size | 102 sub
+    asr rf63, rf56, rf4 ; sub rf57, rf47, rf49                      # 102 shrv | 119 size
+    max rf52, rf52, 0 ; sub rf63, rf19, rf63                        # 102 limit | 102 sub
+    min rf43, rf43, rf52 ; v8dot rf52, rf29, rf5                    # 103 amount | 117 load src
+    max rf63, rf63, 0 ; sub rf50, rf47, rf52                        # 102 limit | 119 size
+    min rf56, rf56, rf63 ; sub.ifb rf43, 0, rf43                    # 103 amount | 104 parts6
+    sub.pushc rf49, rf49, rf47 ; sub.ifa rf56, 0, rf56              # 104 select | 104 parts7
+    max rf49, rf49, rf57 ; sub.pushc rf52, rf52, rf47               # 119 size | 104 select
+    asr rf57, rf49, rf4 ; v8dot rf63, rf45, rf5                     # 102 shrv | 117 load src
+    max rf52, rf52, rf50 ; sub rf50, rf19, rf57                     # 119 size | 102 sub
+    asr rf57, rf52, rf4 ; sub rf51, rf47, rf63                      # 102 shrv | 119 size
+    max rf50, rf50, 0 ; sub rf57, rf19, rf57                        # 102 limit | 102 sub
+    min rf49, rf49, rf50 ; v8dot rf50, rf18, rf5                    # 103 amount | 117 p
+    max rf57, rf57, 0 ; add rf42, rf42, rf42                        # 102 limit | 120 parts4
+    min rf52, rf52, rf57 ; sub.ifb rf49, 0, rf49                    # 103 amount | 104 select
+    sub.pushc rf63, rf63, rf47 ; sub.ifa rf52, 0, rf52              # 104 parts10 | 104 select
+    max rf51, rf63, rf51 ; add rf48, rf48, rf48                     # 119 size | 120 parts5
+    asr rf63, rf51, rf4 ; sub.pushc rf57, rf50, rf47                # 102 shrv | 104 part
+    sub rf42, rf47, rf50 ; add rf48, rf42, rf48                     # 119 size | 125 add
+    max rf42, rf57, rf42 ; add rf43, rf48, rf43                     # 119 size | 125 add
+    asr rf48, rf42, rf4 ; sub rf63, rf19, rf63                      # 102 shrv | 102 sub
+    max rf43, rf63, 0 ; add rf56, rf43, rf56                        # 102 limit | 125 add
+    min rf49, rf51, rf43 ; add rf43, rf49, rf49                     # 103 amount | 120 parts8
+    sub rf43, rf19, rf48 ; add rf48, rf56, rf43                     # 102 sub | 125 add
+    max rf52, rf43, 0 ; add rf43, rf52, rf52                        # 102 limit | 120 parts9
+    min rf42, rf42, rf52 ; add rf43, rf48, rf43                     # 103 amount | 125 add
+    sub.ifb rf49, 0, rf49 ; v8dot rf26, rf26, rf8                   # 104 parts10 | 117 load src
+    add rf43, rf43, rf49 ; sub.ifa rf42, 0, rf42                    # 125 add | 104 part
+    shr rf42, rf23, -8 ; add rf23, rf43, rf42                       # 117 load src | 125 total
+    sub.pushn -, rf23, 0 ; sub rf43, rf35, rf26                     # 126 sub | 119 size
+    add rf23, rf23, 8 ; sub.pushc rf26, rf26, rf35                  # 126 add | 104 select
+    max rf26, rf26, rf43 ; sub.ifb rf23, rf23, 1                    # 119 size | 126 sub
+    asr rf43, rf26, rf4 ; sub.pushc rf49, rf42, rf35                # 102 shrv | 104 select
+    sub rf43, rf35, rf42 ; sub rf42, rf19, rf43                     # 119 size | 102 sub
+    max rf43, rf49, rf43 ; v8dot rf46, rf46, rf8                    # 119 size | 117 load src
+    asr rf33, rf43, rf4 ; v8dot rf49, rf33, rf8                     # 102 shrv | 117 load src
+    max rf33, rf42, 0 ; sub rf42, rf19, rf33                        # 102 limit | 102 sub
+    min rf26, rf26, rf33 ; sub rf33, rf35, rf46                     # 103 amount | 119 size
+    max rf42, rf42, 0 ; sub rf48, rf35, rf49                        # 102 limit | 119 size
+    min rf42, rf43, rf42 ; sub.ifb rf26, 0, rf26                    # 103 amount | 104 select
+    sub.pushc rf46, rf46, rf35 ; sub.ifa rf42, 0, rf42              # 104 parts6 | 104 select
+    max rf33, rf46, rf33 ; sub.pushc rf46, rf49, rf35               # 119 size | 104 parts7
+    asr rf24, rf33, rf4 ; v8dot rf49, rf24, rf8                     # 102 shrv | 117 load src
+    max rf46, rf46, rf48 ; sub rf24, rf19, rf24                     # 119 size | 102 sub
+    asr rf29, rf46, rf4 ; v8dot rf48, rf29, rf8                     # 102 shrv | 117 load src
+    max rf24, rf24, 0 ; sub rf29, rf19, rf29                        # 102 limit | 102 sub
+    min rf24, rf33, rf24 ; sub rf33, rf35, rf49                     # 103 amount | 119 size
+    max rf29, rf29, 0 ; sub rf43, rf35, rf48                        # 102 limit | 119 size
+    min rf29, rf46, rf29 ; sub.ifb rf24, 0, rf24                    # 103 amount | 104 parts6
+    sub.pushc rf49, rf49, rf35 ; sub.ifa rf29, 0, rf29              # 104 select | 104 parts7
+    max rf33, rf49, rf33 ; sub.pushc rf48, rf48, rf35               # 119 size | 104 select
+    asr rf45, rf33, rf4 ; v8dot rf49, rf45, rf8                     # 102 shrv | 117 load src
+    max rf45, rf48, rf43 ; sub rf43, rf19, rf45                     # 119 size | 102 sub
+    asr rf18, rf45, rf4 ; v8dot rf48, rf18, rf8                     # 102 shrv | 117 p
+    max rf18, rf43, 0 ; sub rf43, rf19, rf18                        # 102 limit | 102 sub
+    min rf18, rf33, rf18 ; sub rf33, rf35, rf49                     # 103 amount | 119 size
+    max rf43, rf43, 0 ; add rf26, rf26, rf26                        # 102 limit | 120 parts4
+    min rf43, rf45, rf43 ; sub.ifb rf18, 0, rf18                    # 103 amount | 104 select
+    and tmuau, rf25, -4 ; sub.pushc rf49, rf49, rf35                # 117 load src | 104 parts10 | uniform 0xfffffffb (vec3)
+    max rf33, rf49, rf33 ; sub.ifb rf43, 0, rf43                    # 119 size | 104 select
+    asr rf49, rf33, rf4 ; add rf42, rf42, rf42 ; thrsw              # 102 shrv | 120 parts5
+    asr rf28, rf28, 4 ; sub rf45, rf35, rf48                        # 126 rounded | 119 size
+    asr rf26, rf38, 4 ; add rf38, rf26, rf42                        # 126 rounded | 125 add
+    asr rf20, rf20, 4 ; sub.pushc rf48, rf48, rf35                  # 126 rounded | 104 part
+    max rf24, rf48, rf45 ; add rf38, rf38, rf24 ; ldtmu.rf45        # 119 size | 125 add | 117 load src
+    asr rf48, rf24, rf4 ; sub rf49, rf19, rf49 ; ldtmu.rf42         # 102 shrv | 102 sub | 117 load src
+    max rf29, rf49, 0 ; add rf38, rf38, rf29                        # 102 limit | 125 add
+    min rf29, rf33, rf29 ; add rf18, rf18, rf18 ; ldtmu.rf33        # 103 amount | 120 parts8 | 117 load src
+    asr rf27, rf27, 4 ; sub rf48, rf19, rf48                        # 126 rounded | 102 sub
+    max rf18, rf48, 0 ; add rf38, rf38, rf18                        # 102 limit | 125 add
+    min rf24, rf24, rf18 ; add rf18, rf43, rf43                     # 103 amount | 120 parts9
+    asr rf18, rf32, 4 ; add rf32, rf38, rf18                        # 126 rounded | 125 add
+    asr rf41, rf41, 4 ; mov tmuau, rf22                             # 126 rounded | 107 px | uniform 0xfffffffa (vec2)
+    and tmuau, rf21, -4 ; add rf28, rf36, rf28                      # 117 load src | 129 add | uniform 0xfffffffb (vec3)
+    asr rf26, rf23, 4 ; add rf23, rf37, rf26                        # 126 rounded | 129 add
+    max rf20, rf28, 0 ; add rf28, rf39, rf20                        # 129 max | 129 add
+    max rf23, rf23, 0 ; add rf27, rf34, rf27                        # 129 max | 129 add
+    max rf18, rf28, 0 ; add rf28, rf40, rf18                        # 129 max | 129 add
+    max rf27, rf27, 0 ; add rf41, rf44, rf41                        # 129 max | 129 add
+    max rf26, rf28, 0 ; add rf28, rf47, rf26                        # 129 max | 129 add
+    max rf41, rf41, 0 ; add rf47, rf42, rf42                        # 129 max | 117 load src
+    max rf28, rf28, 0 ; add rf61, rf22, rf61                        # 129 max | 117 load src
+    shl rf25, rf25, 3 ; add rf62, rf22, rf62                        # 117 load src
+    min rf20, rf20, rf14 ; sub.ifb rf29, 0, rf29                    # 129 limited | 104 parts10
+    min rf23, rf23, rf14 ; add rf29, rf32, rf29 ; thrsw             # 129 limited | 125 add
+    min rf18, rf18, rf14 ; sub.ifa rf24, 0, rf24                    # 129 limited | 104 part
+    min rf24, rf27, rf14 ; add rf27, rf29, rf24                     # 129 limited | 125 total
+    min rf26, rf26, rf14 ; sub.pushn -, rf27, 0                     # 129 limited | 126 sub
+    min rf27, rf41, rf14 ; add rf41, rf27, 8                        # 129 limited | 126 add
+    min rf28, rf28, rf14 ; sub.ifa rf41, rf41, 1                    # 129 limited | 126 sub
+    asr rf41, rf41, 4 ; sub.pushc -, rf0, rf2                       # 126 rounded | 130 store dst
+    shl rf35, rf21, 3 ; add rf21, rf35, rf41                        # 117 load src | 129 add
+    max rf21, rf21, 0 ; add rf22, rf22, rf60                        # 129 max | 117 p
+    min rf21, rf21, rf14 ; add rf33, rf33, rf33 ; thrsw ; ldtmu.rf60 # 129 limited | 117 load src | 107 px
+    and tmuau, rf31, -4 ; v8dot rf41, rf60, rf6                     # 117 load src | 107 px | uniform 0xfffffffb (vec3)
+    vpack rf20, rf20, rf23 ; v8dot rf29, rf60, rf5 ; ldtmu.rf23     # 130 store dst | 107 px
+    vpack rf18, rf18, rf24 ; v8dot rf32, rf60, rf8 ; thrsw ; ldtmu.rf24 # 130 store dst | 107 px | 117 load src
+    vpack rf26, rf26, rf27 ; sub rf27, -1, rf25                     # 130 store dst | 117 load src
+    vpack rf21, rf28, rf21 ; v8dot rf44, rf23, rf6 ; ldtmu.rf28     # 130 store dst | 107 px | 117 load src
+    shr rf45, rf45, rf25 ; sub rf40, -1, rf35                       # 117 load src
+    shl rf47, rf47, rf27 ; add rf39, rf28, rf28 ; ldtmu.rf34        # 117 load src
+    tmuwt - ; add rf45, rf45, rf47 ; ldtmu.rf47                     # the last trip's stores | 117 load src
+    shr rf37, rf24, rf35 ; v8dot rf24, rf45, 1                      # 117 load src
+    shl rf60, rf39, rf40 ; v8dot rf39, rf60, 1                      # 117 load src | 107 px
+    v8pack tmud, rf20, rf18 ; add rf18, rf37, rf60 ; ldtmu.rf20     # 130 store dst | 117 load src
+    v8pack tmud, rf26, rf21 ; sub.pushc rf21, rf24, rf39            # 130 store dst | 104 select
+    shl rf31, rf31, 3 ; sub rf24, rf39, rf24                        # 117 load src | 119 size
+    max rf21, rf21, rf24 ; v8dot rf24, rf18, 1                      # 119 size | 117 load src
+    asr rf26, rf21, rf4 ; mov.ifnb tmuau, rf17                      # 102 shrv | 130 store dst | uniform 0xfffffffa (vec2)
+    and tmuau, rf30, -4 ; sub.pushc rf37, rf24, rf39                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
+    shl rf30, rf30, 3 ; sub rf24, rf39, rf24                        # 117 load src | 119 size
+    max rf24, rf37, rf24 ; add rf60, rf20, rf20 ; thrsw ; ldtmu.rf37 # 119 size | 117 load src
+    and tmuau, rf54, -4 ; sub rf26, rf19, rf26                      # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    asr rf36, rf24, rf4 ; sub rf38, -1, rf31                        # 102 shrv | 117 load src
+    shr rf47, rf47, rf31 ; sub rf36, rf19, rf36 ; thrsw ; ldtmu.rf43 # 117 load src | 102 sub
+    shl rf60, rf60, rf38 ; v8dot rf49, rf45, rf6 ; ldtmu.rf48       # 117 load src
+    max rf26, rf26, 0 ; add rf46, rf48, rf48                        # 102 limit | 117 load src
+    shr rf52, rf43, rf30 ; sub rf43, -1, rf30                       # 117 load src
+    shl rf60, rf46, rf43 ; add rf46, rf47, rf60 ; ldtmu.rf47        # 117 load src
+    min rf21, rf21, rf26 ; add rf26, rf52, rf60 ; ldtmu.rf52        # 103 amount | 117 load src
+    max rf36, rf36, 0 ; sub rf60, rf41, rf49                        # 102 limit | 119 size
+    and tmuau, rf61, -4 ; v8dot rf56, rf18, rf6                     # 117 load src | uniform 0xfffffffb (vec3)
+    min rf24, rf24, rf36 ; v8dot rf36, rf46, 1                      # 103 amount | 117 load src
+    shl rf51, rf54, 3 ; sub rf54, rf39, rf36                        # 117 load src | 119 size
+    shl rf61, rf61, 3 ; sub rf63, rf41, rf56                        # 117 load src | 119 size
+    and tmuau, rf62, -4 ; v8dot rf57, rf46, rf6                     # 117 load src | uniform 0xfffffffb (vec3)
+    shr rf52, rf52, rf51 ; sub.ifb rf21, 0, rf21                    # 117 load src | 104 select
+    shl rf62, rf62, 3 ; sub.pushc rf36, rf36, rf39                  # 117 load src | 104 parts6
+    max rf36, rf36, rf54 ; add rf21, rf21, rf21 ; thrsw ; ldtmu.rf54 # 119 size | 120 parts4 | 117 load src
+    asr rf50, rf36, rf4 ; v8dot rf58, rf26, 1                       # 102 shrv | 117 load src
+    shl rf55, rf22, 3 ; sub rf53, rf39, rf58                        # 117 p | 119 size
+    sub.ifb rf24, 0, rf24 ; sub.pushc rf58, rf58, rf39              # 104 select | 104 parts7
+    max rf53, rf58, rf53 ; add rf59, rf54, rf54 ; thrsw ; ldtmu.rf58 # 119 size | 117 load src
+    sub rf50, rf19, rf50 ; add rf24, rf24, rf24                     # 102 sub | 120 parts5
+    max rf21, rf50, 0 ; add rf24, rf21, rf24                        # 102 limit | 125 add
+    asr rf50, rf53, rf4 ; add rf34, rf34, rf34                      # 102 shrv | 117 load src
+    min rf21, rf36, rf21 ; sub rf36, rf19, rf50 ; ldtmu.rf50        # 103 amount | 102 sub | 117 load src
+    shr rf50, rf50, rf61 ; sub.ifb rf21, 0, rf21                    # 117 load src | 104 parts6
+    max rf21, rf36, 0 ; add rf24, rf24, rf21                        # 102 limit | 125 add
+    and tmuau, rf22, -4 ; sub rf22, rf41, rf57                      # 117 p | 119 size | uniform 0xfffffffb (vec3)
+    min rf21, rf53, rf21 ; sub rf53, -1, rf51                       # 103 amount | 117 load src
+    shl rf59, rf59, rf53 ; add rf37, rf37, rf37 ; thrsw ; ldtmu.rf36 # 117 load src
+    not rf59, rf61 ; add rf52, rf52, rf59                           # 117 load src
+    shr rf25, rf42, rf25 ; sub.ifa rf21, 0, rf21                    # 117 load src | 104 parts7
+    add rf24, rf36, rf36 ; add rf42, rf24, rf21 ; ldtmu.rf21        # 117 load src | 125 add
+    shl rf47, rf24, rf59 ; add rf24, rf47, rf47                     # 117 load src
+    shl rf27, rf33, rf27 ; add rf33, rf50, rf47 ; ldtmu.rf47        # 117 load src
+    shr rf50, rf47, rf62 ; v8dot rf47, rf52, 1                      # 117 load src
+    shr rf27, rf28, rf35 ; add rf25, rf25, rf27 ; ldtmu.rf28        # 117 load src
+    sub.pushc rf47, rf47, rf39 ; sub rf35, rf39, rf47               # 104 select | 119 size
+    max rf35, rf47, rf35 ; v8dot rf47, rf33, 1                      # 119 size | 117 load src
+    shl rf34, rf34, rf40 ; add rf40, rf58, rf58 ; ldtmu.rf58        # 117 load src
+    shr rf20, rf20, rf31 ; sub.pushc rf31, rf47, rf39               # 117 load src | 104 select
+    shl rf37, rf37, rf38 ; sub rf38, rf39, rf47 ; ldtmu.rf47        # 117 load src | 119 size | 117 p
+    max rf31, rf31, rf38 ; sub rf38, -1, rf62                       # 119 size | 117 load src
+    shr rf47, rf47, rf55 ; add rf27, rf27, rf34 ; ldtmu.rf34        # 117 p | 117 load src
+    shr rf30, rf48, rf30 ; add rf48, rf28, rf28                     # 117 load src
+    shl rf37, rf48, rf38 ; add rf20, rf20, rf37 ; ldtmu.rf48        # 117 load src | 117 p
+    asr rf37, rf35, rf4 ; add rf50, rf50, rf37                      # 102 shrv | 117 load src
+    shl rf24, rf24, rf43 ; sub rf37, rf19, rf37                     # 117 load src | 102 sub
+    asr rf30, rf31, rf4 ; add rf24, rf30, rf24                      # 102 shrv | 117 load src
+    max rf37, rf37, 0 ; add rf43, rf34, rf34                        # 102 limit | 117 p
+    min rf35, rf35, rf37 ; sub rf37, -1, rf55                       # 103 amount | 117 p
+    shl rf43, rf43, rf37 ; sub rf30, rf19, rf30                     # 117 p | 102 sub
+    max rf30, rf30, 0 ; add rf43, rf47, rf43                        # 102 limit | 117 p
+    min rf30, rf31, rf30 ; v8dot rf31, rf50, 1                      # 103 amount | 117 load src
+    sub.ifb rf35, 0, rf35 ; sub.pushc rf47, rf31, rf39              # 104 select | 104 parts10
+    sub rf31, rf39, rf31 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    max rf31, rf47, rf31 ; v8dot rf47, rf43, 1                      # 119 size | 117 p
+    add rf30, rf35, rf35 ; add rf35, rf30, rf30                     # 120 parts8 | 120 parts9
+    asr rf30, rf31, rf4 ; add rf42, rf42, rf30                      # 102 shrv | 125 add
+    sub rf30, rf19, rf30 ; add rf35, rf42, rf35                     # 102 sub | 125 add
+    max rf30, rf30, 0 ; sub.pushc rf42, rf47, rf39                  # 102 limit | 104 part
+    min rf30, rf31, rf30 ; sub rf31, rf39, rf47                     # 103 amount | 119 size
+    max rf31, rf42, rf31 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 parts10
+    asr rf30, rf31, rf4 ; add rf35, rf35, rf30                      # 102 shrv | 125 add
+    sub rf30, rf19, rf30 ; v8dot rf42, rf26, rf6                    # 102 sub | 117 load src
+    max rf30, rf30, 0 ; sub rf47, rf41, rf42                        # 102 limit | 119 size
+    min rf30, rf31, rf30 ; v8dot rf31, rf52, rf6                    # 103 amount | 117 load src
+    shr rf51, rf54, rf51 ; sub.ifa rf30, 0, rf30                    # 117 load src | 104 part
+    add rf30, rf35, rf30 ; sub rf35, rf41, rf31                     # 125 total | 119 size
+    sub.pushn -, rf30, 0 ; v8dot rf54, rf33, rf6                    # 126 sub | 117 load src
+    add rf30, rf30, 8 ; sub.pushc rf49, rf49, rf41                  # 126 add | 104 select
+    max rf49, rf49, rf60 ; sub.ifb rf30, rf30, 1                    # 119 size | 126 sub
+    asr rf56, rf49, rf4 ; sub.pushc rf60, rf56, rf41                # 102 shrv | 104 select
+    max rf60, rf60, rf63 ; sub rf56, rf19, rf56                     # 119 size | 102 sub
+    asr rf63, rf60, rf4 ; add rf21, rf21, rf21                      # 102 shrv | 117 load src
+    max rf56, rf56, 0 ; sub rf63, rf19, rf63                        # 102 limit | 102 sub
+    min rf49, rf49, rf56 ; sub rf56, rf41, rf54                     # 103 amount | 119 size
+    max rf63, rf63, 0 ; add rf58, rf58, rf58                        # 102 limit | 117 load src
+    min rf60, rf60, rf63 ; sub.ifb rf49, 0, rf49                    # 103 amount | 104 select
+    sub.pushc rf57, rf57, rf41 ; sub.ifa rf60, 0, rf60              # 104 parts6 | 104 select
+    max rf22, rf57, rf22 ; sub.pushc rf42, rf42, rf41               # 119 size | 104 parts7
+    asr rf57, rf22, rf4 ; v8dot rf63, rf50, rf6                     # 102 shrv | 117 load src
+    max rf47, rf42, rf47 ; sub rf42, rf19, rf57                     # 119 size | 102 sub
+    asr rf57, rf47, rf4 ; add rf49, rf49, rf49                      # 102 shrv | 120 parts4
+    max rf42, rf42, 0 ; sub rf57, rf19, rf57                        # 102 limit | 102 sub
+    min rf22, rf22, rf42 ; sub rf42, rf41, rf63                     # 103 amount | 119 size
+    max rf60, rf57, 0 ; add rf57, rf60, rf60                        # 102 limit | 120 parts5
+    min rf47, rf47, rf60 ; sub.ifb rf22, 0, rf22                    # 103 amount | 104 parts6
+    sub.pushc rf31, rf31, rf41 ; sub.ifa rf47, 0, rf47              # 104 select | 104 parts7
+    max rf31, rf31, rf35 ; sub.pushc rf35, rf54, rf41               # 119 size | 104 select
+    asr rf54, rf31, rf4 ; v8dot rf60, rf43, rf6                     # 102 shrv | 117 p
+    max rf54, rf35, rf56 ; sub rf35, rf19, rf54                     # 119 size | 102 sub
+    asr rf49, rf54, rf4 ; add rf57, rf49, rf57                      # 102 shrv | 125 add
+    max rf35, rf35, 0 ; sub rf49, rf19, rf49                        # 102 limit | 102 sub
+    min rf31, rf31, rf35 ; sub rf35, rf41, rf60                     # 103 amount | 119 size
+    max rf22, rf49, 0 ; add rf49, rf57, rf22                        # 102 limit | 125 add
+    min rf22, rf54, rf22 ; sub.ifb rf31, 0, rf31                    # 103 amount | 104 select
+    sub.pushc rf63, rf63, rf41 ; sub.ifa rf22, 0, rf22              # 104 parts10 | 104 select
+    max rf42, rf63, rf42 ; sub.pushc rf60, rf60, rf41               # 119 size | 104 part
+    asr rf47, rf42, rf4 ; add rf49, rf49, rf47                      # 102 shrv | 125 add
+    max rf47, rf60, rf35 ; sub rf35, rf19, rf47                     # 119 size | 102 sub
+    asr rf60, rf47, rf4 ; add rf31, rf31, rf31                      # 102 shrv | 120 parts8
+    max rf35, rf35, 0 ; sub rf60, rf19, rf60                        # 102 limit | 102 sub
+    min rf31, rf42, rf35 ; add rf35, rf49, rf31                     # 103 amount | 125 add
+    max rf60, rf60, 0 ; add rf22, rf22, rf22                        # 102 limit | 120 parts9
+    min rf22, rf47, rf60 ; add rf35, rf35, rf22                     # 103 amount | 125 add
+    sub.ifb rf31, 0, rf31 ; v8dot rf47, rf45, rf5                   # 104 parts10 | 117 load src
+    add rf31, rf35, rf31 ; sub.ifa rf22, 0, rf22                    # 125 add | 104 part
+    add rf22, rf31, rf22 ; sub rf31, rf29, rf47                     # 125 total | 119 size
+    sub.pushn -, rf22, 0 ; v8dot rf35, rf18, rf5                    # 126 sub | 117 load src
+    add rf22, rf22, 8 ; sub.pushc rf47, rf47, rf29                  # 126 add | 104 select
+    max rf31, rf47, rf31 ; sub.ifb rf22, rf22, 1                    # 119 size | 126 sub
+    asr rf47, rf31, rf4 ; sub.pushc rf60, rf35, rf29                # 102 shrv | 104 select
+    sub rf47, rf29, rf35 ; sub rf35, rf19, rf47                     # 119 size | 102 sub
+    max rf47, rf60, rf47 ; v8dot rf60, rf46, rf5                    # 119 size | 117 load src
+    asr rf42, rf47, rf4 ; sub rf49, rf29, rf60                      # 102 shrv | 119 size
+    max rf35, rf35, 0 ; sub rf42, rf19, rf42                        # 102 limit | 102 sub
+    min rf31, rf31, rf35 ; v8dot rf35, rf26, rf5                    # 103 amount | 117 load src
+    max rf42, rf42, 0 ; sub rf63, rf29, rf35                        # 102 limit | 119 size
+    min rf42, rf47, rf42 ; sub.ifb rf31, 0, rf31                    # 103 amount | 104 select
+    sub.pushc rf60, rf60, rf29 ; sub.ifa rf42, 0, rf42              # 104 parts6 | 104 select
+    max rf35, rf60, rf49 ; sub.pushc rf49, rf35, rf29               # 119 size | 104 parts7
+    asr rf60, rf35, rf4 ; v8dot rf47, rf52, rf5                     # 102 shrv | 117 load src
+    max rf60, rf49, rf63 ; sub rf49, rf19, rf60                     # 119 size | 102 sub
+    asr rf63, rf60, rf4 ; sub rf54, rf29, rf47                      # 102 shrv | 119 size
+    max rf49, rf49, 0 ; sub rf63, rf19, rf63                        # 102 limit | 102 sub
+    min rf35, rf35, rf49 ; v8dot rf49, rf33, rf5                    # 103 amount | 117 load src
+    max rf63, rf63, 0 ; sub rf57, rf29, rf49                        # 102 limit | 119 size
+    min rf60, rf60, rf63 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 parts6
+    sub.pushc rf47, rf47, rf29 ; sub.ifa rf60, 0, rf60              # 104 select | 104 parts7
+    max rf47, rf47, rf54 ; sub.pushc rf49, rf49, rf29               # 119 size | 104 select
+    asr rf54, rf47, rf4 ; v8dot rf63, rf50, rf5                     # 102 shrv | 117 load src
+    max rf54, rf49, rf57 ; sub rf49, rf19, rf54                     # 119 size | 102 sub
+    asr rf57, rf54, rf4 ; sub rf56, rf29, rf63                      # 102 shrv | 119 size
+    max rf49, rf49, 0 ; sub rf57, rf19, rf57                        # 102 limit | 102 sub
+    min rf47, rf47, rf49 ; v8dot rf49, rf43, rf5                    # 103 amount | 117 p
+    max rf57, rf57, 0 ; add rf31, rf31, rf31                        # 102 limit | 120 parts4
+    min rf54, rf54, rf57 ; sub.ifb rf47, 0, rf47                    # 103 amount | 104 select
+    sub.pushc rf63, rf63, rf29 ; sub.ifa rf54, 0, rf54              # 104 parts10 | 104 select
+    max rf56, rf63, rf56 ; add rf42, rf42, rf42                     # 119 size | 120 parts5
+    asr rf63, rf56, rf4 ; sub.pushc rf57, rf49, rf29                # 102 shrv | 104 part
+    sub rf31, rf29, rf49 ; add rf42, rf31, rf42                     # 119 size | 125 add
+    max rf31, rf57, rf31 ; add rf35, rf42, rf35                     # 119 size | 125 add
+    asr rf42, rf31, rf4 ; sub rf63, rf19, rf63                      # 102 shrv | 102 sub
+    max rf35, rf63, 0 ; add rf60, rf35, rf60                        # 102 limit | 125 add
+    min rf47, rf56, rf35 ; add rf35, rf47, rf47                     # 103 amount | 120 parts8
+    sub rf35, rf19, rf42 ; add rf42, rf60, rf35                     # 102 sub | 125 add
+    max rf54, rf35, 0 ; add rf35, rf54, rf54                        # 102 limit | 120 parts9
+    min rf31, rf31, rf54 ; add rf35, rf42, rf35                     # 103 amount | 125 add
+    sub.ifb rf47, 0, rf47 ; v8dot rf45, rf45, rf8                   # 104 parts10 | 117 load src
+    add rf35, rf35, rf47 ; sub.ifa rf31, 0, rf31                    # 125 add | 104 part
+    shr rf31, rf18, -8 ; add rf18, rf35, rf31                       # 117 load src | 125 total
+    sub.pushn -, rf18, 0 ; sub rf35, rf32, rf45                     # 126 sub | 119 size
+    add rf18, rf18, 8 ; sub.pushc rf45, rf45, rf32                  # 126 add | 104 select
+    max rf35, rf45, rf35 ; sub.ifb rf18, rf18, 1                    # 119 size | 126 sub
+    asr rf45, rf35, rf4 ; sub.pushc rf47, rf31, rf32                # 102 shrv | 104 select
+    sub rf45, rf32, rf31 ; sub rf31, rf19, rf45                     # 119 size | 102 sub
+    max rf45, rf47, rf45 ; v8dot rf46, rf46, rf8                    # 119 size | 117 load src
+    asr rf26, rf45, rf4 ; v8dot rf47, rf26, rf8                     # 102 shrv | 117 load src
+    max rf26, rf31, 0 ; sub rf31, rf19, rf26                        # 102 limit | 102 sub
+    min rf26, rf35, rf26 ; sub rf35, rf32, rf46                     # 103 amount | 119 size
+    max rf31, rf31, 0 ; sub rf42, rf32, rf47                        # 102 limit | 119 size
+    min rf31, rf45, rf31 ; sub.ifb rf26, 0, rf26                    # 103 amount | 104 select
+    sub.pushc rf46, rf46, rf32 ; sub.ifa rf31, 0, rf31              # 104 parts6 | 104 select
+    max rf35, rf46, rf35 ; sub.pushc rf46, rf47, rf32               # 119 size | 104 parts7
+    asr rf52, rf35, rf4 ; v8dot rf47, rf52, rf8                     # 102 shrv | 117 load src
+    max rf46, rf46, rf42 ; sub rf42, rf19, rf52                     # 119 size | 102 sub
+    asr rf33, rf46, rf4 ; v8dot rf52, rf33, rf8                     # 102 shrv | 117 load src
+    max rf33, rf42, 0 ; sub rf42, rf19, rf33                        # 102 limit | 102 sub
+    min rf33, rf35, rf33 ; sub rf35, rf32, rf47                     # 103 amount | 119 size
+    max rf42, rf42, 0 ; sub rf45, rf32, rf52                        # 102 limit | 119 size
+    min rf42, rf46, rf42 ; sub.ifb rf33, 0, rf33                    # 103 amount | 104 parts6
+    sub.pushc rf47, rf47, rf32 ; sub.ifa rf42, 0, rf42              # 104 select | 104 parts7
+    max rf35, rf47, rf35 ; sub.pushc rf47, rf52, rf32               # 119 size | 104 select
+    asr rf50, rf35, rf4 ; v8dot rf52, rf50, rf8                     # 102 shrv | 117 load src
+    max rf47, rf47, rf45 ; sub rf45, rf19, rf50                     # 119 size | 102 sub
+    asr rf43, rf47, rf4 ; v8dot rf50, rf43, rf8                     # 102 shrv | 117 p
+    max rf43, rf45, 0 ; sub rf45, rf19, rf43                        # 102 limit | 102 sub
+    min rf35, rf35, rf43 ; sub rf43, rf32, rf52                     # 103 amount | 119 size
+    max rf45, rf45, 0 ; add rf26, rf26, rf26                        # 102 limit | 120 parts4
+    min rf45, rf47, rf45 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 select
+    sub.pushc rf52, rf52, rf32 ; sub.ifa rf45, 0, rf45              # 104 parts10 | 104 select
+    max rf43, rf52, rf43 ; add rf31, rf31, rf31                     # 119 size | 120 parts5
+    asr rf52, rf43, rf4 ; sub.pushc rf47, rf50, rf32                # 102 shrv | 104 part
+    sub rf26, rf32, rf50 ; add rf31, rf26, rf31                     # 119 size | 125 add
+    max rf26, rf47, rf26 ; add rf31, rf31, rf33                     # 119 size | 125 add
+    asr rf33, rf26, rf4 ; sub rf52, rf19, rf52                      # 102 shrv | 102 sub
+    max rf31, rf52, 0 ; add rf42, rf31, rf42                        # 102 limit | 125 add
+    min rf35, rf43, rf31 ; add rf31, rf35, rf35                     # 103 amount | 120 parts8
+    sub rf31, rf19, rf33 ; add rf33, rf42, rf31                     # 102 sub | 125 add
+    max rf45, rf31, 0 ; add rf31, rf45, rf45                        # 102 limit | 120 parts9
+    min rf26, rf26, rf45 ; add rf31, rf33, rf31                     # 103 amount | 125 add
+    and rf33, rf25, rf14 ; sub.ifb rf35, 0, rf35                    # 117 load src | 104 parts10
+    add rf31, rf31, rf35 ; sub.ifa rf26, 0, rf26                    # 125 add | 104 part
+    and rf31, rf23, rf14 ; add rf26, rf31, rf26                     # 107 px | 125 total
+    shl rf40, rf40, rf53 ; sub.pushn -, rf26, 0                     # 117 load src | 126 sub
+    add rf26, rf26, 8 ; sub.pushc rf53, rf33, rf31                  # 126 add | 104 select
+    and rf35, rf27, rf14 ; sub rf33, rf31, rf33                     # 117 load src | 119 size
+    max rf33, rf53, rf33 ; sub.ifb rf26, rf26, 1                    # 119 size | 126 sub
+    asr rf53, rf33, rf4 ; sub.pushc rf45, rf35, rf31                # 102 shrv | 104 select
+    shr rf35, rf36, rf61 ; sub rf36, rf31, rf35                     # 117 load src | 119 size
+    max rf45, rf45, rf36 ; sub rf36, rf19, rf53                     # 119 size | 102 sub
+    asr rf53, rf45, rf4 ; v8dot rf61, rf20, 1                       # 102 shrv | 117 load src
+    max rf36, rf36, 0 ; sub rf53, rf19, rf53                        # 102 limit | 102 sub
+    min rf33, rf33, rf36 ; sub rf36, rf31, rf61                     # 103 amount | 119 size
+    max rf51, rf53, 0 ; add rf40, rf51, rf40                        # 102 limit | 117 load src
+    min rf45, rf45, rf51 ; sub.ifb rf33, 0, rf33                    # 103 amount | 104 select
+    shl rf21, rf21, rf59 ; sub.pushc rf59, rf61, rf31               # 117 load src | 104 parts6
+    max rf36, rf59, rf36 ; v8dot rf59, rf24, 1                      # 119 size | 117 load src
+    asr rf61, rf36, rf4 ; sub.ifb rf45, 0, rf45                     # 102 shrv | 104 select
+    shr rf28, rf28, rf62 ; sub.pushc rf62, rf59, rf31               # 117 load src | 104 parts7
+    shl rf38, rf58, rf38 ; sub rf58, rf31, rf59                     # 117 load src | 119 size
+    max rf61, rf62, rf58 ; sub rf58, rf19, rf61                     # 119 size | 102 sub
+    asr rf35, rf61, rf4 ; add rf21, rf35, rf21                      # 102 shrv | 117 load src
+    max rf35, rf58, 0 ; sub rf58, rf19, rf35                        # 102 limit | 102 sub
+    min rf35, rf36, rf35 ; v8dot rf36, rf40, 1                      # 103 amount | 117 load src
+    max rf58, rf58, 0 ; sub rf62, rf31, rf36                        # 102 limit | 119 size
+    min rf58, rf61, rf58 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 parts6
+    shr rf34, rf34, rf55 ; sub.pushc rf36, rf36, rf31               # 117 p | 104 select
+    max rf36, rf36, rf62 ; v8dot rf62, rf21, 1                      # 119 size | 117 load src
+    asr rf55, rf36, rf4 ; sub.ifb rf58, 0, rf58                     # 102 shrv | 104 parts7
+    sub.pushc rf62, rf62, rf31 ; sub rf61, rf31, rf62               # 104 select | 119 size
+    max rf61, rf62, rf61 ; sub rf55, rf19, rf55                     # 119 size | 102 sub
+    asr rf62, rf61, rf4 ; add rf48, rf48, rf48                      # 102 shrv | 117 p
+    max rf55, rf55, 0 ; sub rf62, rf19, rf62                        # 102 limit | 102 sub
+    shl rf37, rf48, rf37 ; add rf28, rf28, rf38                     # 117 p | 117 load src
+    min rf36, rf36, rf55 ; add rf34, rf34, rf37                     # 103 amount | 117 p
+    max rf62, rf62, 0 ; add rf33, rf33, rf33                        # 102 limit | 120 parts4
+    min rf61, rf61, rf62 ; v8dot rf62, rf28, 1                      # 103 amount | 117 load src
+    sub.ifb rf36, 0, rf36 ; sub.pushc rf37, rf62, rf31              # 104 select | 104 parts10
+    and rf55, rf34, rf14 ; sub rf62, rf31, rf62                     # 117 p | 119 size
+    max rf37, rf37, rf62 ; sub.ifb rf61, 0, rf61                    # 119 size | 104 select
+    asr rf62, rf37, rf4 ; add rf45, rf45, rf45                      # 102 shrv | 120 parts5
+    sub.pushc rf55, rf55, rf31 ; sub rf38, rf31, rf55               # 104 part | 119 size
+    max rf33, rf55, rf38 ; add rf38, rf33, rf45                     # 119 size | 125 add
+    asr rf35, rf33, rf4 ; add rf38, rf38, rf35                      # 102 shrv | 125 add
+    sub rf38, rf19, rf62 ; add rf58, rf38, rf58                     # 102 sub | 125 add
+    max rf38, rf38, 0 ; add rf36, rf36, rf36                        # 102 limit | 120 parts8
+    min rf35, rf37, rf38 ; sub rf37, rf19, rf35                     # 103 amount | 102 sub
+    max rf36, rf37, 0 ; add rf37, rf58, rf36                        # 102 limit | 125 add
+    min rf36, rf33, rf36 ; add rf33, rf61, rf61                     # 103 amount | 120 parts9
+    add rf33, rf37, rf33 ; sub.ifb rf35, 0, rf35                    # 125 add | 104 parts10
+    add rf33, rf33, rf35 ; sub.ifa rf36, 0, rf36                    # 125 add | 104 part
+    add rf33, rf33, rf36 ; v8dot rf36, rf25, rf6                    # 125 total | 117 load src
+    sub.pushn -, rf33, 0 ; sub rf35, rf44, rf36                     # 126 sub | 119 size
+    add rf33, rf33, 8 ; sub.pushc rf36, rf36, rf44                  # 126 add | 104 select
+    max rf35, rf36, rf35 ; v8dot rf36, rf27, rf6                    # 119 size | 117 load src
+    asr rf37, rf35, rf4 ; sub.ifb rf33, rf33, 1                     # 102 shrv | 126 sub
+    sub.pushc rf36, rf36, rf44 ; sub rf61, rf44, rf36               # 104 select | 119 size
+    max rf37, rf36, rf61 ; sub rf36, rf19, rf37                     # 119 size | 102 sub
+    asr rf61, rf37, rf4 ; v8dot rf58, rf20, rf6                     # 102 shrv | 117 load src
+    max rf36, rf36, 0 ; sub rf61, rf19, rf61                        # 102 limit | 102 sub
+    min rf35, rf35, rf36 ; sub rf36, rf44, rf58                     # 103 amount | 119 size
+    max rf61, rf61, 0 ; v8dot rf38, rf24, rf6                       # 102 limit | 117 load src
+    min rf37, rf37, rf61 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 select
+    sub.pushc rf58, rf58, rf44 ; sub.ifa rf37, 0, rf37              # 104 parts6 | 104 select
+    max rf36, rf58, rf36 ; sub.pushc rf58, rf38, rf44               # 119 size | 104 parts7
+    asr rf38, rf36, rf4 ; sub rf61, rf44, rf38                      # 102 shrv | 119 size
+    max rf58, rf58, rf61 ; sub rf38, rf19, rf38                     # 119 size | 102 sub
+    asr rf61, rf58, rf4 ; v8dot rf62, rf40, rf6                     # 102 shrv | 117 load src
+    max rf38, rf38, 0 ; sub rf61, rf19, rf61                        # 102 limit | 102 sub
+    min rf36, rf36, rf38 ; sub rf38, rf44, rf62                     # 103 amount | 119 size
+    max rf61, rf61, 0 ; v8dot rf45, rf21, rf6                       # 102 limit | 117 load src
+    min rf58, rf58, rf61 ; sub.ifb rf36, 0, rf36                    # 103 amount | 104 parts6
+    sub.pushc rf62, rf62, rf44 ; sub.ifa rf58, 0, rf58              # 104 select | 104 parts7
+    max rf38, rf62, rf38 ; sub.pushc rf62, rf45, rf44               # 119 size | 104 select
+    asr rf45, rf38, rf4 ; sub rf61, rf44, rf45                      # 102 shrv | 119 size
+    max rf61, rf62, rf61 ; sub rf45, rf19, rf45                     # 119 size | 102 sub
+    asr rf62, rf61, rf4 ; v8dot rf55, rf28, rf6                     # 102 shrv | 117 load src
+    max rf45, rf45, 0 ; sub rf62, rf19, rf62                        # 102 limit | 102 sub
+    min rf38, rf38, rf45 ; sub rf45, rf44, rf55                     # 103 amount | 119 size
+    max rf62, rf62, 0 ; v8dot rf48, rf34, rf6                       # 102 limit | 117 p
+    min rf61, rf61, rf62 ; sub.ifb rf38, 0, rf38                    # 103 amount | 104 select
+    sub.pushc rf55, rf55, rf44 ; sub.ifa rf61, 0, rf61              # 104 parts10 | 104 select
+    max rf45, rf55, rf45 ; add rf35, rf35, rf35                     # 119 size | 120 parts4
+    asr rf55, rf45, rf4 ; add rf37, rf37, rf37                      # 102 shrv | 120 parts5
+    sub.pushc rf48, rf48, rf44 ; sub rf62, rf44, rf48               # 104 part | 119 size
+    max rf35, rf48, rf62 ; add rf37, rf35, rf37                     # 119 size | 125 add
+    asr rf36, rf35, rf4 ; add rf37, rf37, rf36                      # 102 shrv | 125 add
+    sub rf37, rf19, rf55 ; add rf55, rf37, rf58                     # 102 sub | 125 add
+    max rf38, rf37, 0 ; add rf37, rf38, rf38                        # 102 limit | 120 parts8
+    min rf36, rf45, rf38 ; sub rf38, rf19, rf36                     # 103 amount | 102 sub
+    max rf37, rf38, 0 ; add rf38, rf55, rf37                        # 102 limit | 125 add
+    min rf37, rf35, rf37 ; add rf35, rf61, rf61                     # 103 amount | 120 parts9
+    add rf35, rf38, rf35 ; sub.ifb rf36, 0, rf36                    # 125 add | 104 parts10
+    add rf35, rf35, rf36 ; sub.ifa rf37, 0, rf37                    # 125 add | 104 part
+    add rf35, rf35, rf37 ; v8dot rf37, rf25, rf5                    # 125 total | 117 load src
+    sub.pushn -, rf35, 0 ; v8dot rf36, rf23, rf5                    # 126 sub | 107 px
+    add rf35, rf35, 8 ; sub.pushc rf38, rf37, rf36                  # 126 add | 104 select
+    sub rf37, rf36, rf37 ; v8dot rf61, rf27, rf5                    # 119 size | 117 load src
+    max rf37, rf38, rf37 ; sub.ifb rf35, rf35, 1                    # 119 size | 126 sub
+    asr rf38, rf37, rf4 ; sub.pushc rf55, rf61, rf36                # 102 shrv | 104 select
+    sub rf61, rf36, rf61 ; sub rf38, rf19, rf38                     # 119 size | 102 sub
+    max rf55, rf55, rf61 ; v8dot rf61, rf20, rf5                    # 119 size | 117 load src
+    asr rf45, rf55, rf4 ; sub rf58, rf36, rf61                      # 102 shrv | 119 size
+    max rf38, rf38, 0 ; sub rf45, rf19, rf45                        # 102 limit | 102 sub
+    min rf37, rf37, rf38 ; v8dot rf38, rf24, rf5                    # 103 amount | 117 load src
+    max rf45, rf45, 0 ; sub rf48, rf36, rf38                        # 102 limit | 119 size
+    min rf45, rf55, rf45 ; sub.ifb rf37, 0, rf37                    # 103 amount | 104 select
+    sub.pushc rf61, rf61, rf36 ; sub.ifa rf45, 0, rf45              # 104 parts6 | 104 select
+    max rf38, rf61, rf58 ; sub.pushc rf58, rf38, rf36               # 119 size | 104 parts7
+    asr rf61, rf38, rf4 ; v8dot rf55, rf40, rf5                     # 102 shrv | 117 load src
+    max rf58, rf58, rf48 ; sub rf48, rf19, rf61                     # 119 size | 102 sub
+    asr rf61, rf58, rf4 ; sub rf62, rf36, rf55                      # 102 shrv | 119 size
+    max rf48, rf48, 0 ; sub rf61, rf19, rf61                        # 102 limit | 102 sub
+    min rf38, rf38, rf48 ; v8dot rf48, rf21, rf5                    # 103 amount | 117 load src
+    max rf61, rf61, 0 ; sub rf59, rf36, rf48                        # 102 limit | 119 size
+    min rf58, rf58, rf61 ; sub.ifb rf38, 0, rf38                    # 103 amount | 104 parts6
+    sub.pushc rf55, rf55, rf36 ; sub.ifa rf58, 0, rf58              # 104 select | 104 parts7
+    max rf48, rf55, rf62 ; sub.pushc rf55, rf48, rf36               # 119 size | 104 select
+    asr rf62, rf48, rf4 ; v8dot rf61, rf28, rf5                     # 102 shrv | 117 load src
+    max rf59, rf55, rf59 ; sub rf55, rf19, rf62                     # 119 size | 102 sub
+    asr rf62, rf59, rf4 ; sub rf51, rf36, rf61                      # 102 shrv | 119 size
+    max rf55, rf55, 0 ; sub rf62, rf19, rf62                        # 102 limit | 102 sub
+    min rf48, rf48, rf55 ; v8dot rf55, rf34, rf5                    # 103 amount | 117 p
+    max rf62, rf62, 0 ; add rf37, rf37, rf37                        # 102 limit | 120 parts4
+    min rf59, rf59, rf62 ; sub.ifb rf48, 0, rf48                    # 103 amount | 104 select
+    sub.pushc rf61, rf61, rf36 ; sub.ifa rf59, 0, rf59              # 104 parts10 | 104 select
+    max rf51, rf61, rf51 ; add rf45, rf45, rf45                     # 119 size | 120 parts5
+    asr rf61, rf51, rf4 ; sub.pushc rf62, rf55, rf36                # 102 shrv | 104 part
+    sub rf37, rf36, rf55 ; add rf45, rf37, rf45                     # 119 size | 125 add
+    max rf37, rf62, rf37 ; add rf38, rf45, rf38                     # 119 size | 125 add
+    asr rf45, rf37, rf4 ; sub rf61, rf19, rf61                      # 102 shrv | 102 sub
+    max rf38, rf61, 0 ; add rf58, rf38, rf58                        # 102 limit | 125 add
+    min rf48, rf51, rf38 ; add rf38, rf48, rf48                     # 103 amount | 120 parts8
+    sub rf38, rf19, rf45 ; add rf45, rf58, rf38                     # 102 sub | 125 add
+    max rf59, rf38, 0 ; add rf38, rf59, rf59                        # 102 limit | 120 parts9
+    min rf37, rf37, rf59 ; add rf38, rf45, rf38                     # 103 amount | 125 add
+    sub.ifb rf48, 0, rf48 ; v8dot rf25, rf25, rf8                   # 104 parts10 | 117 load src
+    add rf38, rf38, rf48 ; sub.ifa rf37, 0, rf37                    # 125 add | 104 part
+    shr rf37, rf23, -8 ; add rf23, rf38, rf37                       # 107 px | 125 total
+    sub.pushn -, rf23, 0 ; v8dot rf27, rf27, rf8                    # 126 sub | 117 load src
+    add rf23, rf23, 8 ; sub.pushc rf38, rf25, rf37                  # 126 add | 104 select
+    sub rf25, rf37, rf25 ; sub.ifb rf23, rf23, 1                    # 119 size | 126 sub
+    max rf25, rf38, rf25 ; sub.pushc rf38, rf27, rf37               # 119 size | 104 select
+    asr rf27, rf25, rf4 ; sub rf48, rf37, rf27                      # 102 shrv | 119 size
+    max rf38, rf38, rf48 ; sub rf27, rf19, rf27                     # 119 size | 102 sub
+    asr rf20, rf38, rf4 ; v8dot rf48, rf20, rf8                     # 102 shrv | 117 load src
+    max rf20, rf27, 0 ; sub rf27, rf19, rf20                        # 102 limit | 102 sub
+    min rf20, rf25, rf20 ; v8dot rf24, rf24, rf8                    # 103 amount | 117 load src
+    max rf27, rf27, 0 ; sub rf25, rf37, rf48                        # 102 limit | 119 size
+    min rf27, rf38, rf27 ; sub.ifb rf20, 0, rf20                    # 103 amount | 104 select
+    sub.pushc rf48, rf48, rf37 ; sub.ifa rf27, 0, rf27              # 104 parts6 | 104 select
+    max rf25, rf48, rf25 ; sub.pushc rf48, rf24, rf37               # 119 size | 104 parts7
+    asr rf24, rf25, rf4 ; sub rf38, rf37, rf24                      # 102 shrv | 119 size
+    max rf38, rf48, rf38 ; sub rf24, rf19, rf24                     # 119 size | 102 sub
+    asr rf40, rf38, rf4 ; v8dot rf48, rf40, rf8                     # 102 shrv | 117 load src
+    max rf24, rf24, 0 ; sub rf40, rf19, rf40                        # 102 limit | 102 sub
+    min rf21, rf25, rf24 ; v8dot rf24, rf21, rf8                    # 103 amount | 117 load src
+    max rf40, rf40, 0 ; sub rf25, rf37, rf48                        # 102 limit | 119 size
+    min rf38, rf38, rf40 ; sub.ifb rf21, 0, rf21                    # 103 amount | 104 parts6
+    sub.pushc rf48, rf48, rf37 ; sub.ifa rf38, 0, rf38              # 104 select | 104 parts7
+    max rf25, rf48, rf25 ; sub.pushc rf48, rf24, rf37               # 119 size | 104 select
+    asr rf24, rf25, rf4 ; sub rf40, rf37, rf24                      # 102 shrv | 119 size
+    max rf40, rf48, rf40 ; sub rf24, rf19, rf24                     # 119 size | 102 sub
+    asr rf28, rf40, rf4 ; v8dot rf48, rf28, rf8                     # 102 shrv | 117 load src
+    max rf24, rf24, 0 ; sub rf28, rf19, rf28                        # 102 limit | 102 sub
+    min rf24, rf25, rf24 ; v8dot rf25, rf34, rf8                    # 103 amount | 117 p
+    max rf28, rf28, 0 ; sub rf34, rf37, rf48                        # 102 limit | 119 size
+    min rf28, rf40, rf28 ; sub.ifb rf24, 0, rf24                    # 103 amount | 104 select
+    asr rf30, rf30, 4 ; sub.pushc rf48, rf48, rf37                  # 126 rounded | 104 parts10
+    max rf34, rf48, rf34 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
+    asr rf48, rf34, rf4 ; add rf20, rf20, rf20                      # 102 shrv | 120 parts4
+    asr rf22, rf22, 4 ; add rf27, rf27, rf27                        # 126 rounded | 120 parts5
+    asr rf18, rf18, 4 ; sub.pushc rf40, rf25, rf37                  # 126 rounded | 104 part
+    asr rf25, rf26, 4 ; sub rf26, rf37, rf25                        # 126 rounded | 119 size
+    max rf20, rf40, rf26 ; add rf26, rf20, rf27                     # 119 size | 125 add
+    asr rf4, rf20, rf4 ; add rf21, rf26, rf21                       # 102 shrv | 125 add
+    asr rf33, rf33, 4 ; sub rf48, rf19, rf48                        # 126 rounded | 102 sub
+    max rf21, rf48, 0 ; add rf38, rf21, rf38                        # 102 limit | 125 add
+    min rf24, rf34, rf21 ; add rf21, rf24, rf24                     # 103 amount | 120 parts8
+    asr rf4, rf35, 4 ; sub rf19, rf19, rf4                          # 126 rounded | 102 sub
+    max rf19, rf19, 0 ; add rf21, rf38, rf21                        # 102 limit | 125 add
+    min rf20, rf20, rf19 ; add rf19, rf28, rf28                     # 103 amount | 120 parts9
+    asr rf19, rf23, 4 ; add rf21, rf21, rf19                        # 126 rounded | 125 add
+    sub.ifb rf24, 0, rf24 ; add rf30, rf39, rf30                    # 104 parts10 | 129 add
+    max rf21, rf30, 0 ; add rf24, rf21, rf24                        # 129 max | 125 add
+    min rf21, rf21, rf14 ; sub.ifa rf20, 0, rf20                    # 129 limited | 104 part
+    add rf22, rf24, rf20 ; add rf20, rf41, rf22                     # 125 total | 129 add
+    max rf18, rf20, 0 ; add rf20, rf29, rf18                        # 129 max | 129 add
+    max rf20, rf20, 0 ; add rf25, rf32, rf25                        # 129 max | 129 add
+    max rf25, rf25, 0 ; add rf31, rf31, rf33                        # 129 max | 129 add
+    max rf4, rf31, 0 ; add rf31, rf44, rf4                          # 129 max | 129 add
+    max rf19, rf31, 0 ; add rf31, rf36, rf19                        # 129 max | 129 add
+    max rf31, rf31, 0                                               # 129 max
+    min rf18, rf18, rf14 ; sub.pushn -, rf22, 0                     # 129 limited | 126 sub
+    min rf20, rf20, rf14 ; add rf22, rf22, 8                        # 129 limited | 126 add
+    min rf25, rf25, rf14 ; sub.ifa rf22, rf22, 1                    # 129 limited | 126 sub
+    asr rf22, rf22, 4 ; sub.pushc -, rf0, rf2                       # 126 rounded | 130 store dst
+    min rf22, rf4, rf14 ; add rf4, rf37, rf22                       # 129 limited | 129 add
+    max rf4, rf4, 0 ; mov rf2, rf3                                  # 129 max | next trip
+    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
+    min rf19, rf19, rf14                                            # 129 limited
+    min rf31, rf31, rf14                                            # 129 limited
+    min rf37, rf4, rf14 ; ldtmu.rf4                                 # 129 limited | the item's record
+    vpack rf18, rf21, rf18 ; sub.pushc -, rf0, rf3                  # 130 store dst | whether there is a batch more
+    vpack rf20, rf20, rf25 ; add rf3, rf2, rf1                      # 130 store dst | the item's record
+    vpack rf19, rf22, rf19                                          # 130 store dst
+    vpack rf31, rf31, rf37                                          # 130 store dst
+    v8pack tmud, rf18, rf20                                         # 130 store dst
+    v8pack tmud, rf19, rf31                                         # 130 store dst
+    nop ; add.ifnb tmuau, rf17, rf15                                # 130 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw

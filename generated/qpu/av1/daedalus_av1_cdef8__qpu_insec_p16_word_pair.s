@@ -5,11 +5,11 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 122cf169bfac506a
+# input hash 1766f8adb620331c
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 650 instructions a trip, 162.5 an item; 613 at least for all it does.
+# 648 instructions a trip, 162 an item; 609 at least for all it does.
 # 54 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 26 load 66 words, 2 store 4.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
@@ -62,7 +62,9 @@
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000100
 .uniform 0xbfbfc000
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
@@ -73,13 +75,15 @@
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
-.uniform 0xbfbfc000
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000100
+.uniform 0xbfbfc000
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffa  # vec2
-.uniform 0xffffff5c  # back to the loop's first word
+.uniform 0xffffff4c  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 2
@@ -381,217 +385,216 @@ loop:
     vfmax rf47, rf41, rf47 ; sub rf5, rf25, rf5                     # 119 size | 102 sub
     vfmax rf5, rf5, rf7                                             # 102 limit
     vfmin rf45, rf45, rf5 ; sub rf5, rf16, rf5                      # 104 min | 104 sub
-    vfmax rf5, rf45, rf5 ; add rf38, rf10, rf38                     # 104 parts10 | 117 load src
+    vfmax rf5, rf45, rf5                                            # 104 parts10
     shr rf5, rf47, rf43 ; add rf36, rf36, rf5                       # 102 shrv | 125 add
-    and rf5, rf5, rf11                                              # 102 shrv
+    and rf5, rf5, rf11 ; add rf38, rf10, rf38                       # 102 shrv | 117 load src
     shr rf49, rf49, rf53 ; sub rf5, rf25, rf5                       # 117 p | 102 sub
     vfmax rf5, rf5, rf7                                             # 102 limit
     vfmin rf41, rf41, rf5 ; sub rf5, rf16, rf5                      # 104 min | 104 sub
     vfmax rf5, rf41, rf5                                            # 104 parts10
-    shr rf5, rf51, rf53 ; add rf40, rf40, rf5 ; ldunifrf.rf51       # 117 p | 125 add | 130 clip | uniform 0xbfbfc000
+    shr rf5, rf51, rf53 ; add rf40, rf40, rf5 ; ldunifrf.rf51       # 117 p | 125 add | 61 sec | uniform 0x00000100
     shl rf4, rf4, rf46 ; ldunifrf.rf53                              # 117 p | 130 clip | uniform 0xbfbfc000
-    shl rf46, rf50, rf46 ; add rf4, rf49, rf4 ; ldtmu.rf49          # 117 p | 107 px
-    and rf46, rf4, rf11 ; add rf5, rf5, rf46 ; ldtmu.rf50           # 117 p | 107 px
+    shl rf46, rf50, rf46 ; add rf4, rf49, rf4 ; ldunifrf.rf49       # 117 p | 61 sec | uniform 0x00000100
+    and rf46, rf4, rf11 ; add rf5, rf5, rf46 ; ldunifrf.rf50        # 117 p | 130 clip | uniform 0xbfbfc000
     and tmuau, rf34, -4 ; sub rf26, rf46, rf26                      # 117 load src | 119 sub | uniform 0xfffffffb (vec3)
     shl rf34, rf34, 3 ; sub rf4, rf4, rf46                          # 117 load src | 117 p
     shr rf46, rf4, 8 ; sub rf4, rf16, rf26                          # 117 p | 119 size
-    vfmax rf4, rf26, rf4 ; sub rf29, rf46, rf29 ; thrsw             # 119 size | 119 sub
-    shr rf4, rf4, rf43 ; sub rf46, rf16, rf29                       # 102 shrv | 119 size
-    and rf4, rf4, rf11 ; sub rf41, -1, rf34                         # 102 shrv | 117 load src
+    vfmax rf4, rf26, rf4 ; sub rf29, rf46, rf29 ; thrsw ; ldtmu.rf46 # 119 size | 119 sub | 107 px
+    shr rf4, rf4, rf43 ; sub rf41, rf16, rf29                       # 102 shrv | 119 size
+    and rf4, rf4, rf11                                              # 102 shrv
     and rf47, rf5, rf11 ; sub rf4, rf25, rf4                        # 117 p | 102 sub
     vfmax rf4, rf4, rf7 ; sub rf5, rf5, rf47                        # 102 limit | 117 p
     vfmin rf26, rf26, rf4 ; sub rf4, rf16, rf4                      # 104 min | 104 sub
-    vfmax rf26, rf26, rf4 ; sub rf4, rf47, rf31 ; ldtmu.rf31        # 104 part | 119 sub | 117 load src
+    vfmax rf26, rf26, rf4 ; sub rf4, rf47, rf31 ; ldtmu.rf31        # 104 part | 119 sub | 107 px
     shr rf5, rf5, 8 ; add rf26, rf37, rf26                          # 117 p | 125 total
-    vfmax rf28, rf29, rf46 ; sub rf5, rf5, rf28 ; ldtmu.rf46        # 119 size | 119 sub | 117 load src
-    shr rf28, rf28, rf43 ; sub rf37, rf16, rf4                      # 102 shrv | 119 size
-    and rf28, rf28, rf11 ; sub rf47, rf16, rf5                      # 102 shrv | 119 size
+    vfmax rf28, rf29, rf41 ; sub rf5, rf5, rf28 ; ldtmu.rf41        # 119 size | 119 sub | 117 load src
+    shr rf28, rf28, rf43 ; sub rf37, rf16, rf4 ; ldtmu.rf47         # 102 shrv | 119 size | 117 load src
+    and rf28, rf28, rf11 ; sub rf45, rf16, rf5                      # 102 shrv | 119 size
     vfmax rf37, rf4, rf37 ; sub rf28, rf25, rf28                    # 119 size | 102 sub
-    vfmax rf28, rf28, rf7 ; add rf45, rf26, rf17                    # 102 limit | 125 total
+    vfmax rf28, rf28, rf7 ; add rf44, rf26, rf17                    # 102 limit | 125 total
     vfmin rf29, rf29, rf28 ; sub rf28, rf16, rf28                   # 104 min | 104 sub
     vfmax rf26, rf29, rf28 ; add rf28, rf26, rf18                   # 104 part | 126 add
-    shr rf26, rf37, rf43 ; add rf32, rf32, rf26 ; ldtmu.rf37        # 102 shrv | 125 total | 117 load src
-    and rf26, rf26, rf11 ; add rf29, rf32, rf17                     # 102 shrv | 125 total
-    vfmax rf47, rf5, rf47 ; sub rf26, rf25, rf26                    # 119 size | 102 sub
+    shr rf26, rf37, rf43 ; add rf32, rf32, rf26                     # 102 shrv | 125 total
+    and rf26, rf26, rf11 ; add rf37, rf32, rf17                     # 102 shrv | 125 total
+    vfmax rf45, rf5, rf45 ; sub rf26, rf25, rf26                    # 119 size | 102 sub
     vfmax rf26, rf26, rf7 ; add rf32, rf32, rf18                    # 102 limit | 126 add
     vfmin rf26, rf4, rf26 ; sub rf4, rf16, rf26                     # 104 min | 104 sub
-    vfmax rf4, rf26, rf4 ; add rf26, rf46, rf46                     # 104 part | 117 load src
-    shr rf4, rf47, rf43 ; add rf36, rf36, rf4                       # 102 shrv | 125 total
-    and rf4, rf4, rf11 ; add rf47, rf36, rf17                       # 102 shrv | 125 total
-    shr rf45, rf45, 15 ; sub rf4, rf25, rf4                         # 126 shr | 102 sub
+    vfmax rf4, rf26, rf4 ; sub rf26, -1, rf34                       # 104 part | 117 load src
+    shr rf4, rf45, rf43 ; add rf36, rf36, rf4 ; ldtmu.rf45          # 102 shrv | 125 total | 117 load src
+    and rf4, rf4, rf11 ; add rf29, rf36, rf17                       # 102 shrv | 125 total
+    shr rf44, rf44, 15 ; sub rf4, rf25, rf4                         # 126 shr | 102 sub
     vfmax rf4, rf4, rf7 ; add rf36, rf36, rf18                      # 102 limit | 126 add
     vfmin rf5, rf5, rf4 ; sub rf4, rf16, rf4                        # 104 min | 104 sub
-    vfmax rf4, rf5, rf4 ; add rf5, rf10, rf39                       # 104 part | 117 load src
-    and rf40, rf45, rf6 ; add rf4, rf40, rf4                        # 126 shr | 125 total
-    and tmuau, rf38, -4 ; add rf28, rf28, rf40                      # 117 load src | 126 add | uniform 0xfffffffb (vec3)
+    vfmax rf4, rf5, rf4 ; add rf5, rf47, rf47                       # 104 part | 117 load src
+    and rf40, rf44, rf6 ; add rf4, rf40, rf4                        # 126 shr | 125 total
+    shr rf37, rf37, 15 ; add rf28, rf28, rf40                       # 126 shr | 126 add
     shr rf28, rf28, 4 ; add rf40, rf4, rf17                         # 126 rounded | 125 total
-    and rf4, rf28, rf19 ; add rf28, rf4, rf18 ; thrsw               # 126 rounded | 126 add
-    shr rf27, rf29, 15 ; add rf4, rf27, rf4                         # 126 shr | 129 add
-    vfmax rf4, rf4, rf7 ; add rf37, rf37, rf37                      # 129 max | 117 load src
-    vfmin rf4, rf4, rf20                                            # 129 limited
-    and rf27, rf27, rf6                                             # 126 shr
-    shl rf32, rf38, 3 ; add rf27, rf32, rf27                        # 117 load src | 126 add
-    shr rf27, rf27, 4                                               # 126 rounded
-    and rf27, rf27, rf19 ; sub rf38, -1, rf32                       # 126 rounded | 117 load src
-    shr rf27, rf47, 15 ; add rf30, rf30, rf27                       # 126 shr | 129 add
-    vfmax rf30, rf30, rf7 ; ldtmu.rf47                              # 129 max | 117 load src
-    vfmin rf30, rf30, rf20                                          # 129 limited
-    shl rf30, rf30, 8                                               # 130 clip
-    and rf4, rf27, rf6 ; add rf27, rf4, rf30 ; ldtmu.rf30           # 126 shr | 130 clip | 117 load src
+    and rf4, rf28, rf19 ; add rf28, rf4, rf18                       # 126 rounded | 126 add
+    and rf27, rf37, rf6 ; add rf4, rf27, rf4                        # 126 shr | 129 add
+    vfmax rf4, rf4, rf7 ; add rf27, rf32, rf27                      # 129 max | 126 add
+    vfmin rf4, rf4, rf20 ; add rf39, rf10, rf39                     # 129 limited | 117 load src
+    shr rf27, rf27, 4 ; add rf45, rf45, rf45                        # 126 rounded | 117 load src
+    and rf27, rf27, rf19                                            # 126 rounded
+    and tmuau, rf38, -4 ; add rf27, rf30, rf27                      # 117 load src | 129 add | uniform 0xfffffffb (vec3)
+    vfmax rf27, rf27, rf7 ; thrsw                                   # 129 max
+    vfmin rf27, rf27, rf20                                          # 129 limited
+    shl rf38, rf38, 3 ; umul24 rf27, rf27, rf51                     # 117 load src | 130 clip
+    shr rf4, rf29, 15 ; add rf27, rf4, rf27                         # 126 shr | 130 clip
+    and rf4, rf4, rf6 ; sub rf29, -1, rf38                          # 126 shr | 117 load src
     shr rf4, rf40, 15 ; add rf36, rf36, rf4                         # 126 shr | 126 add
-    shr rf36, rf36, 4 ; add rf40, rf30, rf30                        # 126 rounded | 117 load src
-    and rf36, rf36, rf19 ; add rf42, rf10, rf42                     # 126 rounded | 117 load src
+    shr rf36, rf36, 4 ; add rf42, rf10, rf42                        # 126 rounded | 117 load src
+    and rf36, rf36, rf19 ; ldtmu.rf40                               # 126 rounded | 117 load src
     and rf4, rf4, rf6 ; add rf15, rf15, rf36 ; ldtmu.rf36           # 126 shr | 129 add | 117 load src
-    vfmax rf4, rf15, rf7 ; add rf15, rf28, rf4                      # 129 max | 126 add
-    vfmin rf4, rf4, rf20 ; add rf36, rf36, rf36                     # 129 limited | 117 load src
-    shr rf15, rf15, 4                                               # 126 rounded
+    vfmax rf4, rf15, rf7 ; add rf15, rf28, rf4 ; ldtmu.rf28         # 129 max | 126 add | 117 load src
+    vfmin rf4, rf4, rf20 ; add rf51, rf36, rf36                     # 129 limited | 117 load src
+    shr rf15, rf15, 4 ; add rf28, rf28, rf28                        # 126 rounded | 117 load src
     and rf15, rf15, rf19                                            # 126 rounded
-    and rf33, rf49, rf11 ; add rf15, rf33, rf15                     # 107 px | 129 add
-    vfmax rf15, rf15, rf7 ; sub rf49, rf49, rf33                    # 129 max | 107 px
-    vfmin rf15, rf15, rf20 ; add rf28, rf33, rf12                   # 129 limited | 107 px
-    shl rf15, rf15, 8 ; add rf33, rf33, rf13                        # 130 clip | 107 px
-    shr rf15, rf49, 8 ; add rf4, rf4, rf15                          # 107 px | 130 clip
-    tmuwt - ; add rf49, rf15, rf12                                  # the last trip's stores | 107 px
-    and rf27, rf50, rf11 ; add tmud, rf27, rf51                     # 107 px | 130 store dst
-    shr rf4, rf31, rf34 ; add tmud, rf4, rf53                       # 117 load src | 130 store dst
-    shr rf34, rf46, rf34 ; mov.ifna tmuau, rf24                     # 117 load src | 130 store dst | uniform 0xfffffffa (vec2)
-    shl rf15, rf26, rf41 ; add rf26, rf15, rf13                     # 117 load src | 107 px
-    and tmuau, rf5, -4 ; sub rf50, rf50, rf27                       # 117 load src | 107 px | uniform 0xfffffffb (vec3)
-    shr rf46, rf50, 8 ; add rf50, rf27, rf12                        # 107 px
-    shl rf5, rf5, 3 ; add rf27, rf27, rf13                          # 117 load src | 107 px
-    shl rf41, rf37, rf41 ; add rf37, rf46, rf12 ; thrsw             # 117 load src | 107 px
-    add rf46, rf46, rf13 ; add rf4, rf4, rf15                       # 107 px | 117 load src
-    and rf41, rf4, rf11 ; add rf34, rf34, rf41                      # 117 load src
-    and rf15, rf34, rf11 ; sub rf4, rf4, rf41 ; ldtmu.rf31          # 117 load src
-    shr rf4, rf4, 8 ; sub rf41, rf41, rf33                          # 117 load src | 119 sub
-    shr rf47, rf47, rf32 ; sub rf4, rf4, rf26 ; ldtmu.rf53          # 117 load src | 119 sub
-    shr rf32, rf30, rf32 ; sub rf30, rf34, rf15 ; ldtmu.rf34        # 117 load src
-    shr rf15, rf30, 8 ; sub rf30, rf15, rf27                        # 117 load src | 119 sub
-    shl rf40, rf40, rf38 ; sub rf15, rf15, rf46                     # 117 load src | 119 sub
-    and tmuau, rf42, -4 ; sub rf51, rf16, rf41                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
-    vfmax rf51, rf41, rf51 ; sub rf29, rf16, rf4 ; thrsw            # 119 size
-    shr rf51, rf51, rf43 ; sub rf45, rf16, rf30                     # 102 shrv | 119 size
-    and rf51, rf51, rf11 ; sub rf39, rf16, rf15                     # 102 shrv | 119 size
-    vfmax rf51, rf4, rf29 ; sub rf29, rf25, rf51                    # 119 size | 102 sub
-    vfmax rf29, rf29, rf7 ; add rf40, rf47, rf40                    # 102 limit | 117 load src
-    vfmin rf41, rf41, rf29 ; sub rf29, rf16, rf29                   # 104 min | 104 sub
-    vfmax rf29, rf41, rf29 ; sub rf41, -1, rf5                      # 104 max | 117 load src
-    shr rf29, rf51, rf43 ; add rf51, rf29, rf29                     # 102 shrv | 120 parts4
-    and rf29, rf29, rf11                                            # 102 shrv
-    vfmax rf45, rf30, rf45 ; sub rf29, rf25, rf29                   # 119 size | 102 sub
-    vfmax rf14, rf29, rf7 ; add rf29, rf10, rf14                    # 102 limit | 117 load src
-    vfmin rf14, rf4, rf14 ; sub rf4, rf16, rf14                     # 104 min | 104 sub
-    vfmax rf4, rf14, rf4 ; add rf14, rf53, rf53                     # 104 max | 117 load src
-    shr rf4, rf45, rf43 ; add rf45, rf4, rf4                        # 102 shrv | 120 parts4
-    and rf4, rf4, rf11                                              # 102 shrv
-    vfmax rf39, rf15, rf39 ; sub rf4, rf25, rf4                     # 119 size | 102 sub
-    vfmax rf4, rf4, rf7                                             # 102 limit
-    vfmin rf30, rf30, rf4 ; sub rf4, rf16, rf4                      # 104 min | 104 sub
-    vfmax rf4, rf30, rf4 ; add rf30, rf34, rf34                     # 104 max | 117 load src
-    shr rf4, rf39, rf43 ; add rf39, rf4, rf4                        # 102 shrv | 120 parts4
-    and rf4, rf4, rf11                                              # 102 shrv
-    shl rf42, rf42, 3 ; sub rf4, rf25, rf4                          # 117 load src | 102 sub
-    vfmax rf4, rf4, rf7                                             # 102 limit
-    vfmin rf15, rf15, rf4 ; sub rf4, rf16, rf4                      # 104 min | 104 sub
-    vfmax rf4, rf15, rf4                                            # 104 max
-    shl rf36, rf36, rf38 ; add rf4, rf4, rf4                        # 117 load src | 120 parts4
-    and rf36, rf40, rf11 ; add rf32, rf32, rf36                     # 117 load src
-    and rf38, rf32, rf11 ; sub rf40, rf40, rf36                     # 117 load src
-    shr rf36, rf40, 8 ; sub rf40, rf36, rf33                        # 117 load src | 119 sub
-    sub rf32, rf36, rf26 ; sub rf36, rf32, rf38                     # 119 sub | 117 load src
-    shr rf36, rf36, 8 ; sub rf38, rf38, rf27                        # 117 load src | 119 sub
-    and tmuau, rf29, -4 ; sub rf36, rf36, rf46                      # 117 load src | 119 sub | uniform 0xfffffffb (vec3)
-    shr rf15, rf31, rf5 ; sub rf31, rf16, rf40 ; thrsw              # 117 load src | 119 size
-    vfmax rf31, rf40, rf31 ; sub rf34, rf16, rf32                   # 119 size
-    shr rf31, rf31, rf43 ; sub rf47, rf16, rf38                     # 102 shrv | 119 size
-    and rf31, rf31, rf11 ; sub rf44, rf16, rf36                     # 102 shrv | 119 size
-    vfmax rf34, rf32, rf34 ; sub rf31, rf25, rf31                   # 119 size | 102 sub
-    vfmax rf31, rf31, rf7                                           # 102 limit
-    vfmin rf40, rf40, rf31 ; sub rf31, rf16, rf31                   # 104 min | 104 sub
-    vfmax rf31, rf40, rf31                                          # 104 max
-    shr rf31, rf34, rf43 ; add rf34, rf31, rf31                     # 102 shrv | 120 parts5
-    and rf31, rf31, rf11 ; add rf34, rf51, rf34                     # 102 shrv | 125 add
-    vfmax rf47, rf38, rf47 ; sub rf31, rf25, rf31 ; ldtmu.rf51      # 119 size | 102 sub | 117 load src
-    vfmax rf31, rf31, rf7                                           # 102 limit
-    vfmin rf32, rf32, rf31 ; sub rf31, rf16, rf31                   # 104 min | 104 sub
-    vfmax rf31, rf32, rf31 ; sub rf32, -1, rf42                     # 104 max | 117 load src
-    shr rf31, rf47, rf43 ; add rf47, rf31, rf31                     # 102 shrv | 120 parts5
-    and rf31, rf31, rf11 ; add rf45, rf45, rf47 ; ldtmu.rf47        # 102 shrv | 125 add | 117 load src
-    vfmax rf44, rf36, rf44 ; sub rf31, rf25, rf31                   # 119 size | 102 sub
-    vfmax rf31, rf31, rf7 ; add rf40, rf47, rf47                    # 102 limit | 117 load src
-    vfmin rf38, rf38, rf31 ; sub rf31, rf16, rf31                   # 104 min | 104 sub
-    vfmax rf31, rf38, rf31 ; add rf38, rf10, rf52                   # 104 max | 117 load src
-    shr rf31, rf44, rf43 ; add rf44, rf31, rf31                     # 102 shrv | 120 parts5
-    and rf31, rf31, rf11 ; add rf39, rf39, rf44 ; ldtmu.rf44        # 102 shrv | 125 add | 117 load src
-    shl rf31, rf29, 3 ; sub rf29, rf25, rf31                        # 117 load src | 102 sub
-    vfmax rf29, rf29, rf7 ; add rf44, rf44, rf44                    # 102 limit | 117 load src
-    vfmin rf36, rf36, rf29 ; sub rf29, rf16, rf29                   # 104 min | 104 sub
-    vfmax rf29, rf36, rf29                                          # 104 max
-    shr rf29, rf53, rf5 ; add rf5, rf29, rf29                       # 117 load src | 120 parts5
-    shl rf5, rf14, rf41 ; add rf4, rf4, rf5                         # 117 load src | 125 add
-    shl rf15, rf30, rf41 ; add rf5, rf15, rf5 ; ldtmu.rf30          # 117 load src
-    and rf29, rf5, rf11 ; add rf15, rf29, rf15 ; ldtmu.rf41         # 117 load src
-    and rf14, rf15, rf11 ; sub rf5, rf5, rf29                       # 117 load src
-    shr rf5, rf5, 8 ; sub rf29, rf29, rf33                          # 117 load src | 119 sub
-    shr rf51, rf51, rf42 ; sub rf5, rf5, rf26                       # 117 load src | 119 sub
-    shr rf42, rf47, rf42 ; sub rf15, rf15, rf14                     # 117 load src
-    shr rf14, rf15, 8 ; sub rf15, rf14, rf27                        # 117 load src | 119 sub
-    shl rf40, rf40, rf32 ; sub rf14, rf14, rf46                     # 117 load src | 119 sub
-    and tmuau, rf38, -4 ; sub rf47, rf16, rf29                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
-    vfmax rf47, rf29, rf47 ; sub rf53, rf16, rf5 ; thrsw            # 119 size
-    shr rf47, rf47, rf43 ; sub rf36, rf16, rf15                     # 102 shrv | 119 size
-    and rf47, rf47, rf11 ; sub rf52, rf16, rf14                     # 102 shrv | 119 size
-    vfmax rf53, rf5, rf53 ; sub rf47, rf25, rf47                    # 119 size | 102 sub
-    vfmax rf40, rf47, rf7 ; add rf47, rf51, rf40                    # 102 limit | 117 load src
-    vfmin rf40, rf29, rf40 ; sub rf29, rf16, rf40                   # 104 min | 104 sub
-    vfmax rf29, rf40, rf29                                          # 104 parts6
-    shr rf29, rf53, rf43 ; add rf34, rf34, rf29 ; ldtmu.rf53        # 102 shrv | 125 add | 117 load src
-    and rf29, rf29, rf11 ; sub rf40, -1, rf31                       # 102 shrv | 117 load src
-    vfmax rf36, rf15, rf36 ; sub rf29, rf25, rf29                   # 119 size | 102 sub
-    vfmax rf29, rf29, rf7                                           # 102 limit
-    vfmin rf29, rf5, rf29 ; sub rf5, rf16, rf29                     # 104 min | 104 sub
-    vfmax rf5, rf29, rf5 ; add rf29, rf41, rf41                     # 104 parts6 | 117 load src
-    shr rf5, rf36, rf43 ; add rf36, rf45, rf5                       # 102 shrv | 125 add
+    and rf33, rf46, rf11 ; add rf15, rf33, rf15                     # 107 px | 129 add
+    vfmax rf15, rf15, rf7 ; sub rf46, rf46, rf33                    # 129 max | 107 px
+    vfmin rf15, rf15, rf20 ; add rf30, rf33, rf12                   # 129 limited | 107 px
+    shr rf46, rf46, 8 ; umul24 rf15, rf15, rf49                     # 107 px | 130 clip
+    and rf15, rf31, rf11 ; add rf4, rf4, rf15                       # 107 px | 130 clip
+    tmuwt - ; add rf33, rf33, rf13                                  # the last trip's stores | 107 px
+    shr rf27, rf41, rf34 ; add tmud, rf27, rf53                     # 117 load src | 130 store dst
+    shr rf4, rf47, rf34 ; add tmud, rf4, rf50                       # 117 load src | 130 store dst
+    shl rf5, rf5, rf26 ; mov.ifna tmuau, rf24                       # 117 load src | 130 store dst | uniform 0xfffffffa (vec2)
+    and tmuau, rf39, -4 ; add rf34, rf46, rf12                      # 117 load src | 107 px | uniform 0xfffffffb (vec3)
+    shl rf46, rf39, 3 ; add rf39, rf46, rf13                        # 117 load src | 107 px
+    shl rf31, rf45, rf26 ; sub rf26, rf31, rf15 ; thrsw             # 117 load src | 107 px
+    shr rf45, rf26, 8 ; add rf26, rf15, rf12                        # 107 px
+    add rf47, rf15, rf13 ; add rf50, rf45, rf12                     # 107 px
+    add rf27, rf45, rf13 ; add rf5, rf27, rf5 ; ldtmu.rf45          # 107 px | 117 load src
+    and rf31, rf5, rf11 ; add rf4, rf4, rf31 ; ldtmu.rf15           # 117 load src
+    and rf41, rf4, rf11 ; sub rf5, rf5, rf31                        # 117 load src
+    shr rf5, rf5, 8 ; sub rf31, rf31, rf33                          # 117 load src | 119 sub
+    shr rf40, rf40, rf38 ; sub rf5, rf5, rf39                       # 117 load src | 119 sub
+    shr rf36, rf36, rf38 ; sub rf4, rf4, rf41 ; ldtmu.rf38          # 117 load src
+    shr rf4, rf4, 8 ; sub rf41, rf41, rf47                          # 117 load src | 119 sub
+    shl rf51, rf51, rf29 ; sub rf4, rf4, rf27                       # 117 load src | 119 sub
+    and tmuau, rf42, -4 ; sub rf53, rf16, rf31                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
+    vfmax rf53, rf31, rf53 ; sub rf49, rf16, rf5 ; thrsw            # 119 size
+    shr rf53, rf53, rf43 ; sub rf32, rf16, rf41                     # 102 shrv | 119 size
+    and rf53, rf53, rf11 ; sub rf37, rf16, rf4                      # 102 shrv | 119 size
+    vfmax rf53, rf5, rf49 ; sub rf49, rf25, rf53                    # 119 size | 102 sub
+    vfmax rf40, rf49, rf7 ; add rf49, rf40, rf51                    # 102 limit | 117 load src
+    vfmin rf40, rf31, rf40 ; sub rf31, rf16, rf40                   # 104 min | 104 sub
+    vfmax rf31, rf40, rf31 ; sub rf40, -1, rf46                     # 104 max | 117 load src
+    shr rf31, rf53, rf43 ; add rf53, rf31, rf31                     # 102 shrv | 120 parts4
+    and rf31, rf31, rf11                                            # 102 shrv
+    vfmax rf32, rf41, rf32 ; sub rf31, rf25, rf31                   # 119 size | 102 sub
+    vfmax rf14, rf31, rf7 ; add rf31, rf10, rf14                    # 102 limit | 117 load src
+    vfmin rf14, rf5, rf14 ; sub rf5, rf16, rf14                     # 104 min | 104 sub
+    vfmax rf5, rf14, rf5 ; add rf14, rf15, rf15                     # 104 max | 117 load src
+    shr rf5, rf32, rf43 ; add rf32, rf5, rf5                        # 102 shrv | 120 parts4
+    and rf5, rf5, rf11                                              # 102 shrv
+    vfmax rf37, rf4, rf37 ; sub rf5, rf25, rf5                      # 119 size | 102 sub
+    vfmax rf5, rf5, rf7                                             # 102 limit
+    vfmin rf41, rf41, rf5 ; sub rf5, rf16, rf5                      # 104 min | 104 sub
+    vfmax rf5, rf41, rf5 ; add rf38, rf38, rf38                     # 104 max | 117 load src
+    shr rf5, rf37, rf43 ; add rf37, rf5, rf5                        # 102 shrv | 120 parts4
+    and rf5, rf5, rf11                                              # 102 shrv
+    shl rf42, rf42, 3 ; sub rf5, rf25, rf5                          # 117 load src | 102 sub
+    vfmax rf5, rf5, rf7                                             # 102 limit
+    vfmin rf5, rf4, rf5 ; sub rf4, rf16, rf5                        # 104 min | 104 sub
+    vfmax rf4, rf5, rf4                                             # 104 max
+    shl rf28, rf28, rf29 ; add rf4, rf4, rf4                        # 117 load src | 120 parts4
+    and rf36, rf49, rf11 ; add rf28, rf36, rf28                     # 117 load src
+    and rf29, rf28, rf11 ; sub rf49, rf49, rf36                     # 117 load src
+    shr rf36, rf49, 8 ; sub rf49, rf36, rf33                        # 117 load src | 119 sub
+    sub rf28, rf36, rf39 ; sub rf36, rf28, rf29                     # 119 sub | 117 load src
+    shr rf29, rf36, 8 ; sub rf36, rf29, rf47                        # 117 load src | 119 sub
+    and tmuau, rf31, -4 ; sub rf29, rf29, rf27                      # 117 load src | 119 sub | uniform 0xfffffffb (vec3)
+    shr rf5, rf45, rf46 ; sub rf45, rf16, rf49 ; thrsw              # 117 load src | 119 size
+    vfmax rf45, rf49, rf45 ; sub rf41, rf16, rf28                   # 119 size
+    shr rf45, rf45, rf43 ; sub rf51, rf16, rf36                     # 102 shrv | 119 size
+    and rf45, rf45, rf11 ; sub rf44, rf16, rf29                     # 102 shrv | 119 size
+    vfmax rf45, rf28, rf41 ; sub rf41, rf25, rf45                   # 119 size | 102 sub
+    vfmax rf41, rf41, rf7                                           # 102 limit
+    vfmin rf49, rf49, rf41 ; sub rf41, rf16, rf41                   # 104 min | 104 sub
+    vfmax rf41, rf49, rf41                                          # 104 max
+    shr rf41, rf45, rf43 ; add rf45, rf41, rf41                     # 102 shrv | 120 parts5
+    and rf41, rf41, rf11 ; add rf45, rf53, rf45                     # 102 shrv | 125 add
+    vfmax rf51, rf36, rf51 ; sub rf41, rf25, rf41 ; ldtmu.rf53      # 119 size | 102 sub | 117 load src
+    vfmax rf41, rf41, rf7                                           # 102 limit
+    vfmin rf41, rf28, rf41 ; sub rf28, rf16, rf41                   # 104 min | 104 sub
+    vfmax rf28, rf41, rf28 ; sub rf41, -1, rf42                     # 104 max | 117 load src
+    shr rf28, rf51, rf43 ; add rf51, rf28, rf28                     # 102 shrv | 120 parts5
+    and rf28, rf28, rf11 ; add rf32, rf32, rf51 ; ldtmu.rf51        # 102 shrv | 125 add | 117 load src
+    vfmax rf44, rf29, rf44 ; sub rf28, rf25, rf28                   # 119 size | 102 sub
+    vfmax rf28, rf28, rf7 ; add rf49, rf51, rf51                    # 102 limit | 117 load src
+    vfmin rf36, rf36, rf28 ; sub rf28, rf16, rf28                   # 104 min | 104 sub
+    vfmax rf28, rf36, rf28 ; add rf36, rf10, rf52                   # 104 max | 117 load src
+    shr rf28, rf44, rf43 ; add rf44, rf28, rf28                     # 102 shrv | 120 parts5
+    and rf28, rf28, rf11 ; add rf37, rf37, rf44 ; ldtmu.rf44        # 102 shrv | 125 add | 117 load src
+    shl rf31, rf31, 3 ; sub rf28, rf25, rf28                        # 117 load src | 102 sub
+    vfmax rf28, rf28, rf7 ; add rf44, rf44, rf44                    # 102 limit | 117 load src
+    vfmin rf29, rf29, rf28 ; sub rf28, rf16, rf28                   # 104 min | 104 sub
+    vfmax rf28, rf29, rf28                                          # 104 max
+    shr rf28, rf15, rf46 ; add rf15, rf28, rf28                     # 117 load src | 120 parts5
+    shl rf14, rf14, rf40 ; add rf4, rf4, rf15                       # 117 load src | 125 add
+    shl rf14, rf38, rf40 ; add rf5, rf5, rf14 ; ldtmu.rf38          # 117 load src
+    and rf28, rf5, rf11 ; add rf14, rf28, rf14 ; ldtmu.rf40         # 117 load src
+    and rf15, rf14, rf11 ; sub rf5, rf5, rf28                       # 117 load src
+    shr rf5, rf5, 8 ; sub rf28, rf28, rf33                          # 117 load src | 119 sub
+    shr rf53, rf53, rf42 ; sub rf5, rf5, rf39                       # 117 load src | 119 sub
+    shr rf42, rf51, rf42 ; sub rf14, rf14, rf15                     # 117 load src
+    shr rf14, rf14, 8 ; sub rf15, rf15, rf47                        # 117 load src | 119 sub
+    shl rf49, rf49, rf41 ; sub rf14, rf14, rf27                     # 117 load src | 119 sub
+    and tmuau, rf36, -4 ; sub rf51, rf16, rf28                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
+    vfmax rf51, rf28, rf51 ; sub rf46, rf16, rf5 ; thrsw            # 119 size
+    shr rf51, rf51, rf43 ; sub rf29, rf16, rf15                     # 102 shrv | 119 size
+    and rf51, rf51, rf11 ; sub rf52, rf16, rf14                     # 102 shrv | 119 size
+    vfmax rf51, rf5, rf46 ; sub rf46, rf25, rf51                    # 119 size | 102 sub
+    vfmax rf46, rf46, rf7 ; add rf49, rf53, rf49                    # 102 limit | 117 load src
+    vfmin rf46, rf28, rf46 ; sub rf28, rf16, rf46                   # 104 min | 104 sub
+    vfmax rf28, rf46, rf28                                          # 104 parts6
+    shr rf28, rf51, rf43 ; add rf45, rf45, rf28 ; ldtmu.rf51        # 102 shrv | 125 add | 117 load src
+    and rf28, rf28, rf11 ; sub rf46, -1, rf31                       # 102 shrv | 117 load src
+    vfmax rf29, rf15, rf29 ; sub rf28, rf25, rf28                   # 119 size | 102 sub
+    vfmax rf28, rf28, rf7                                           # 102 limit
+    vfmin rf28, rf5, rf28 ; sub rf5, rf16, rf28                     # 104 min | 104 sub
+    vfmax rf5, rf28, rf5 ; add rf28, rf40, rf40                     # 104 parts6 | 117 load src
+    shr rf5, rf29, rf43 ; add rf29, rf32, rf5                       # 102 shrv | 125 add
     and rf5, rf5, rf11 ; add rf48, rf10, rf48                       # 102 shrv | 117 load src
     vfmax rf52, rf14, rf52 ; sub rf5, rf25, rf5                     # 119 size | 102 sub
-    vfmax rf5, rf5, rf7 ; add rf53, rf53, rf53                      # 102 limit | 117 load src
+    vfmax rf5, rf5, rf7 ; add rf51, rf51, rf51                      # 102 limit | 117 load src
     vfmin rf15, rf15, rf5 ; sub rf5, rf16, rf5                      # 104 min | 104 sub
     vfmax rf5, rf15, rf5                                            # 104 parts6
-    shr rf5, rf52, rf43 ; add rf39, rf39, rf5                       # 102 shrv | 125 add
+    shr rf5, rf52, rf43 ; add rf37, rf37, rf5                       # 102 shrv | 125 add
     and rf5, rf5, rf11                                              # 102 shrv
-    shl rf38, rf38, 3 ; sub rf5, rf25, rf5                          # 117 load src | 102 sub
+    shl rf36, rf36, 3 ; sub rf5, rf25, rf5                          # 117 load src | 102 sub
     vfmax rf5, rf5, rf7                                             # 102 limit
     vfmin rf14, rf14, rf5 ; sub rf5, rf16, rf5                      # 104 min | 104 sub
     vfmax rf5, rf14, rf5                                            # 104 parts6
-    shl rf5, rf44, rf32 ; add rf4, rf4, rf5 ; ldtmu.rf32            # 117 load src | 125 add
-    and rf42, rf47, rf11 ; add rf5, rf42, rf5 ; ldtmu.rf44          # 117 load src
-    and rf14, rf5, rf11 ; sub rf47, rf47, rf42                      # 117 load src
-    shr rf42, rf47, 8 ; sub rf47, rf42, rf33                        # 117 load src | 119 sub
-    shr rf42, rf30, rf31 ; sub rf30, rf42, rf26                     # 117 load src | 119 sub
-    shr rf31, rf41, rf31 ; sub rf5, rf5, rf14                       # 117 load src
-    shr rf5, rf5, 8 ; sub rf14, rf14, rf27                          # 117 load src | 119 sub
-    shl rf29, rf29, rf40 ; sub rf5, rf5, rf46                       # 117 load src | 119 sub
-    shl rf53, rf53, rf40 ; sub rf40, rf16, rf47                     # 117 load src | 119 size
-    vfmax rf40, rf47, rf40 ; sub rf41, rf16, rf30                   # 119 size
-    shr rf40, rf40, rf43 ; sub rf52, rf16, rf14                     # 102 shrv | 119 size
-    and rf40, rf40, rf11 ; sub rf15, rf16, rf5                      # 102 shrv | 119 size
-    vfmax rf41, rf30, rf41 ; sub rf40, rf25, rf40                   # 119 size | 102 sub
-    vfmax rf29, rf40, rf7 ; add rf40, rf42, rf29                    # 102 limit | 117 load src
-    vfmin rf47, rf47, rf29 ; sub rf29, rf16, rf29                   # 104 min | 104 sub
-    vfmax rf29, rf47, rf29 ; add rf31, rf31, rf53 ; ldtmu.rf47      # 104 parts7 | 117 load src
-    shr rf29, rf41, rf43 ; add rf34, rf34, rf29                     # 102 shrv | 125 add
-    and rf29, rf29, rf11 ; sub rf41, -1, rf38                       # 102 shrv | 117 load src
-    vfmax rf52, rf14, rf52 ; sub rf29, rf25, rf29                   # 119 size | 102 sub
-    vfmax rf10, rf29, rf7 ; add rf29, rf10, rf35                    # 102 limit | 117 p
-    vfmin rf30, rf30, rf10 ; sub rf10, rf16, rf10                   # 104 min | 104 sub
-    vfmax rf10, rf30, rf10 ; add rf30, rf44, rf44                   # 104 parts7 | 117 load src
-    shr rf10, rf52, rf43 ; add rf36, rf36, rf10                     # 102 shrv | 125 add
-    and rf10, rf10, rf11 ; add rf47, rf47, rf47                     # 102 shrv | 117 load src
+    shl rf5, rf44, rf41 ; add rf4, rf4, rf5 ; ldtmu.rf41            # 117 load src | 125 add
+    and rf42, rf49, rf11 ; add rf5, rf42, rf5 ; ldtmu.rf44          # 117 load src
+    and rf14, rf5, rf11 ; sub rf49, rf49, rf42                      # 117 load src
+    shr rf42, rf49, 8 ; sub rf49, rf42, rf33                        # 117 load src | 119 sub
+    shr rf42, rf38, rf31 ; sub rf38, rf42, rf39                     # 117 load src | 119 sub
+    shr rf31, rf40, rf31 ; sub rf5, rf5, rf14                       # 117 load src
+    shr rf5, rf5, 8 ; sub rf14, rf14, rf47                          # 117 load src | 119 sub
+    shl rf28, rf28, rf46 ; sub rf5, rf5, rf27                       # 117 load src | 119 sub
+    shl rf51, rf51, rf46 ; sub rf46, rf16, rf49                     # 117 load src | 119 size
+    vfmax rf46, rf49, rf46 ; sub rf40, rf16, rf38                   # 119 size
+    shr rf46, rf46, rf43 ; sub rf52, rf16, rf14                     # 102 shrv | 119 size
+    and rf46, rf46, rf11 ; sub rf15, rf16, rf5                      # 102 shrv | 119 size
+    vfmax rf46, rf38, rf40 ; sub rf40, rf25, rf46                   # 119 size | 102 sub
+    vfmax rf28, rf40, rf7 ; add rf40, rf42, rf28                    # 102 limit | 117 load src
+    vfmin rf49, rf49, rf28 ; sub rf28, rf16, rf28                   # 104 min | 104 sub
+    vfmax rf28, rf49, rf28 ; add rf31, rf31, rf51 ; ldtmu.rf49      # 104 parts7 | 117 load src
+    shr rf28, rf46, rf43 ; add rf45, rf45, rf28                     # 102 shrv | 125 add
+    and rf28, rf28, rf11 ; sub rf46, -1, rf36                       # 102 shrv | 117 load src
+    vfmax rf52, rf14, rf52 ; sub rf28, rf25, rf28                   # 119 size | 102 sub
+    vfmax rf10, rf28, rf7 ; add rf28, rf10, rf35                    # 102 limit | 117 p
+    vfmin rf38, rf38, rf10 ; sub rf10, rf16, rf10                   # 104 min | 104 sub
+    vfmax rf10, rf38, rf10 ; add rf38, rf44, rf44                   # 104 parts7 | 117 load src
+    shr rf10, rf52, rf43 ; add rf29, rf29, rf10                     # 102 shrv | 125 add
+    and rf10, rf10, rf11 ; add rf49, rf49, rf49                     # 102 shrv | 117 load src
     vfmax rf15, rf5, rf15 ; sub rf10, rf25, rf10                    # 119 size | 102 sub
     vfmax rf10, rf10, rf7                                           # 102 limit
     vfmin rf14, rf14, rf10 ; sub rf10, rf16, rf10                   # 104 min | 104 sub
     vfmax rf10, rf14, rf10                                          # 104 parts7
-    shr rf10, rf15, rf43 ; add rf15, rf39, rf10                     # 102 shrv | 125 add
+    shr rf10, rf15, rf43 ; add rf15, rf37, rf10                     # 102 shrv | 125 add
     and rf10, rf10, rf11                                            # 102 shrv
     and tmuau, rf48, -4 ; sub rf10, rf25, rf10                      # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
     vfmax rf10, rf10, rf7 ; thrsw                                   # 102 limit
@@ -599,166 +602,165 @@ loop:
     vfmax rf5, rf10, rf5                                            # 104 parts7
     shl rf5, rf48, 3 ; add rf4, rf4, rf5                            # 117 load src | 125 add
     and rf48, rf40, rf11 ; sub rf10, -1, rf5                        # 117 load src
-    and rf39, rf31, rf11 ; sub rf40, rf40, rf48 ; ldtmu.rf14        # 117 load src
+    and rf37, rf31, rf11 ; sub rf40, rf40, rf48 ; ldtmu.rf14        # 117 load src
     shr rf40, rf40, 8 ; sub rf48, rf48, rf33                        # 117 load src | 119 sub
-    sub rf31, rf40, rf26 ; sub rf40, rf31, rf39 ; ldtmu.rf52        # 119 sub | 117 load src
-    shr rf39, rf40, 8 ; sub rf40, rf39, rf27                        # 117 load src | 119 sub
-    shr rf39, rf32, rf38 ; sub rf32, rf39, rf46                     # 117 load src | 119 sub
-    shr rf44, rf44, rf38 ; sub rf38, rf16, rf48                     # 117 load src | 119 size
-    vfmax rf38, rf48, rf38 ; sub rf35, rf16, rf31                   # 119 size
-    shr rf38, rf38, rf43 ; sub rf53, rf16, rf40                     # 102 shrv | 119 size
-    and rf38, rf38, rf11 ; sub rf42, rf16, rf32                     # 102 shrv | 119 size
-    vfmax rf38, rf31, rf35 ; sub rf35, rf25, rf38                   # 119 size | 102 sub
+    sub rf31, rf40, rf39 ; sub rf40, rf31, rf37 ; ldtmu.rf52        # 119 sub | 117 load src
+    shr rf37, rf40, 8 ; sub rf40, rf37, rf47                        # 117 load src | 119 sub
+    shr rf41, rf41, rf36 ; sub rf37, rf37, rf27                     # 117 load src | 119 sub
+    shr rf44, rf44, rf36 ; sub rf36, rf16, rf48                     # 117 load src | 119 size
+    vfmax rf36, rf48, rf36 ; sub rf35, rf16, rf31                   # 119 size
+    shr rf36, rf36, rf43 ; sub rf51, rf16, rf40                     # 102 shrv | 119 size
+    and rf36, rf36, rf11 ; sub rf42, rf16, rf37                     # 102 shrv | 119 size
+    vfmax rf36, rf31, rf35 ; sub rf35, rf25, rf36                   # 119 size | 102 sub
     vfmax rf35, rf35, rf7                                           # 102 limit
     vfmin rf48, rf48, rf35 ; sub rf35, rf16, rf35                   # 104 min | 104 sub
     vfmax rf35, rf48, rf35                                          # 104 max
-    shr rf35, rf38, rf43 ; add rf38, rf35, rf35                     # 102 shrv | 120 parts8
-    and rf34, rf35, rf11 ; add rf35, rf34, rf38 ; ldtmu.rf38        # 102 shrv | 125 add | 117 load src
-    vfmax rf53, rf40, rf53 ; sub rf34, rf25, rf34                   # 119 size | 102 sub
-    vfmax rf34, rf34, rf7 ; add rf48, rf52, rf52                    # 102 limit | 117 load src
-    vfmin rf34, rf31, rf34 ; sub rf31, rf16, rf34                   # 104 min | 104 sub
-    vfmax rf31, rf34, rf31 ; add rf34, rf38, rf38                   # 104 max | 117 load src
-    shr rf31, rf53, rf43 ; add rf53, rf31, rf31                     # 102 shrv | 120 parts8
-    and rf31, rf31, rf11 ; add rf36, rf36, rf53                     # 102 shrv | 125 add
-    vfmax rf42, rf32, rf42 ; sub rf31, rf25, rf31                   # 119 size | 102 sub
-    vfmax rf31, rf31, rf7                                           # 102 limit
-    vfmin rf40, rf40, rf31 ; sub rf31, rf16, rf31                   # 104 min | 104 sub
-    vfmax rf31, rf40, rf31                                          # 104 max
-    shr rf31, rf42, rf43 ; add rf42, rf31, rf31                     # 102 shrv | 120 parts8
-    and rf15, rf31, rf11 ; add rf31, rf15, rf42                     # 102 shrv | 125 add
-    shl rf30, rf30, rf41 ; sub rf15, rf25, rf15                     # 117 load src | 102 sub
-    vfmax rf15, rf15, rf7 ; add rf30, rf39, rf30                    # 102 limit | 117 load src
-    vfmin rf32, rf32, rf15 ; sub rf15, rf16, rf15                   # 104 min | 104 sub
-    vfmax rf15, rf32, rf15 ; sub.pushc -, rf0, rf3                  # 104 max | whether there is a batch more
-    and tmuau, rf29, -4 ; add rf15, rf15, rf15                      # 117 p | 120 parts8 | uniform 0xfffffffb (vec3)
-    shl rf15, rf29, 3 ; add rf4, rf4, rf15                          # 117 p | 125 add
-    shl rf3, rf47, rf41 ; mov rf2, rf3 ; thrsw                      # 117 load src | next trip
-    and rf44, rf30, rf11 ; add rf3, rf44, rf3                       # 117 load src
-    and rf41, rf3, rf11 ; sub rf30, rf30, rf44                      # 117 load src
-    shr rf30, rf30, 8 ; sub rf44, rf44, rf33                        # 117 load src | 119 sub
-    sub rf30, rf30, rf26 ; sub rf3, rf3, rf41 ; ldtmu.rf47          # 119 sub | 117 load src | 117 p
-    shr rf3, rf3, 8 ; sub rf41, rf41, rf27                          # 117 load src | 119 sub
-    shr rf29, rf14, rf5 ; sub rf14, rf3, rf46 ; ldtmu.rf32          # 117 load src | 119 sub | 117 p
-    shr rf52, rf52, rf5 ; sub rf5, rf16, rf44 ; ldtmu.rf39          # 117 load src | 119 size | 117 p
-    vfmax rf5, rf44, rf5 ; sub rf3, rf16, rf30                      # 119 size
-    shr rf5, rf5, rf43 ; sub rf42, rf16, rf41                       # 102 shrv | 119 size
+    shr rf35, rf36, rf43 ; add rf36, rf35, rf35                     # 102 shrv | 120 parts8
+    and rf35, rf35, rf11 ; add rf36, rf45, rf36 ; ldtmu.rf45        # 102 shrv | 125 add | 117 load src
+    vfmax rf51, rf40, rf51 ; sub rf35, rf25, rf35                   # 119 size | 102 sub
+    vfmax rf35, rf35, rf7 ; add rf48, rf52, rf52                    # 102 limit | 117 load src
+    vfmin rf35, rf31, rf35 ; sub rf31, rf16, rf35                   # 104 min | 104 sub
+    vfmax rf31, rf35, rf31 ; add rf35, rf45, rf45                   # 104 max | 117 load src
+    shr rf31, rf51, rf43 ; add rf51, rf31, rf31                     # 102 shrv | 120 parts8
+    and rf29, rf31, rf11 ; add rf31, rf29, rf51                     # 102 shrv | 125 add
+    vfmax rf42, rf37, rf42 ; sub rf29, rf25, rf29                   # 119 size | 102 sub
+    vfmax rf29, rf29, rf7                                           # 102 limit
+    vfmin rf40, rf40, rf29 ; sub rf29, rf16, rf29                   # 104 min | 104 sub
+    vfmax rf29, rf40, rf29                                          # 104 max
+    shr rf29, rf42, rf43 ; add rf42, rf29, rf29                     # 102 shrv | 120 parts8
+    and rf15, rf29, rf11 ; add rf29, rf15, rf42                     # 102 shrv | 125 add
+    shl rf38, rf38, rf46 ; sub rf15, rf25, rf15                     # 117 load src | 102 sub
+    vfmax rf15, rf15, rf7 ; add rf38, rf41, rf38                    # 102 limit | 117 load src
+    vfmin rf37, rf37, rf15 ; sub rf15, rf16, rf15                   # 104 min | 104 sub
+    vfmax rf15, rf37, rf15 ; sub.pushc -, rf0, rf3                  # 104 max | whether there is a batch more
+    and tmuau, rf28, -4 ; add rf15, rf15, rf15                      # 117 p | 120 parts8 | uniform 0xfffffffb (vec3)
+    shl rf15, rf28, 3 ; add rf4, rf4, rf15                          # 117 p | 125 add
+    shl rf3, rf49, rf46 ; mov rf2, rf3 ; thrsw                      # 117 load src | next trip
+    and rf44, rf38, rf11 ; add rf3, rf44, rf3                       # 117 load src
+    and rf46, rf3, rf11 ; sub rf38, rf38, rf44                      # 117 load src
+    shr rf38, rf38, 8 ; sub rf44, rf44, rf33                        # 117 load src | 119 sub
+    sub rf38, rf38, rf39 ; sub rf3, rf3, rf46 ; ldtmu.rf49          # 119 sub | 117 load src | 117 p
+    shr rf3, rf3, 8 ; sub rf46, rf46, rf47                          # 117 load src | 119 sub
+    shr rf28, rf14, rf5 ; sub rf14, rf3, rf27 ; ldtmu.rf37          # 117 load src | 119 sub | 117 p
+    shr rf52, rf52, rf5 ; sub rf5, rf16, rf44 ; ldtmu.rf41          # 117 load src | 119 size | 117 p
+    vfmax rf5, rf44, rf5 ; sub rf3, rf16, rf38                      # 119 size
+    shr rf5, rf5, rf43 ; sub rf42, rf16, rf46                       # 102 shrv | 119 size
     and rf5, rf5, rf11 ; sub rf40, rf16, rf14                       # 102 shrv | 119 size
-    vfmax rf5, rf30, rf3 ; sub rf3, rf25, rf5                       # 119 size | 102 sub
-    vfmax rf53, rf3, rf7 ; add rf3, rf2, rf1                        # 102 limit | the item's record
-    vfmin rf53, rf44, rf53 ; sub rf44, rf16, rf53                   # 104 min | 104 sub
-    vfmax rf44, rf53, rf44 ; sub rf53, -1, rf15                     # 104 max | 117 p
+    vfmax rf5, rf38, rf3 ; sub rf3, rf25, rf5                       # 119 size | 102 sub
+    vfmax rf51, rf3, rf7 ; add rf3, rf2, rf1                        # 102 limit | the item's record
+    vfmin rf51, rf44, rf51 ; sub rf44, rf16, rf51                   # 104 min | 104 sub
+    vfmax rf44, rf51, rf44 ; sub rf51, -1, rf15                     # 104 max | 117 p
     shr rf5, rf5, rf43 ; add rf44, rf44, rf44                       # 102 shrv | 120 parts9
-    and rf5, rf5, rf11 ; add rf35, rf35, rf44                       # 102 shrv | 125 add
-    vfmax rf42, rf41, rf42 ; sub rf5, rf25, rf5                     # 119 size | 102 sub
-    vfmax rf5, rf5, rf7 ; add rf44, rf32, rf32                      # 102 limit | 117 p
-    vfmin rf30, rf30, rf5 ; sub rf5, rf16, rf5                      # 104 min | 104 sub
-    vfmax rf5, rf30, rf5 ; add rf30, rf39, rf39                     # 104 max | 117 p
+    and rf5, rf5, rf11 ; add rf36, rf36, rf44                       # 102 shrv | 125 add
+    vfmax rf42, rf46, rf42 ; sub rf5, rf25, rf5                     # 119 size | 102 sub
+    vfmax rf5, rf5, rf7 ; add rf44, rf37, rf37                      # 102 limit | 117 p
+    vfmin rf38, rf38, rf5 ; sub rf5, rf16, rf5                      # 104 min | 104 sub
+    vfmax rf5, rf38, rf5 ; add rf38, rf41, rf41                     # 104 max | 117 p
     shr rf5, rf42, rf43 ; add rf42, rf5, rf5                        # 102 shrv | 120 parts9
-    and rf5, rf5, rf11 ; add rf36, rf36, rf42                       # 102 shrv | 125 add
+    and rf5, rf5, rf11 ; add rf31, rf31, rf42                       # 102 shrv | 125 add
     vfmax rf40, rf14, rf40 ; sub rf5, rf25, rf5                     # 119 size | 102 sub
     vfmax rf5, rf5, rf7                                             # 102 limit
-    vfmin rf41, rf41, rf5 ; sub rf5, rf16, rf5                      # 104 min | 104 sub
-    vfmax rf5, rf41, rf5                                            # 104 max
+    vfmin rf46, rf46, rf5 ; sub rf5, rf16, rf5                      # 104 min | 104 sub
+    vfmax rf5, rf46, rf5                                            # 104 max
     shr rf5, rf40, rf43 ; add rf40, rf5, rf5                        # 102 shrv | 120 parts9
-    and rf5, rf5, rf11 ; add rf31, rf31, rf40                       # 102 shrv | 125 add
+    and rf5, rf5, rf11 ; add rf29, rf29, rf40                       # 102 shrv | 125 add
     shl rf48, rf48, rf10 ; sub rf5, rf25, rf5                       # 117 load src | 102 sub
-    vfmax rf5, rf5, rf7 ; add rf29, rf29, rf48                      # 102 limit | 117 load src
+    vfmax rf5, rf5, rf7 ; add rf28, rf28, rf48                      # 102 limit | 117 load src
     vfmin rf14, rf14, rf5 ; sub rf5, rf16, rf5                      # 104 min | 104 sub
     vfmax rf5, rf14, rf5                                            # 104 max
-    shl rf10, rf34, rf10 ; add rf5, rf5, rf5                        # 117 load src | 120 parts9
-    and rf4, rf29, rf11 ; add rf34, rf4, rf5 ; ldunifrf.rf48        # 117 load src | 125 add | 130 clip | uniform 0xbfbfc000
-    add rf10, rf52, rf10 ; sub rf29, rf29, rf4 ; ldunifrf.rf52      # 117 load src | 130 clip | uniform 0xbfbfc000
-    shr rf4, rf29, 8 ; sub rf29, rf4, rf33                          # 117 load src | 119 sub
-    and rf4, rf10, rf11 ; sub rf40, rf4, rf26                       # 117 load src | 119 sub
+    shl rf10, rf35, rf10 ; add rf5, rf5, rf5                        # 117 load src | 120 parts9
+    and rf4, rf28, rf11 ; add rf35, rf4, rf5 ; ldunifrf.rf48        # 117 load src | 125 add | 61 sec | uniform 0x00000100
+    add rf10, rf52, rf10 ; sub rf28, rf28, rf4 ; ldunifrf.rf52      # 117 load src | 130 clip | uniform 0xbfbfc000
+    shr rf4, rf28, 8 ; sub rf28, rf4, rf33                          # 117 load src | 119 sub
+    and rf4, rf10, rf11 ; sub rf40, rf4, rf39                       # 117 load src | 119 sub
     umin tmuau, rf2, rf0 ; sub rf10, rf10, rf4 ; thrsw              # the item's record | 117 load src | uniform 0xfffffffb (vec3)
-    shr rf4, rf10, 8 ; sub rf41, rf4, rf27                          # 117 load src | 119 sub
-    shr rf42, rf47, rf15 ; sub rf47, rf4, rf46                      # 117 p | 119 sub
-    shr rf32, rf32, rf15 ; sub rf15, rf16, rf29 ; ldtmu.rf4         # 117 p | 119 size | the item's record
-    vfmax rf10, rf29, rf15 ; sub rf14, rf16, rf40 ; ldtmu.rf15      # 119 size | the item's record
-    shr rf10, rf10, rf43 ; sub rf39, rf16, rf41 ; ldtmu.rf5         # 102 shrv | 119 size | the item's record
-    and rf10, rf10, rf11 ; sub rf38, rf16, rf47                     # 102 shrv | 119 size
+    shr rf4, rf10, 8 ; sub rf46, rf4, rf47                          # 117 load src | 119 sub
+    shr rf42, rf49, rf15 ; sub rf49, rf4, rf27                      # 117 p | 119 sub
+    shr rf37, rf37, rf15 ; sub rf15, rf16, rf28 ; ldtmu.rf4         # 117 p | 119 size | the item's record
+    vfmax rf10, rf28, rf15 ; sub rf14, rf16, rf40 ; ldtmu.rf15      # 119 size | the item's record
+    shr rf10, rf10, rf43 ; sub rf41, rf16, rf46 ; ldtmu.rf5         # 102 shrv | 119 size | the item's record
+    and rf10, rf10, rf11 ; sub rf45, rf16, rf49                     # 102 shrv | 119 size
     vfmax rf14, rf40, rf14 ; sub rf10, rf25, rf10                   # 119 size | 102 sub
     vfmax rf15, rf10, rf7 ; add rf10, rf9, rf15                     # 102 limit | 107 px
-    vfmin rf29, rf29, rf15 ; sub rf15, rf16, rf15                   # 104 min | 104 sub
-    vfmax rf15, rf29, rf15 ; mov tmuau, rf10                        # 104 parts10 | 107 px | uniform 0xfffffffa (vec2)
-    shr rf14, rf14, rf43 ; add rf35, rf35, rf15                     # 102 shrv | 125 add
+    vfmin rf28, rf28, rf15 ; sub rf15, rf16, rf15                   # 104 min | 104 sub
+    vfmax rf15, rf28, rf15 ; mov tmuau, rf10                        # 104 parts10 | 107 px | uniform 0xfffffffa (vec2)
+    shr rf14, rf14, rf43 ; add rf36, rf36, rf15                     # 102 shrv | 125 add
     and rf23, rf14, rf11 ; v8dot rf14, rf5, rf23                    # 102 shrv | 63 dir
-    vfmax rf39, rf41, rf39 ; sub rf23, rf25, rf23                   # 119 size | 102 sub
+    vfmax rf41, rf46, rf41 ; sub rf23, rf25, rf23                   # 119 size | 102 sub
     vfmax rf23, rf23, rf7 ; add rf15, rf14, 2                       # 102 limit | 113 add
     vfmin rf40, rf40, rf23 ; sub rf23, rf16, rf23                   # 104 min | 104 sub
     vfmax rf23, rf40, rf23                                          # 104 parts10
-    shr rf23, rf39, rf43 ; add rf36, rf36, rf23                     # 102 shrv | 125 add
+    shr rf23, rf41, rf43 ; add rf31, rf31, rf23                     # 102 shrv | 125 add
     and rf23, rf23, rf11                                            # 102 shrv
-    vfmax rf38, rf47, rf38 ; sub rf23, rf25, rf23                   # 119 size | 102 sub
+    vfmax rf45, rf49, rf45 ; sub rf23, rf25, rf23                   # 119 size | 102 sub
     vfmax rf23, rf23, rf7                                           # 102 limit
-    vfmin rf41, rf41, rf23 ; sub rf23, rf16, rf23                   # 104 min | 104 sub
-    vfmax rf23, rf41, rf23 ; ldunifrf.rf41                          # 104 parts10 | 130 store dst | uniform value:dst_stride
-    shr rf23, rf38, rf43 ; add rf31, rf31, rf23                     # 102 shrv | 125 add
-    and rf23, rf23, rf11                                            # 102 shrv
-    shl rf44, rf44, rf53 ; sub rf23, rf25, rf23                     # 117 p | 102 sub
+    vfmin rf46, rf46, rf23 ; sub rf23, rf16, rf23                   # 104 min | 104 sub
+    vfmax rf23, rf46, rf23 ; ldunifrf.rf46                          # 104 parts10 | 61 sec | uniform 0x00000100
+    shr rf23, rf45, rf43 ; add rf29, rf29, rf23 ; ldunifrf.rf45     # 102 shrv | 125 add | 130 clip | uniform 0xbfbfc000
+    and rf23, rf23, rf11 ; ldunifrf.rf41                            # 102 shrv | 130 store dst | uniform value:dst_stride
+    shl rf44, rf44, rf51 ; sub rf23, rf25, rf23                     # 117 p | 102 sub
     vfmax rf23, rf23, rf7 ; add rf42, rf42, rf44                    # 102 limit | 117 p
-    vfmin rf47, rf47, rf23 ; sub rf23, rf16, rf23                   # 104 min | 104 sub
-    vfmax rf23, rf47, rf23                                          # 104 parts10
-    shl rf30, rf30, rf53 ; add rf23, rf34, rf23                     # 117 p | 125 add
-    and rf32, rf42, rf11 ; add rf30, rf32, rf30                     # 117 p
-    and rf34, rf30, rf11 ; sub rf42, rf42, rf32                     # 117 p
-    shr rf32, rf42, 8 ; sub rf33, rf32, rf33                        # 117 p | 119 sub
-    sub rf26, rf32, rf26 ; sub rf30, rf30, rf34                     # 119 sub | 117 p
-    shr rf27, rf30, 8 ; sub rf30, rf34, rf27                        # 117 p | 119 sub
-    sub rf27, rf27, rf46 ; sub rf46, rf16, rf33                     # 119 sub | 119 size
-    vfmax rf46, rf33, rf46 ; sub rf34, rf16, rf26                   # 119 size
-    shr rf46, rf46, rf43 ; sub rf32, rf16, rf30                     # 102 shrv | 119 size
-    and rf46, rf46, rf11 ; sub rf42, rf16, rf27                     # 102 shrv | 119 size
-    vfmax rf46, rf26, rf34 ; sub rf34, rf25, rf46                   # 119 size | 102 sub
-    vfmax rf34, rf34, rf7                                           # 102 limit
-    vfmin rf34, rf33, rf34 ; sub rf33, rf16, rf34                   # 104 min | 104 sub
-    vfmax rf33, rf34, rf33                                          # 104 part
-    shr rf33, rf46, rf43 ; add rf35, rf35, rf33                     # 102 shrv | 125 total
-    and rf33, rf33, rf11 ; add rf46, rf35, rf17                     # 102 shrv | 125 total
-    vfmax rf33, rf30, rf32 ; sub rf32, rf25, rf33                   # 119 size | 102 sub
-    vfmax rf32, rf32, rf7 ; add rf35, rf35, rf18                    # 102 limit | 126 add
-    vfmin rf32, rf26, rf32 ; sub rf26, rf16, rf32                   # 104 min | 104 sub
-    vfmax rf26, rf32, rf26                                          # 104 part
-    shr rf26, rf33, rf43 ; add rf33, rf36, rf26                     # 102 shrv | 125 total
-    and rf26, rf26, rf11 ; add rf36, rf33, rf17                     # 102 shrv | 125 total
-    vfmax rf42, rf27, rf42 ; sub rf26, rf25, rf26                   # 119 size | 102 sub
-    vfmax rf26, rf26, rf7 ; add rf33, rf33, rf18                    # 102 limit | 126 add
-    vfmin rf30, rf30, rf26 ; sub rf26, rf16, rf26                   # 104 min | 104 sub
-    vfmax rf26, rf30, rf26                                          # 104 part
-    shr rf26, rf42, rf43 ; add rf31, rf31, rf26                     # 102 shrv | 125 total
-    and rf26, rf26, rf11 ; add rf42, rf31, rf17                     # 102 shrv | 125 total
-    shr rf26, rf46, 15 ; sub rf25, rf25, rf26                       # 126 shr | 102 sub
+    vfmin rf49, rf49, rf23 ; sub rf23, rf16, rf23                   # 104 min | 104 sub
+    vfmax rf23, rf49, rf23                                          # 104 parts10
+    shl rf35, rf38, rf51 ; add rf23, rf35, rf23                     # 117 p | 125 add
+    and rf37, rf42, rf11 ; add rf35, rf37, rf35                     # 117 p
+    and rf38, rf35, rf11 ; sub rf42, rf42, rf37                     # 117 p
+    shr rf33, rf42, 8 ; sub rf37, rf37, rf33                        # 117 p | 119 sub
+    sub rf33, rf33, rf39 ; sub rf35, rf35, rf38                     # 119 sub | 117 p
+    shr rf35, rf35, 8 ; sub rf38, rf38, rf47                        # 117 p | 119 sub
+    sub rf27, rf35, rf27 ; sub rf35, rf16, rf37                     # 119 sub | 119 size
+    vfmax rf35, rf37, rf35 ; sub rf47, rf16, rf33                   # 119 size
+    shr rf35, rf35, rf43 ; sub rf39, rf16, rf38                     # 102 shrv | 119 size
+    and rf35, rf35, rf11 ; sub rf42, rf16, rf27                     # 102 shrv | 119 size
+    vfmax rf47, rf33, rf47 ; sub rf35, rf25, rf35                   # 119 size | 102 sub
+    vfmax rf35, rf35, rf7                                           # 102 limit
+    vfmin rf37, rf37, rf35 ; sub rf35, rf16, rf35                   # 104 min | 104 sub
+    vfmax rf35, rf37, rf35                                          # 104 part
+    shr rf35, rf47, rf43 ; add rf36, rf36, rf35                     # 102 shrv | 125 total
+    and rf35, rf35, rf11 ; add rf47, rf36, rf17                     # 102 shrv | 125 total
+    vfmax rf39, rf38, rf39 ; sub rf35, rf25, rf35                   # 119 size | 102 sub
+    vfmax rf35, rf35, rf7 ; add rf36, rf36, rf18                    # 102 limit | 126 add
+    vfmin rf35, rf33, rf35 ; sub rf33, rf16, rf35                   # 104 min | 104 sub
+    vfmax rf33, rf35, rf33                                          # 104 part
+    shr rf31, rf39, rf43 ; add rf33, rf31, rf33                     # 102 shrv | 125 total
+    and rf31, rf31, rf11 ; add rf39, rf33, rf17                     # 102 shrv | 125 total
+    vfmax rf42, rf27, rf42 ; sub rf31, rf25, rf31                   # 119 size | 102 sub
+    vfmax rf31, rf31, rf7 ; add rf33, rf33, rf18                    # 102 limit | 126 add
+    vfmin rf38, rf38, rf31 ; sub rf31, rf16, rf31                   # 104 min | 104 sub
+    vfmax rf31, rf38, rf31                                          # 104 part
+    shr rf29, rf42, rf43 ; add rf31, rf29, rf31                     # 102 shrv | 125 total
+    and rf29, rf29, rf11 ; add rf42, rf31, rf17                     # 102 shrv | 125 total
+    shr rf29, rf47, 15 ; sub rf25, rf25, rf29                       # 126 shr | 102 sub
     vfmax rf25, rf25, rf7 ; add rf31, rf31, rf18                    # 102 limit | 126 add
     vfmin rf27, rf27, rf25 ; sub rf25, rf16, rf25                   # 104 min | 104 sub
     vfmax rf25, rf27, rf25                                          # 104 part
-    and rf25, rf26, rf6 ; add rf23, rf23, rf25                      # 126 shr | 125 total
-    shr rf25, rf36, 15 ; add rf35, rf35, rf25                       # 126 shr | 126 add
-    shr rf36, rf35, 4 ; add rf35, rf23, rf17                        # 126 rounded | 125 total
-    and rf23, rf36, rf19 ; add rf36, rf23, rf18                     # 126 rounded | 126 add
-    and rf23, rf25, rf6 ; add rf25, rf28, rf23                      # 126 shr | 129 add
+    and rf25, rf29, rf6 ; add rf23, rf23, rf25                      # 126 shr | 125 total
+    shr rf25, rf39, 15 ; add rf36, rf36, rf25                       # 126 shr | 126 add
+    shr rf39, rf36, 4 ; add rf36, rf23, rf17                        # 126 rounded | 125 total
+    and rf23, rf39, rf19 ; add rf39, rf23, rf18                     # 126 rounded | 126 add
+    and rf23, rf25, rf6 ; add rf25, rf30, rf23                      # 126 shr | 129 add
     vfmax rf23, rf25, rf7 ; add rf25, rf33, rf23                    # 129 max | 126 add
     vfmin rf23, rf23, rf20                                          # 129 limited
     shr rf25, rf25, 4                                               # 126 rounded
     and rf25, rf25, rf19                                            # 126 rounded
-    shr rf25, rf42, 15 ; add rf42, rf49, rf25                       # 126 shr | 129 add
-    vfmax rf42, rf42, rf7                                           # 129 max
-    vfmin rf42, rf42, rf20                                          # 129 limited
-    shl rf42, rf42, 8                                               # 130 clip
-    and rf23, rf25, rf6 ; add rf25, rf23, rf42                      # 126 shr | 130 clip
-    shr rf23, rf35, 15 ; add rf31, rf31, rf23                       # 126 shr | 126 add
-    shr rf31, rf31, 4                                               # 126 rounded
+    shr rf25, rf42, 15 ; add rf34, rf34, rf25                       # 126 shr | 129 add
+    vfmax rf34, rf34, rf7                                           # 129 max
+    vfmin rf34, rf34, rf20                                          # 129 limited
+    and rf25, rf25, rf6 ; umul24 rf34, rf34, rf48                   # 126 shr | 130 clip
+    shr rf25, rf36, 15 ; add rf31, rf31, rf25                       # 126 shr | 126 add
+    shr rf31, rf31, 4 ; add rf23, rf23, rf34                        # 126 rounded | 130 clip
     and rf31, rf31, rf19                                            # 126 rounded
-    and rf23, rf23, rf6 ; add rf31, rf50, rf31                      # 126 shr | 129 add
-    vfmax rf23, rf31, rf7 ; add rf31, rf36, rf23                    # 129 max | 126 add
-    vfmin rf23, rf23, rf20                                          # 129 limited
-    shr rf31, rf31, 4                                               # 126 rounded
-    and rf31, rf31, rf19                                            # 126 rounded
-    nop ; add rf31, rf37, rf31                                      # 129 add
-    vfmax rf31, rf31, rf7                                           # 129 max
-    vfmin rf31, rf31, rf20                                          # 129 limited
-    shl rf31, rf31, 8                                               # 130 clip
-    add rf23, rf23, rf31 ; add tmud, rf25, rf48                     # 130 clip | 130 store dst
-    nop ; add tmud, rf23, rf52                                      # 130 store dst
+    and rf25, rf25, rf6 ; add rf26, rf26, rf31                      # 126 shr | 129 add
+    vfmax rf25, rf26, rf7 ; add rf26, rf39, rf25                    # 129 max | 126 add
+    vfmin rf25, rf25, rf20                                          # 129 limited
+    shr rf26, rf26, 4                                               # 126 rounded
+    and rf26, rf26, rf19                                            # 126 rounded
+    nop ; add rf26, rf50, rf26                                      # 129 add
+    vfmax rf26, rf26, rf7                                           # 129 max
+    vfmin rf26, rf26, rf20                                          # 129 limited
+    shl rf26, rf26, 8                                               # 130 clip
+    add rf23, rf25, rf26 ; add tmud, rf23, rf52                     # 130 clip | 130 store dst
+    nop ; add tmud, rf23, rf45                                      # 130 store dst
     nop ; add.ifnb tmuau, rf24, rf41                                # 130 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop

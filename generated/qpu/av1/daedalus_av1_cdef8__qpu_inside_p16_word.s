@@ -5,12 +5,12 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inside (15 <= edges <= 15)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 34eb7dadde5489d4
+# input hash 9891a88a9bd67285
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 1673 instructions a trip, 418.2 an item; 1612 at least for all it does.
-# 63 of the 64 registers that 2 threads a QPU leave each.
+# 1649 instructions a trip, 412.2 an item; 1596 at least for all it does.
+# 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 37 load 95 words, 2 store 4.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
 #
@@ -36,66 +36,36 @@
 .uniform 0x00000000  # address of src
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffa  # vec2
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x000000ff
-.uniform 0xfffffffb  # vec3
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffb  # vec3
 .uniform 0x000000ff
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
 .uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0xfffffffb  # vec3
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0xfffffffb  # vec3
-.uniform 0x000000ff
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0xfffffffb  # vec3
-.uniform 0x000000ff
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x000000ff
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
-.uniform 0x000000ff
 .uniform 0xfffffffb  # vec3
-.uniform 0x000000ff
+.uniform 0xfffffffb  # vec3
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffb  # vec3
+.uniform 0xfffffffb  # vec3
+.uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000100
-.uniform 0x000000ff
 .uniform 0x00010000
-.uniform 0x000000ff
-.uniform 0x000000ff
 .uniform 0x01000000
-.uniform 0x000000ff
-.uniform 0x000000ff
 .uniform 0x00000100
-.uniform 0x000000ff
 .uniform 0x00010000
-.uniform 0x000000ff
-.uniform 0x000000ff
 .uniform 0x01000000
-.uniform 0x000000ff
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # how many records
@@ -116,27 +86,17 @@
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffb  # vec3
-.uniform 0x000000ff
 .uniform 0x00000100
-.uniform 0x000000ff
 .uniform 0x00010000
-.uniform 0x000000ff
-.uniform 0x000000ff
 .uniform 0x01000000
-.uniform 0x000000ff
-.uniform 0x000000ff
 .uniform 0x00000100
-.uniform 0x000000ff
 .uniform 0x00010000
-.uniform 0x000000ff
-.uniform 0x000000ff
 .uniform 0x01000000
-.uniform 0x000000ff
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffe28  # back to the loop's first word
+.uniform 0xfffffec8  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:records
     shr rf3, rf3, 2
@@ -180,1640 +140,1616 @@ loop:
     nop ; ldunifrf.rf9                                              # 117 load src | uniform value:src_stride
     nop ; smul24 rf1, rf1, rf9 ; ldunifrf.rf14                      # 117 load src | uniform value:src
     nop ; add rf14, rf14, rf1 ; ldtmu.rf1                           # 117 load src | 117 table
-    add rf9, rf14, rf5 ; smul24 rf14, rf1, rf9 ; ldtmu.rf5          # 117 load src | 117 table
+    add rf14, rf14, rf5 ; smul24 rf15, rf1, rf9 ; ldtmu.rf5         # 117 load src | 117 table
     nop ; smul24 rf1, rf1, -1                                       # 117 mul
-    nop ; ldtmu.rf15                                                # 117 table
-    add rf14, rf14, rf15 ; smul24 rf15, rf15, -1                    # 117 load src | 117 mul
-    nop ; add rf17, rf9, rf14 ; ldtmu.rf16                          # 117 load src | 117 table
-    and tmuau, rf17, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf17, rf17, 3 ; mov tmuau, rf9                              # 117 load src | 107 px | uniform 0xfffffffa (vec2)
-    not rf18, rf17 ; thrsw ; ldunifrf.rf19                          # 117 load src | 60 pri | uniform 0x000000ff
-    nop ; ldunifrf.rf20                                             # 117 load src | uniform value:src_stride
-    nop ; smul24 rf1, rf1, rf20 ; ldunifrf.rf20                     # 117 load src | 60 pri | uniform 0x000000ff
-    nop ; add rf15, rf1, rf15 ; thrsw ; ldtmu.rf1                   # 117 load src
-    shr rf21, rf1, rf17 ; add rf22, rf9, rf15 ; ldtmu.rf1           # 117 load src
-    shr rf23, rf1, rf17 ; add rf17, rf1, rf1 ; ldtmu.rf1            # 117 load src
-    shl rf1, rf17, rf18 ; add rf17, rf1, rf1 ; ldtmu.rf24           # 117 load src | 107 px
-    shl rf17, rf17, rf18 ; add rf1, rf21, rf1 ; ldtmu.rf18          # 117 load src | 107 px
-    and tmuau, rf22, -4 ; add rf17, rf23, rf17                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf22, rf22, 3                                               # 117 load src
-    and rf23, rf1, rf19 ; v8dot rf21, rf24, 1                       # 117 load src | 107 px
-    and rf25, rf23, rf19 ; sub.pushc rf19, rf23, rf21               # 122 wrap | 104 select
-    max rf26, rf21, rf25 ; sub rf25, rf21, rf23 ; thrsw ; ldunifrf.rf27 # 122 max | 119 size | 117 load src | uniform value:src_stride
-    max rf19, rf19, rf25 ; sub rf25, -1, rf22                       # 119 size | 117 load src
-    min rf23, rf21, rf23 ; smul24 rf27, rf5, rf27 ; ldunifrf.rf28   # 121 min | 117 load src | 60 pri | uniform 0x000000ff
-    asr rf27, rf19, rf6 ; add rf30, rf27, rf16 ; ldtmu.rf29         # 102 shrv | 117 load src
-    shr rf31, rf29, rf22 ; sub rf27, rf7, rf27 ; ldtmu.rf29         # 117 load src | 102 sub
-    max rf27, rf27, 0 ; add rf32, rf29, rf29                        # 102 limit | 117 load src
-    min rf19, rf19, rf27 ; add rf33, rf9, rf30 ; ldtmu.rf27         # 103 amount | 117 load src
-    shr rf22, rf29, rf22 ; sub.ifa rf19, 0, rf19                    # 117 load src | 104 select
-    shl rf32, rf32, rf25 ; smul24 rf19, rf19, rf13 ; ldunifrf.rf29  # 117 load src | 120 parts0 | uniform value:src_stride
-    and tmuau, rf33, -4 ; add rf31, rf31, rf32                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf33, rf33, 3 ; add rf27, rf27, rf27                        # 117 load src
-    shl rf25, rf27, rf25 ; v8dot rf27, rf31, 1                      # 117 load src
-    min rf23, rf23, rf27 ; add rf22, rf22, rf25 ; thrsw ; ldunifrf.rf25 # 121 min | 117 load src | 60 pri | uniform 0x000000ff
-    and rf32, rf27, rf20 ; sub rf20, rf21, rf27 ; ldunifrf.rf34     # 122 wrap | 119 size | 113 beside0 | uniform table:next
-    max rf5, rf26, rf32 ; smul24 rf26, rf5, -1                      # 122 max | 117 mul
-    sub.pushc rf16, rf27, rf21 ; smul24 rf27, rf16, -1              # 104 select | 117 mul
-    max rf16, rf16, rf20 ; sub rf20, -1, rf33                       # 119 size | 117 load src
-    asr rf26, rf16, rf6 ; smul24 rf32, rf26, rf29 ; ldtmu.rf29      # 102 shrv | 117 load src
-    shr rf35, rf29, rf33 ; sub rf26, rf7, rf26 ; ldtmu.rf29         # 117 load src | 102 sub
-    max rf26, rf26, 0 ; add rf36, rf29, rf29                        # 102 limit | 117 load src
-    min rf16, rf16, rf26 ; add rf27, rf32, rf27 ; ldtmu.rf26        # 103 amount | 117 load src
-    shr rf29, rf29, rf33 ; sub.ifa rf16, 0, rf16                    # 117 load src | 104 select
-    shl rf36, rf36, rf20 ; smul24 rf16, rf16, rf13 ; ldunifrf.rf33  # 117 load src | 120 parts1 | 117 table | uniform table:dy
-    add rf26, rf35, rf36 ; add rf35, rf26, rf26 ; ldunifrf.rf36     # 117 load src | 117 table | uniform table:dx
-    shl rf20, rf35, rf20 ; v8dot rf35, rf26, 1                      # 117 load src
-    min rf23, rf23, rf35 ; add rf20, rf29, rf20 ; ldunifrf.rf29     # 121 min | 117 load src | uniform value:src_stride
-    and rf32, rf35, rf28 ; sub.pushc rf28, rf35, rf21               # 122 wrap | 104 select
-    max rf32, rf5, rf32 ; sub rf5, rf21, rf35 ; ldunifrf.rf35       # 122 max | 119 size | 60 pri | uniform 0x000000ff
-    max rf5, rf28, rf5 ; add rf28, rf9, rf27 ; ldunifrf.rf37        # 119 size | 117 load src | uniform value:src_stride
-    asr rf8, rf5, rf6 ; add rf38, rf8, 6                            # 102 shrv | 113 add
-    and tmuau, rf28, -4 ; sub rf8, rf7, rf8                         # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    max rf8, rf8, 0                                                 # 102 limit
-    min rf5, rf5, rf8 ; thrsw ; ldunifrf.rf8                        # 103 amount | 60 pri | uniform 0x000000ff
-    shl rf28, rf28, 3                                               # 117 load src
+    nop ; smul24 rf16, rf1, rf9 ; ldtmu.rf1                         # 117 load src | 117 table
+    add rf1, rf15, rf1 ; smul24 rf15, rf1, -1                       # 117 load src | 117 mul
+    add rf17, rf16, rf15 ; add rf16, rf14, rf1 ; ldtmu.rf15         # 117 load src | 117 table
+    and tmuau, rf16, -4 ; add rf18, rf14, rf17                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf16, rf16, 3 ; mov tmuau, rf14                             # 117 load src | 107 px | uniform 0xfffffffa (vec2)
+    and tmuau, rf18, -4 ; smul24 rf19, rf5, rf9                     # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf18, rf18, 3 ; add rf19, rf19, rf15                        # 117 load src
+    not rf20, rf16 ; add rf21, rf14, rf19 ; thrsw ; ldunifrf.rf22   # 117 load src | 60 pri | uniform 0x000000ff
+    shl rf23, rf21, 3                                               # 117 load src
+    not rf5, rf18 ; smul24 rf24, rf5, -1                            # 117 load src | 117 mul
+    not rf24, rf23 ; smul24 rf25, rf24, rf9 ; thrsw ; ldtmu.rf9     # 117 load src
+    shr rf26, rf9, rf16 ; ldtmu.rf9                                 # 117 load src
+    shr rf27, rf9, rf16 ; add rf16, rf9, rf9 ; ldtmu.rf9            # 117 load src
+    shl rf9, rf16, rf20 ; add rf16, rf9, rf9 ; thrsw ; ldtmu.rf28   # 117 load src | 107 px
+    shl rf16, rf16, rf20 ; add rf9, rf26, rf9 ; ldtmu.rf20          # 117 load src | 107 px
+    and rf27, rf9, rf22 ; add rf16, rf27, rf16 ; ldunifrf.rf26      # 117 load src | 113 beside0 | uniform table:next
+    and rf30, rf27, rf22 ; v8dot rf29, rf28, 1                      # 122 wrap | 107 px
+    min rf32, rf29, rf27 ; sub.pushc rf31, rf27, rf29               # 121 min | 104 select
+    max rf30, rf29, rf30 ; sub rf27, rf29, rf27 ; ldtmu.rf33        # 122 max | 119 size | 117 load src
+    max rf27, rf31, rf27 ; ldtmu.rf31                               # 119 size | 117 load src
+    asr rf34, rf27, rf6 ; add rf36, rf31, rf31 ; ldtmu.rf35         # 102 shrv | 117 load src
+    shr rf34, rf33, rf18 ; sub rf33, rf7, rf34 ; ldunifrf.rf37      # 117 load src | 102 sub | 117 table | uniform table:dy
+    max rf33, rf33, 0 ; add rf35, rf35, rf35                        # 102 limit | 117 load src
+    min rf15, rf27, rf33 ; smul24 rf27, rf15, -1                    # 103 amount | 117 mul
+    shr rf18, rf31, rf18 ; sub.ifa rf15, 0, rf15                    # 117 load src | 104 select
+    shl rf36, rf36, rf5 ; smul24 rf15, rf15, rf13 ; ldunifrf.rf31   # 117 load src | 120 parts0 | 117 table | uniform table:dx
+    shl rf34, rf35, rf5 ; add rf5, rf34, rf36 ; ldunifrf.rf35       # 117 load src | uniform value:src_stride
+    and tmuau, rf21, -4 ; add rf18, rf18, rf34                      # 117 load src | uniform 0xfffffffb (vec3)
+    and rf25, rf5, rf22 ; add rf27, rf25, rf27 ; thrsw ; ldunifrf.rf21 # 117 load src | 113 beside0 | uniform table:next
+    min rf34, rf32, rf25 ; sub rf32, rf29, rf25                     # 121 min | 119 size
+    and rf36, rf25, rf22 ; add rf33, rf14, rf27                     # 122 wrap | 117 load src
+    max rf30, rf30, rf36 ; sub.pushc rf25, rf25, rf29               # 122 max | 104 select
+    max rf25, rf25, rf32 ; ldtmu.rf32                               # 119 size | 117 load src
+    asr rf36, rf25, rf6 ; ldtmu.rf38                                # 102 shrv | 117 load src
+    shr rf39, rf32, rf23 ; sub rf32, rf7, rf36 ; ldtmu.rf36         # 117 load src | 102 sub
+    max rf32, rf32, 0 ; add rf40, rf38, rf38                        # 102 limit | 117 load src
+    min rf25, rf25, rf32 ; add rf32, rf36, rf36                     # 103 amount | 117 load src
+    shr rf23, rf38, rf23 ; sub.ifa rf25, 0, rf25                    # 117 load src | 104 select
+    shl rf40, rf40, rf24 ; smul24 rf25, rf25, rf13 ; ldunifrf.rf38  # 117 load src | 120 parts1 | 117 table | uniform table:dy
+    shl rf32, rf32, rf24 ; add rf24, rf39, rf40 ; ldunifrf.rf39     # 117 load src | 117 table | uniform table:dx
+    and tmuau, rf33, -4 ; add rf23, rf23, rf32                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf15, rf33, 3 ; add rf25, rf15, rf25                        # 117 load src | 125 add
     shl rf12, rf12, 2                                               # 113 beside0
-    not rf39, rf28 ; sub.ifa rf5, 0, rf5                            # 117 load src | 104 select
-    add tmua, rf34, rf12 ; smul24 rf5, rf5, rf11 ; thrsw ; ldtmu.rf12 # 113 beside0 | 120 parts2 | 117 load src
-    shr rf34, rf12, rf28 ; ldtmu.rf12                               # 117 load src
-    shr rf40, rf12, rf28 ; add rf28, rf12, rf12 ; ldtmu.rf12        # 117 load src
-    shl rf12, rf28, rf39 ; add rf28, rf12, rf12 ; ldtmu.rf41        # 117 load src | 113 beside0
-    shl rf28, rf28, rf39 ; add rf12, rf34, rf12 ; ldunifrf.rf34     # 117 load src | uniform value:src_stride
-    shl rf40, rf41, 3 ; add rf28, rf40, rf28                        # 117 table | 117 load src
-    shl rf33, rf38, 2 ; add tmuau, rf33, rf40                       # 113 way | 117 table | uniform 0xfffffffa (vec2)
-    and rf36, rf12, rf25 ; add tmuau, rf36, rf40 ; thrsw            # 117 load src | 117 table | uniform 0xfffffffa (vec2)
-    min rf40, rf23, rf36 ; sub rf23, rf21, rf36 ; ldunifrf.rf38     # 121 min | 119 size | 60 pri | uniform 0x000000ff
-    and rf16, rf36, rf25 ; add rf19, rf19, rf16 ; ldunifrf.rf25     # 122 wrap | 125 add | 117 load src | uniform value:src_stride
-    max rf32, rf32, rf16 ; sub.pushc rf16, rf36, rf21               # 122 max | 104 select
-    max rf5, rf16, rf23 ; add rf19, rf19, rf5 ; ldtmu.rf16          # 119 size | 125 add | 117 table
-    asr rf29, rf5, rf6 ; smul24 rf36, rf16, rf29 ; ldtmu.rf23       # 102 shrv | 117 load src | 117 table
-    sub rf16, rf7, rf29 ; smul24 rf29, rf16, -1                     # 102 sub | 117 mul
-    max rf16, rf16, 0 ; smul24 rf29, rf29, rf37                     # 102 limit | 117 load src
-    min rf5, rf5, rf16 ; smul24 rf34, rf23, rf34 ; ldtmu.rf16       # 103 amount | 117 load src | 117 table
-    sub.ifa rf5, 0, rf5 ; add rf36, rf36, rf16                      # 104 select | 117 load src
-    add rf41, rf9, rf36 ; smul24 rf5, rf5, rf11 ; ldtmu.rf37        # 117 load src | 120 parts3 | 117 table
-    and tmuau, rf41, -4 ; add rf34, rf34, rf37                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf41, rf41, 3 ; add rf39, rf9, rf34                         # 117 load src
-    not rf16, rf41 ; smul24 rf42, rf16, -1                          # 117 load src | 117 mul
-    add rf5, rf29, rf42 ; add rf19, rf19, rf5 ; thrsw ; ldunifrf.rf29 # 117 load src | 125 add | 60 pri | uniform 0x000000ff
-    shl rf43, rf39, 3 ; add rf42, rf9, rf5                          # 117 load src
-    and tmuau, rf42, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf42, rf42, 3                                               # 117 load src
-    not rf45, rf42 ; thrsw ; ldtmu.rf44                             # 117 load src
-    shr rf46, rf44, rf41 ; ldtmu.rf44                               # 117 load src
-    shr rf47, rf44, rf41 ; add rf44, rf44, rf44 ; ldtmu.rf41        # 117 load src
-    shl rf41, rf44, rf16 ; add rf44, rf41, rf41 ; ldtmu.rf48        # 117 load src
-    shl rf41, rf44, rf16 ; add rf16, rf46, rf41 ; ldtmu.rf44        # 117 load src
-    shr rf48, rf48, rf42 ; add rf41, rf47, rf41 ; ldtmu.rf47        # 117 load src
-    shr rf46, rf44, rf42 ; v8dot rf42, rf16, 1                      # 117 load src
-    min rf49, rf40, rf42 ; sub.pushc rf40, rf42, rf21               # 121 min | 104 select
-    and rf42, rf42, rf35 ; sub rf35, rf21, rf42 ; ldunifrf.rf50     # 122 wrap | 119 size | 113 beside0 | uniform table:next
-    max rf32, rf32, rf42 ; add rf42, rf44, rf44 ; ldunifrf.rf44     # 122 max | 117 load src | 117 table | uniform table:dy
-    max rf35, rf40, rf35 ; add rf40, rf47, rf47 ; ldunifrf.rf47     # 119 size | 117 load src | 117 table | uniform table:dx
-    asr rf23, rf35, rf2 ; smul24 rf51, rf23, -1                     # 102 shrv | 117 mul
-    shl rf42, rf42, rf45 ; sub rf23, rf10, rf23                     # 117 load src | 102 sub
-    max rf23, rf23, 0 ; add rf42, rf48, rf42                        # 102 limit | 117 load src
-    min rf23, rf35, rf23 ; v8dot rf35, rf42, 1                      # 103 amount | 117 load src
-    shl rf40, rf40, rf45 ; sub.ifa rf23, 0, rf23                    # 117 load src | 104 select
-    min rf49, rf49, rf35 ; add rf23, rf23, rf23 ; ldunifrf.rf45     # 121 min | 120 parts4 | 117 load src | uniform value:src_stride
-    and rf40, rf35, rf8 ; add rf8, rf46, rf40                       # 122 wrap | 117 load src
-    max rf40, rf32, rf40 ; sub.pushc rf32, rf35, rf21               # 122 max | 104 select
-    and tmuau, rf39, -4 ; sub rf35, rf21, rf35                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
-    max rf32, rf32, rf35 ; smul24 rf35, rf37, -1                    # 119 size | 117 mul
-    asr rf25, rf32, rf2 ; smul24 rf51, rf51, rf25 ; thrsw ; ldunifrf.rf37 # 102 shrv | 117 load src | 60 pri | uniform 0x000000ff
-    not rf39, rf43 ; sub rf25, rf10, rf25                           # 117 load src | 102 sub
-    max rf25, rf25, 0 ; add rf35, rf51, rf35                        # 102 limit | 117 load src
-    min rf25, rf32, rf25 ; add rf51, rf9, rf35 ; ldtmu.rf32         # 103 amount | 117 load src
-    shr rf32, rf32, rf43 ; sub.ifa rf25, 0, rf25                    # 117 load src | 104 select
-    and tmuau, rf51, -4 ; add rf25, rf25, rf25                      # 117 load src | 120 parts5 | uniform 0xfffffffb (vec3)
-    shl rf33, rf51, 3 ; add tmua, rf50, rf33                        # 117 load src | 113 way
-    not rf23, rf33 ; add rf50, rf19, rf23 ; thrsw ; ldtmu.rf19      # 117 load src | 125 add
-    shr rf51, rf19, rf43 ; add rf43, rf19, rf19 ; ldtmu.rf19        # 117 load src
-    shl rf19, rf43, rf39 ; add rf43, rf19, rf19 ; ldunifrf.rf46     # 117 load src | uniform value:src_stride
-    shl rf32, rf43, rf39 ; add rf19, rf32, rf19 ; thrsw ; ldtmu.rf39 # 117 load src
-    shr rf51, rf39, rf33 ; add rf32, rf51, rf32 ; ldtmu.rf39        # 117 load src
-    shr rf43, rf39, rf33 ; v8dot rf33, rf19, 1                      # 117 load src
-    min rf48, rf49, rf33 ; sub.pushc rf49, rf33, rf21               # 121 min | 104 parts6
-    and rf38, rf33, rf38 ; sub rf33, rf21, rf33 ; ldtmu.rf52        # 122 wrap | 119 size | 117 load src
-    max rf38, rf40, rf38 ; add rf39, rf39, rf39 ; ldtmu.rf40        # 122 max | 117 load src | 113 way
-    max rf33, rf49, rf33 ; add rf49, rf52, rf52                     # 119 size | 117 load src
-    asr rf25, rf33, rf2 ; add rf50, rf50, rf25                      # 102 shrv | 125 add
-    shl rf39, rf39, rf23 ; sub rf25, rf10, rf25                     # 117 load src | 102 sub
-    max rf25, rf25, 0 ; add rf39, rf51, rf39                        # 102 limit | 117 load src
-    min rf25, rf33, rf25 ; v8dot rf33, rf39, 1                      # 103 amount | 117 load src
-    shl rf23, rf49, rf23 ; sub.ifa rf25, 0, rf25                    # 117 load src | 104 parts6
-    min rf43, rf48, rf33 ; add rf23, rf43, rf23 ; ldunifrf.rf48     # 121 min | 117 load src | 60 pri | uniform 0x000000ff
-    and rf49, rf33, rf29 ; sub.pushc rf29, rf33, rf21               # 122 wrap | 104 parts7
-    max rf38, rf38, rf49 ; sub rf33, rf21, rf33 ; ldunifrf.rf49     # 122 max | 119 size | 117 load src | uniform value:src_stride
-    max rf25, rf29, rf33 ; add rf29, rf50, rf25 ; ldunifrf.rf33     # 119 size | 125 add | 60 pri | uniform 0x000000ff
-    asr rf50, rf25, rf2                                             # 102 shrv
-    shl rf50, rf40, 3 ; sub rf40, rf10, rf50                        # 117 table | 102 sub
-    max rf40, rf40, 0 ; add tmuau, rf44, rf50                       # 102 limit | 117 table | uniform 0xfffffffa (vec2)
-    min rf25, rf25, rf40 ; add tmuau, rf47, rf50 ; thrsw            # 103 amount | 117 table | uniform 0xfffffffa (vec2)
-    nop ; sub.ifa rf25, 0, rf25                                     # 104 parts7
-    nop ; add rf25, rf29, rf25 ; ldunifrf.rf29                      # 125 add | 117 load src | uniform value:src_stride
-    nop ; ldtmu.rf40                                                # 117 table
-    nop ; smul24 rf47, rf40, rf45 ; ldtmu.rf45                      # 117 load src | 117 table
-    nop ; smul24 rf40, rf40, -1                                     # 117 mul
-    nop ; smul24 rf46, rf40, rf46 ; ldtmu.rf40                      # 117 load src | 117 table
-    add rf40, rf47, rf40 ; smul24 rf47, rf40, -1                    # 117 load src | 117 mul
-    add rf47, rf9, rf40 ; add rf50, rf46, rf47 ; ldtmu.rf46         # 117 load src | 117 table
-    and tmuau, rf47, -4 ; add rf44, rf9, rf50                       # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf47, rf47, 3 ; smul24 rf49, rf45, rf49                     # 117 load src
-    and tmuau, rf44, -4 ; add rf49, rf49, rf46                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf44, rf44, 3 ; add rf51, rf9, rf49                         # 117 load src
-    not rf52, rf47 ; thrsw                                          # 117 load src
-    shl rf53, rf51, 3                                               # 117 load src
-    not rf45, rf44 ; smul24 rf54, rf45, -1                          # 117 load src | 117 mul
-    nop ; thrsw ; ldtmu.rf55                                        # 117 load src
-    shr rf56, rf55, rf47 ; ldtmu.rf55                               # 117 load src
-    shr rf57, rf55, rf47 ; add rf55, rf55, rf55 ; ldtmu.rf47        # 117 load src
-    shl rf47, rf55, rf52 ; add rf55, rf47, rf47 ; ldtmu.rf58        # 117 load src
-    shl rf52, rf55, rf52 ; add rf47, rf56, rf47 ; ldtmu.rf55        # 117 load src
-    shr rf58, rf58, rf44 ; add rf52, rf57, rf52 ; ldtmu.rf57        # 117 load src
-    shr rf56, rf55, rf44 ; v8dot rf44, rf47, 1                      # 117 load src
-    min rf59, rf43, rf44 ; sub.pushc rf43, rf44, rf21               # 121 min | 104 select
-    and rf44, rf44, rf37 ; sub rf37, rf21, rf44                     # 122 wrap | 119 size
-    max rf38, rf38, rf44 ; add rf44, rf55, rf55                     # 122 max | 117 load src
-    max rf37, rf43, rf37 ; add rf43, rf57, rf57                     # 119 size | 117 load src
-    asr rf57, rf37, rf2                                             # 102 shrv
-    shl rf57, rf44, rf45 ; sub rf44, rf10, rf57                     # 117 load src | 102 sub
-    max rf44, rf44, 0 ; add rf57, rf58, rf57                        # 102 limit | 117 load src
-    min rf37, rf37, rf44 ; v8dot rf44, rf57, 1                      # 103 amount | 117 load src
-    shl rf43, rf43, rf45 ; sub.ifa rf37, 0, rf37                    # 117 load src | 104 select
-    min rf59, rf59, rf44 ; add rf37, rf37, rf37                     # 121 min | 120 parts8
-    and rf25, rf44, rf48 ; add rf37, rf25, rf37                     # 122 wrap | 125 add
-    max rf38, rf38, rf25 ; add rf25, rf56, rf43 ; ldunifrf.rf43     # 122 max | 117 load src | 60 pri | uniform 0x000000ff
-    and tmuau, rf51, -4 ; sub.pushc rf51, rf44, rf21                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
-    sub rf44, rf21, rf44 ; smul24 rf46, rf46, -1                    # 119 size | 117 mul
-    max rf29, rf51, rf44 ; smul24 rf44, rf54, rf29 ; thrsw ; ldunifrf.rf51 # 119 size | 117 p | 60 pri | uniform 0x000000ff
-    asr rf54, rf29, rf2 ; sub rf56, -1, rf53                        # 102 shrv | 117 load src
-    sub rf44, rf10, rf54 ; add rf46, rf44, rf46                     # 102 sub | 117 p
-    max rf44, rf44, 0 ; add rf54, rf9, rf46                         # 102 limit | 117 p
-    min rf29, rf29, rf44 ; ldtmu.rf44                               # 103 amount | 117 load src
-    shr rf44, rf44, rf53 ; sub.ifa rf29, 0, rf29                    # 117 load src | 104 select
-    and tmuau, rf54, -4 ; add rf29, rf29, rf29                      # 117 p | 120 parts9 | uniform 0xfffffffb (vec3)
-    shl rf29, rf54, 3 ; add rf37, rf37, rf29                        # 117 p | 125 add
-    not rf48, rf29 ; thrsw ; ldtmu.rf54                             # 117 p | 117 load src
-    shr rf45, rf54, rf53 ; add rf54, rf54, rf54 ; ldtmu.rf53        # 117 load src
-    shl rf53, rf54, rf56 ; add rf54, rf53, rf53                     # 117 load src
-    shl rf53, rf54, rf56 ; add rf44, rf44, rf53 ; ldtmu.rf54        # 117 load src | 117 p
-    shr rf54, rf54, rf29 ; add rf45, rf45, rf53 ; ldtmu.rf53        # 117 p | 117 load src
-    shr rf56, rf53, rf29 ; v8dot rf29, rf44, 1                      # 117 p | 117 load src
-    min rf58, rf59, rf29 ; sub.pushc rf59, rf29, rf21               # 121 min | 104 parts10
-    and rf33, rf29, rf33 ; sub rf29, rf21, rf29 ; ldtmu.rf55        # 122 wrap | 119 size | 117 p
-    max rf33, rf38, rf33 ; add rf38, rf53, rf53                     # 122 max | 117 p
-    max rf29, rf59, rf29 ; add rf55, rf55, rf55                     # 119 size | 117 p
-    asr rf59, rf29, rf2 ; mov rf53, 0                               # 102 shrv | 126 select
-    shl rf59, rf38, rf48 ; sub rf38, rf10, rf59                     # 117 p | 102 sub
-    max rf38, rf38, 0 ; add rf54, rf54, rf59                        # 102 limit | 117 p
-    min rf29, rf29, rf38 ; v8dot rf38, rf54, 1                      # 103 amount | 117 p
-    shl rf48, rf55, rf48 ; sub.ifa rf29, 0, rf29                    # 117 p | 104 parts10
-    and rf29, rf38, rf43 ; add rf37, rf37, rf29 ; ldunifrf.rf43     # 122 wrap | 125 add | 61 sec | uniform 0x00000100
-    add rf48, rf56, rf48 ; sub.pushc rf56, rf38, rf21               # 117 p | 104 part
-    sub rf55, rf21, rf38 ; mov rf59, rf53                           # 119 size | 126 select
-    max rf55, rf56, rf55 ; mov rf56, rf51                           # 119 size | 129 select
-    asr rf60, rf55, rf2 ; v8dot rf61, rf1, rf43                     # 102 shrv | 117 load src
-    nop ; sub rf60, rf10, rf60                                      # 102 sub
-    max rf60, rf60, 0                                               # 102 limit
-    min rf55, rf55, rf60 ; v8dot rf60, rf24, rf43                   # 103 amount | 107 px
-    nop ; sub.ifa rf55, 0, rf55                                     # 104 part
-    add rf37, rf37, rf55 ; sub rf55, rf60, rf61                     # 125 total | 119 size
-    nop ; sub.pushn -, rf37, 0                                      # 126 select
-    nop ; add rf37, rf37, 8                                         # 126 add
-    nop ; sub.pushc -, 0, rf7                                       # 129 select
-    nop ; sub.andc -, 0, rf10                                       # 129 select
-    min.ifa rf53, rf58, rf38 ; mov.ifb rf59, 1                      # 129 select | 126 select
-    vfla rf59 ; sub rf37, rf37, rf59                                # 129 select | 126 sub
-    asr rf37, rf37, 4 ; sub.pushc rf38, rf61, rf60                  # 126 rounded | 104 select
-    max.ifb rf56, rf33, rf29 ; add rf21, rf21, rf37                 # 129 select | 129 add
-    max rf21, rf21, rf53 ; v8dot rf53, rf31, rf43                   # 129 max | 117 load src
-    min rf21, rf21, rf56 ; sub.pushc rf56, rf53, rf60               # 129 limited | 104 select
-    max rf38, rf38, rf55 ; sub rf55, rf60, rf53                     # 119 size
-    asr rf29, rf38, rf6 ; v8dot rf33, rf26, rf43                    # 102 shrv | 117 load src
-    min rf37, rf60, rf61 ; sub rf29, rf7, rf29                      # 121 min | 102 sub
-    max rf29, rf29, 0 ; sub rf58, rf60, rf33                        # 102 limit | 119 size
-    min rf29, rf38, rf29                                            # 103 amount
-    and rf61, rf61, rf51 ; sub.ifb rf29, 0, rf29                    # 122 wrap | 104 select
-    max rf61, rf60, rf61 ; smul24 rf29, rf29, rf13                  # 122 max | 120 parts0
-    min rf37, rf37, rf53 ; sub.pushc rf38, rf33, rf60               # 121 min | 104 select
-    max rf55, rf56, rf55 ; v8dot rf56, rf12, rf43                   # 119 size | 117 load src
-    and rf53, rf53, rf51                                            # 122 wrap
-    max rf53, rf61, rf53 ; sub rf61, rf60, rf56                     # 122 max | 119 size
-    asr rf62, rf55, rf6                                             # 102 shrv
-    min rf62, rf37, rf33 ; sub rf37, rf7, rf62                      # 121 min | 102 sub
-    max rf37, rf37, 0                                               # 102 limit
-    min rf37, rf55, rf37                                            # 103 amount
-    max rf38, rf38, rf58 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf37, rf33, rf51 ; smul24 rf33, rf37, rf13                  # 122 wrap | 120 parts1
-    max rf29, rf53, rf37 ; add rf33, rf29, rf33                     # 122 max | 125 add
-    asr rf37, rf38, rf6 ; sub.pushc rf53, rf56, rf60                # 102 shrv | 104 select
-    min rf62, rf62, rf56 ; sub rf37, rf7, rf37                      # 121 min | 102 sub
-    max rf37, rf37, 0 ; v8dot rf58, rf16, rf43                      # 102 limit | 117 load src
-    min rf37, rf38, rf37 ; sub rf38, rf60, rf58                     # 103 amount | 119 size
-    max rf53, rf53, rf61 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf56, rf56, rf51 ; smul24 rf37, rf37, rf11                  # 122 wrap | 120 parts2
-    max rf29, rf29, rf56 ; add rf33, rf33, rf37                     # 122 max | 125 add
-    asr rf37, rf53, rf6 ; sub.pushc rf56, rf58, rf60                # 102 shrv | 104 select
-    min rf62, rf62, rf58 ; sub rf37, rf7, rf37                      # 121 min | 102 sub
-    max rf37, rf37, 0 ; v8dot rf61, rf42, rf43                      # 102 limit | 117 load src
-    min rf37, rf53, rf37 ; sub rf53, rf60, rf61                     # 103 amount | 119 size
-    max rf38, rf56, rf38 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf58, rf58, rf51 ; smul24 rf37, rf37, rf11                  # 122 wrap | 120 parts3
-    max rf29, rf29, rf58 ; add rf33, rf33, rf37                     # 122 max | 125 add
-    asr rf37, rf38, rf2 ; sub.pushc rf58, rf61, rf60                # 102 shrv | 104 select
-    min rf62, rf62, rf61 ; sub rf37, rf10, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; v8dot rf56, rf19, rf43                      # 102 limit | 117 load src
-    min rf37, rf38, rf37 ; sub rf38, rf60, rf56                     # 103 amount | 119 size
-    max rf53, rf58, rf53 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf61, rf61, rf51 ; add rf37, rf37, rf37                     # 122 wrap | 120 parts4
-    max rf29, rf29, rf61 ; add rf33, rf33, rf37                     # 122 max | 125 add
-    asr rf37, rf53, rf2 ; sub.pushc rf61, rf56, rf60                # 102 shrv | 104 parts6
-    min rf62, rf62, rf56 ; sub rf37, rf10, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; v8dot rf58, rf39, rf43                      # 102 limit | 117 load src
-    min rf37, rf53, rf37 ; sub rf53, rf60, rf58                     # 103 amount | 119 size
-    max rf38, rf61, rf38 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf56, rf56, rf51 ; add rf37, rf37, rf37                     # 122 wrap | 120 parts5
-    max rf29, rf29, rf56 ; add rf33, rf33, rf37                     # 122 max | 125 add
-    asr rf37, rf38, rf2 ; sub.pushc rf56, rf58, rf60                # 102 shrv | 104 parts7
-    min rf62, rf62, rf58 ; sub rf37, rf10, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; v8dot rf61, rf47, rf43                      # 102 limit | 117 load src
-    min rf37, rf38, rf37 ; sub rf38, rf60, rf61                     # 103 amount | 119 size
-    max rf53, rf56, rf53 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 parts6
-    and rf33, rf58, rf51 ; add rf37, rf33, rf37                     # 122 wrap | 125 add
-    max rf29, rf29, rf33 ; sub.pushc rf33, rf61, rf60               # 122 max | 104 select
-    asr rf58, rf53, rf2 ; v8dot rf56, rf57, rf43                    # 102 shrv | 117 load src
-    min rf62, rf62, rf61 ; sub rf58, rf10, rf58                     # 121 min | 102 sub
-    max rf58, rf58, 0                                               # 102 limit
-    min rf53, rf53, rf58 ; sub rf58, rf60, rf56                     # 103 amount | 119 size
-    max rf33, rf33, rf38 ; sub.ifb rf53, 0, rf53                    # 119 size | 104 parts7
-    and rf37, rf61, rf51 ; add rf53, rf37, rf53                     # 122 wrap | 125 add
-    max rf29, rf29, rf37 ; sub.pushc rf37, rf56, rf60               # 122 max | 104 select
-    asr rf61, rf33, rf2 ; v8dot rf38, rf44, rf43                    # 102 shrv | 117 load src
-    min rf62, rf62, rf56 ; sub rf61, rf10, rf61                     # 121 min | 102 sub
-    max rf61, rf61, 0                                               # 102 limit
-    min rf33, rf33, rf61 ; v8dot rf43, rf54, rf43                   # 103 amount | 117 p
-    max rf37, rf37, rf58 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
-    and rf56, rf56, rf51 ; add rf33, rf33, rf33                     # 122 wrap | 120 parts8
-    max rf29, rf29, rf56 ; add rf33, rf53, rf33 ; ldunifrf.rf53     # 122 max | 125 add | 60 pri | uniform 0x000000ff
-    asr rf56, rf37, rf2 ; sub.pushc rf58, rf38, rf60                # 102 shrv | 104 parts10
-    min rf62, rf62, rf38 ; sub rf56, rf10, rf56                     # 121 min | 102 sub
-    max rf56, rf56, 0 ; sub rf61, rf60, rf38                        # 102 limit | 119 size
-    min rf37, rf37, rf56 ; sub rf56, rf60, rf43                     # 103 amount | 119 size
-    max rf58, rf58, rf61 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf38, rf38, rf51 ; add rf37, rf37, rf37                     # 122 wrap | 120 parts9
-    max rf29, rf29, rf38 ; add rf33, rf33, rf37 ; ldunifrf.rf37     # 122 max | 125 add | 62 damping | uniform 0x00010000
-    and rf38, rf43, rf51 ; sub.pushc rf51, rf43, rf60               # 122 wrap | 104 part
-    asr rf61, rf58, rf2                                             # 102 shrv
-    max rf56, rf51, rf56 ; sub rf51, rf10, rf61                     # 119 size | 102 sub
-    max rf51, rf51, 0 ; mov rf53, rf53                              # 102 limit | 129 select
-    min rf51, rf58, rf51 ; mov rf58, 0                              # 103 amount | 126 select
-    asr rf61, rf56, rf2 ; sub.ifb rf51, 0, rf51                     # 102 shrv | 104 parts10
-    add rf51, rf33, rf51 ; sub rf33, rf10, rf61                     # 125 add | 102 sub
-    max rf33, rf33, 0 ; mov rf61, rf58                              # 102 limit | 126 select
-    min rf33, rf56, rf33 ; v8dot rf56, rf1, rf37                    # 103 amount | 117 load src
-    nop ; sub.ifa rf33, 0, rf33                                     # 104 part
-    add rf33, rf51, rf33 ; v8dot rf51, rf24, rf37                   # 125 total | 107 px
-    nop ; sub.pushn -, rf33, 0                                      # 126 select
-    add rf33, rf33, 8 ; mov.pushz -, rf59                           # 126 add | 129 select
-    min.ifna rf58, rf62, rf43 ; mov.ifb rf61, 1                     # 129 select | 126 select
-    max.ifna rf53, rf29, rf38 ; sub rf29, rf33, rf61                # 129 select | 126 sub
-    asr rf29, rf29, 4 ; sub.pushc rf33, rf56, rf51                  # 126 rounded | 104 select
-    min rf60, rf51, rf56 ; add rf29, rf60, rf29 ; ldunifrf.rf38     # 121 min | 129 add | 60 pri | uniform 0x000000ff
-    max rf29, rf29, rf58 ; sub rf58, rf51, rf56                     # 129 max | 119 size
-    min rf29, rf29, rf53 ; v8dot rf53, rf31, rf37                   # 129 limited | 117 load src
-    vpack rf21, rf21, rf29 ; sub.pushc rf29, rf53, rf51             # 130 store dst | 104 select
-    max rf33, rf33, rf58 ; sub rf58, rf51, rf53                     # 119 size
-    asr rf61, rf33, rf6 ; v8dot rf43, rf26, rf37                    # 102 shrv | 117 load src
-    and rf61, rf56, rf38 ; sub rf56, rf7, rf61                      # 122 wrap | 102 sub
-    max rf56, rf56, 0 ; sub rf62, rf51, rf43                        # 102 limit | 119 size
-    min rf33, rf33, rf56                                            # 103 amount
-    max rf61, rf51, rf61 ; sub.ifb rf33, 0, rf33                    # 122 max | 104 select
-    min rf60, rf60, rf53 ; smul24 rf33, rf33, rf13                  # 121 min | 120 parts0
-    max rf29, rf29, rf58 ; sub.pushc rf58, rf43, rf51               # 119 size | 104 select
-    and rf53, rf53, rf38 ; v8dot rf56, rf12, rf37                   # 122 wrap | 117 load src
-    max rf53, rf61, rf53 ; sub rf61, rf51, rf56                     # 122 max | 119 size
-    asr rf55, rf29, rf6                                             # 102 shrv
-    min rf60, rf60, rf43 ; sub rf55, rf7, rf55                      # 121 min | 102 sub
-    max rf55, rf55, 0                                               # 102 limit
-    min rf29, rf29, rf55                                            # 103 amount
-    max rf58, rf58, rf62 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf43, rf43, rf38 ; smul24 rf29, rf29, rf13                  # 122 wrap | 120 parts1
-    max rf29, rf53, rf43 ; add rf33, rf33, rf29                     # 122 max | 125 add
-    asr rf43, rf58, rf6 ; sub.pushc rf53, rf56, rf51                # 102 shrv | 104 select
-    min rf60, rf60, rf56 ; sub rf43, rf7, rf43                      # 121 min | 102 sub
-    max rf43, rf43, 0 ; v8dot rf62, rf16, rf37                      # 102 limit | 117 load src
-    min rf43, rf58, rf43 ; sub rf58, rf51, rf62                     # 103 amount | 119 size
-    max rf53, rf53, rf61 ; sub.ifb rf43, 0, rf43                    # 119 size | 104 select
-    and rf56, rf56, rf38 ; smul24 rf43, rf43, rf11                  # 122 wrap | 120 parts2
-    max rf29, rf29, rf56 ; add rf33, rf33, rf43                     # 122 max | 125 add
-    asr rf43, rf53, rf6 ; sub.pushc rf56, rf62, rf51                # 102 shrv | 104 select
-    min rf60, rf60, rf62 ; sub rf43, rf7, rf43                      # 121 min | 102 sub
-    max rf43, rf43, 0 ; v8dot rf61, rf42, rf37                      # 102 limit | 117 load src
-    min rf43, rf53, rf43 ; sub rf53, rf51, rf61                     # 103 amount | 119 size
-    max rf56, rf56, rf58 ; sub.ifb rf43, 0, rf43                    # 119 size | 104 select
-    and rf62, rf62, rf38 ; smul24 rf43, rf43, rf11                  # 122 wrap | 120 parts3
-    max rf29, rf29, rf62 ; add rf33, rf33, rf43                     # 122 max | 125 add
-    asr rf43, rf56, rf2 ; sub.pushc rf62, rf61, rf51                # 102 shrv | 104 select
-    min rf60, rf60, rf61 ; sub rf43, rf10, rf43                     # 121 min | 102 sub
-    max rf43, rf43, 0 ; v8dot rf58, rf19, rf37                      # 102 limit | 117 load src
-    min rf43, rf56, rf43 ; sub rf56, rf51, rf58                     # 103 amount | 119 size
-    max rf53, rf62, rf53 ; sub.ifb rf43, 0, rf43                    # 119 size | 104 select
-    and rf61, rf61, rf38 ; add rf43, rf43, rf43                     # 122 wrap | 120 parts4
-    max rf29, rf29, rf61 ; add rf33, rf33, rf43                     # 122 max | 125 add
-    asr rf43, rf53, rf2 ; sub.pushc rf61, rf58, rf51                # 102 shrv | 104 parts6
-    min rf60, rf60, rf58 ; sub rf43, rf10, rf43                     # 121 min | 102 sub
-    max rf43, rf43, 0 ; v8dot rf62, rf39, rf37                      # 102 limit | 117 load src
-    min rf43, rf53, rf43 ; sub rf53, rf51, rf62                     # 103 amount | 119 size
-    max rf56, rf61, rf56 ; sub.ifb rf43, 0, rf43                    # 119 size | 104 select
-    and rf58, rf58, rf38 ; add rf43, rf43, rf43                     # 122 wrap | 120 parts5
-    max rf29, rf29, rf58 ; add rf33, rf33, rf43                     # 122 max | 125 add
-    asr rf43, rf56, rf2 ; sub.pushc rf58, rf62, rf51                # 102 shrv | 104 parts7
-    min rf60, rf60, rf62 ; sub rf43, rf10, rf43                     # 121 min | 102 sub
-    max rf43, rf43, 0 ; v8dot rf61, rf47, rf37                      # 102 limit | 117 load src
-    min rf43, rf56, rf43 ; sub rf56, rf51, rf61                     # 103 amount | 119 size
-    max rf53, rf58, rf53 ; sub.ifb rf43, 0, rf43                    # 119 size | 104 parts6
-    and rf33, rf62, rf38 ; add rf43, rf33, rf43                     # 122 wrap | 125 add
-    max rf29, rf29, rf33 ; sub.pushc rf33, rf61, rf51               # 122 max | 104 select
-    asr rf62, rf53, rf2 ; v8dot rf58, rf57, rf37                    # 102 shrv | 117 load src
-    min rf62, rf60, rf61 ; sub rf60, rf10, rf62                     # 121 min | 102 sub
-    max rf60, rf60, 0                                               # 102 limit
-    min rf53, rf53, rf60 ; sub rf60, rf51, rf58                     # 103 amount | 119 size
-    max rf33, rf33, rf56 ; sub.ifb rf53, 0, rf53                    # 119 size | 104 parts7
-    and rf43, rf61, rf38 ; add rf53, rf43, rf53                     # 122 wrap | 125 add
-    max rf29, rf29, rf43 ; sub.pushc rf43, rf58, rf51               # 122 max | 104 select
-    asr rf61, rf33, rf2 ; v8dot rf56, rf44, rf37                    # 102 shrv | 117 load src
-    min rf62, rf62, rf58 ; sub rf61, rf10, rf61                     # 121 min | 102 sub
-    max rf61, rf61, 0                                               # 102 limit
-    min rf33, rf33, rf61 ; v8dot rf37, rf54, rf37                   # 103 amount | 117 p
-    max rf43, rf43, rf60 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
-    and rf58, rf58, rf38 ; add rf33, rf33, rf33                     # 122 wrap | 120 parts8
-    max rf29, rf29, rf58 ; add rf33, rf53, rf33 ; ldunifrf.rf53     # 122 max | 125 add | 60 pri | uniform 0x000000ff
-    asr rf58, rf43, rf2 ; sub.pushc rf60, rf56, rf51                # 102 shrv | 104 parts10
-    min rf62, rf62, rf56 ; sub rf58, rf10, rf58                     # 121 min | 102 sub
-    max rf58, rf58, 0 ; sub rf61, rf51, rf56                        # 102 limit | 119 size
-    min rf43, rf43, rf58 ; sub rf58, rf51, rf37                     # 103 amount | 119 size
-    max rf60, rf60, rf61 ; sub.ifb rf43, 0, rf43                    # 119 size | 104 select
-    and rf56, rf56, rf38 ; add rf43, rf43, rf43                     # 122 wrap | 120 parts9
-    max rf29, rf29, rf56 ; add rf33, rf33, rf43 ; ldunifrf.rf43     # 122 max | 125 add | 63 dir | uniform 0x01000000
-    and rf56, rf37, rf38 ; sub.pushc rf38, rf37, rf51               # 122 wrap | 104 part
-    asr rf61, rf60, rf2                                             # 102 shrv
-    max rf58, rf38, rf58 ; sub rf38, rf10, rf61                     # 119 size | 102 sub
-    max rf38, rf38, 0 ; mov rf61, rf53                              # 102 limit | 129 select
-    min rf38, rf60, rf38 ; mov rf60, 0                              # 103 amount | 126 select
-    asr rf55, rf58, rf2 ; sub.ifb rf38, 0, rf38                     # 102 shrv | 104 parts10
-    add rf38, rf33, rf38 ; sub rf33, rf10, rf55                     # 125 add | 102 sub
-    max rf33, rf33, 0 ; mov rf55, rf60                              # 102 limit | 126 select
-    min rf33, rf58, rf33                                            # 103 amount
-    nop ; sub.ifa rf33, 0, rf33                                     # 104 part
-    shr rf33, rf1, -8 ; add rf1, rf38, rf33                         # 117 load src | 125 total
-    sub.pushn -, rf1, 0 ; v8dot rf24, rf24, rf43                    # 126 select | 107 px
-    add rf1, rf1, 8 ; mov.pushz -, rf59                             # 126 add | 129 select
-    min.ifna rf60, rf62, rf37 ; mov.ifb rf55, 1                     # 129 select | 126 select
-    max.ifna rf61, rf29, rf56 ; sub rf1, rf1, rf55                  # 129 select | 126 sub
-    asr rf1, rf1, 4 ; v8dot rf31, rf31, rf43                        # 126 rounded | 117 load src
-    min rf51, rf24, rf33 ; add rf1, rf51, rf1                       # 121 min | 129 add
-    max rf1, rf1, rf60 ; v8dot rf26, rf26, rf43                     # 129 max | 117 load src
-    min rf1, rf1, rf61 ; v8dot rf12, rf12, rf43                     # 129 limited | 117 load src
-    and rf16, rf33, rf53 ; v8dot rf61, rf16, rf43                   # 122 wrap | 117 load src
-    max rf16, rf24, rf16 ; v8dot rf42, rf42, rf43                   # 122 max | 117 load src
-    min rf19, rf51, rf31 ; v8dot rf51, rf19, rf43                   # 121 min | 117 load src
-    min rf19, rf19, rf26 ; v8dot rf39, rf39, rf43                   # 121 min | 117 load src
-    min rf19, rf19, rf12 ; v8dot rf47, rf47, rf43                   # 121 min | 117 load src
-    min rf19, rf19, rf61 ; v8dot rf57, rf57, rf43                   # 121 min | 117 load src
-    min rf19, rf19, rf42 ; v8dot rf44, rf44, rf43                   # 121 min | 117 load src
-    min rf60, rf19, rf51 ; sub.pushc rf19, rf33, rf24               # 121 min | 104 select
-    min rf60, rf60, rf39 ; sub rf33, rf24, rf33                     # 121 min | 119 size
-    max rf19, rf19, rf33 ; v8dot rf33, rf54, rf43                   # 119 size | 117 p
-    asr rf43, rf19, rf6 ; sub.pushc rf54, rf31, rf24                # 102 shrv | 104 select
-    min rf60, rf60, rf47 ; sub rf43, rf7, rf43                      # 121 min | 102 sub
-    max rf43, rf43, 0 ; sub rf29, rf24, rf31                        # 102 limit | 119 size
-    min rf19, rf19, rf43 ; sub rf43, rf24, rf26                     # 103 amount | 119 size
-    min rf60, rf60, rf57 ; sub.ifb rf19, 0, rf19                    # 121 min | 104 select
-    min rf60, rf60, rf44 ; smul24 rf19, rf19, rf13                  # 121 min | 120 parts0
-    max rf29, rf54, rf29 ; sub.pushc rf54, rf26, rf24               # 119 size | 104 select
-    and rf31, rf31, rf53 ; sub rf55, rf24, rf12                     # 122 wrap | 119 size
-    max rf16, rf16, rf31 ; sub rf31, rf24, rf61                     # 122 max | 119 size
-    asr rf56, rf29, rf6                                             # 102 shrv
-    max rf54, rf54, rf43 ; sub rf43, rf7, rf56                      # 119 size | 102 sub
-    max rf43, rf43, 0 ; sub rf56, rf24, rf42                        # 102 limit | 119 size
-    min rf29, rf29, rf43                                            # 103 amount
-    and rf26, rf26, rf53 ; sub.ifb rf29, 0, rf29                    # 122 wrap | 104 select
-    max rf26, rf16, rf26 ; smul24 rf16, rf29, rf13                  # 122 max | 120 parts1
-    asr rf16, rf54, rf6 ; add rf19, rf19, rf16                      # 102 shrv | 125 add
-    and rf29, rf12, rf53 ; sub rf16, rf7, rf16                      # 122 wrap | 102 sub
-    max rf12, rf16, 0 ; sub.pushc rf16, rf12, rf24                  # 102 limit | 104 select
-    min rf12, rf54, rf12 ; sub rf54, rf24, rf51                     # 103 amount | 119 size
-    max rf16, rf16, rf55 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 select
-    max rf26, rf26, rf29 ; smul24 rf12, rf12, rf11                  # 122 max | 120 parts2
-    asr rf12, rf16, rf6 ; add rf19, rf19, rf12                      # 102 shrv | 125 add
-    and rf29, rf61, rf53 ; sub rf12, rf7, rf12                      # 122 wrap | 102 sub
-    max rf12, rf12, 0 ; sub.pushc rf61, rf61, rf24                  # 102 limit | 104 select
-    min rf12, rf16, rf12 ; sub rf16, rf24, rf39                     # 103 amount | 119 size
-    max rf31, rf61, rf31 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 select
-    max rf26, rf26, rf29 ; smul24 rf12, rf12, rf11                  # 122 max | 120 parts3
-    asr rf12, rf31, rf2 ; add rf19, rf19, rf12                      # 102 shrv | 125 add
-    and rf29, rf42, rf53 ; sub rf12, rf10, rf12                     # 122 wrap | 102 sub
-    max rf12, rf12, 0 ; sub.pushc rf42, rf42, rf24                  # 102 limit | 104 select
-    min rf12, rf31, rf12 ; sub rf31, rf24, rf47                     # 103 amount | 119 size
-    max rf42, rf42, rf56 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 select
-    max rf26, rf26, rf29 ; add rf12, rf12, rf12                     # 122 max | 120 parts4
-    asr rf12, rf42, rf2 ; add rf19, rf19, rf12                      # 102 shrv | 125 add
-    and rf29, rf51, rf53 ; sub rf12, rf10, rf12                     # 122 wrap | 102 sub
-    max rf12, rf12, 0 ; sub.pushc rf51, rf51, rf24                  # 102 limit | 104 parts6
-    min rf12, rf42, rf12 ; sub rf42, rf24, rf57                     # 103 amount | 119 size
-    max rf51, rf51, rf54 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 select
-    max rf26, rf26, rf29 ; add rf12, rf12, rf12 ; ldunifrf.rf29     # 122 max | 120 parts5 | 60 pri | uniform 0x000000ff
-    asr rf12, rf51, rf2 ; add rf19, rf19, rf12                      # 102 shrv | 125 add
-    and rf54, rf39, rf53 ; sub rf12, rf10, rf12                     # 122 wrap | 102 sub
-    max rf12, rf12, 0 ; sub.pushc rf39, rf39, rf24                  # 102 limit | 104 parts7
-    min rf12, rf51, rf12 ; sub rf51, rf24, rf44                     # 103 amount | 119 size
-    max rf16, rf39, rf16 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 parts6
-    max rf12, rf26, rf54 ; add rf19, rf19, rf12                     # 122 max | 125 add
-    asr rf26, rf16, rf2 ; sub.pushc rf54, rf47, rf24                # 102 shrv | 104 select
-    max rf31, rf54, rf31 ; sub rf26, rf10, rf26                     # 119 size | 102 sub
-    max rf26, rf26, 0 ; sub rf54, rf24, rf33                        # 102 limit | 119 size
-    min rf16, rf16, rf26 ; mov rf26, 0                              # 103 amount | 126 select
-    and rf47, rf47, rf53 ; sub.ifb rf16, 0, rf16                    # 122 wrap | 104 parts7
-    max rf12, rf12, rf47 ; add rf16, rf19, rf16                     # 122 max | 125 add
-    asr rf19, rf31, rf2 ; sub.pushc rf47, rf57, rf24                # 102 shrv | 104 select
-    max rf42, rf47, rf42 ; sub rf19, rf10, rf19                     # 119 size | 102 sub
-    max rf19, rf19, 0 ; mov rf47, rf26                              # 102 limit | 126 select
-    min rf19, rf31, rf19 ; mov rf31, rf29                           # 103 amount | 129 select
-    and rf57, rf57, rf53 ; sub.ifb rf19, 0, rf19                    # 122 wrap | 104 select
-    max rf19, rf12, rf57 ; add rf12, rf19, rf19                     # 122 max | 120 parts8
-    asr rf12, rf42, rf2 ; add rf16, rf16, rf12                      # 102 shrv | 125 add
-    and rf57, rf44, rf53 ; sub rf12, rf10, rf12                     # 122 wrap | 102 sub
-    max rf12, rf12, 0 ; sub.pushc rf44, rf44, rf24                  # 102 limit | 104 parts10
-    min rf12, rf42, rf12 ; v8dot rf42, rf17, 1                      # 103 amount | 117 load src
-    max rf44, rf44, rf51 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 select
-    max rf19, rf19, rf57 ; add rf12, rf12, rf12                     # 122 max | 120 parts9
-    and rf12, rf33, rf53 ; add rf16, rf16, rf12                     # 122 wrap | 125 add
-    asr rf53, rf44, rf2 ; sub.pushc rf57, rf33, rf24                # 102 shrv | 104 part
-    max rf54, rf57, rf54 ; sub rf53, rf10, rf53                     # 119 size | 102 sub
-    max rf53, rf53, 0                                               # 102 limit
-    min rf44, rf44, rf53 ; v8dot rf53, rf18, 1                      # 103 amount | 107 px
-    asr rf57, rf54, rf2 ; sub.ifb rf44, 0, rf44                     # 102 shrv | 104 parts10
-    min rf44, rf53, rf42 ; add rf16, rf16, rf44                     # 121 min | 125 add
-    and rf51, rf42, rf29 ; sub rf57, rf10, rf57                     # 122 wrap | 102 sub
-    max rf57, rf57, 0 ; sub rf39, rf53, rf42                        # 102 limit | 119 size
-    min rf54, rf54, rf57 ; v8dot rf57, rf22, 1                      # 103 amount | 117 load src
-    max rf51, rf53, rf51 ; sub.ifa rf54, 0, rf54                    # 122 max | 104 part
-    min rf44, rf44, rf57 ; add rf16, rf16, rf54                     # 121 min | 125 total
-    and rf54, rf57, rf29 ; sub.pushn -, rf16, 0                     # 122 wrap | 126 select
-    max rf51, rf51, rf54 ; add rf16, rf16, 8                        # 122 max | 126 add
-    mov.pushz -, rf59 ; mov.ifa rf47, 1                             # 129 select | 126 select
-    min.ifna rf26, rf60, rf33 ; sub rf16, rf16, rf47                # 129 select | 126 sub
-    asr rf16, rf16, 4 ; sub.pushc rf42, rf42, rf53                  # 126 rounded | 104 select
-    max.ifnb rf31, rf19, rf12 ; add rf12, rf24, rf16                # 129 select | 129 add
-    max rf12, rf12, rf26 ; sub.pushc rf26, rf57, rf53               # 129 max | 104 select
-    min rf12, rf12, rf31 ; sub rf31, rf53, rf57                     # 129 limited | 119 size
-    vpack rf1, rf1, rf12 ; v8dot rf12, rf20, 1                      # 130 store dst | 117 load src
-    max rf39, rf42, rf39 ; sub rf42, rf53, rf12                     # 119 size
-    asr rf57, rf39, rf6 ; v8dot rf16, rf28, 1                       # 102 shrv | 117 load src
-    max rf31, rf26, rf31 ; sub rf26, rf7, rf57                      # 119 size | 102 sub
-    max rf26, rf26, 0 ; sub rf57, rf53, rf16                        # 102 limit | 119 size
-    min rf26, rf39, rf26 ; v8dot rf39, rf41, 1                      # 103 amount | 117 load src
-    asr rf19, rf31, rf6 ; sub.ifb rf26, 0, rf26                     # 102 shrv | 104 select
-    min rf44, rf44, rf12 ; smul24 rf26, rf26, rf13                  # 121 min | 120 parts0
-    and rf24, rf12, rf29 ; sub rf19, rf7, rf19                      # 122 wrap | 102 sub
-    max rf12, rf19, 0 ; sub.pushc rf19, rf12, rf53                  # 102 limit | 104 select
-    min rf12, rf31, rf12 ; sub rf31, rf53, rf39                     # 103 amount | 119 size
-    max rf19, rf19, rf42 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 select
-    max rf24, rf51, rf24 ; smul24 rf12, rf12, rf13                  # 122 max | 120 parts1
-    asr rf12, rf19, rf6 ; add rf26, rf26, rf12                      # 102 shrv | 125 add
-    min rf44, rf44, rf16 ; sub rf12, rf7, rf12                      # 121 min | 102 sub
-    max rf12, rf12, 0 ; sub.pushc rf51, rf16, rf53                  # 102 limit | 104 select
-    min rf12, rf19, rf12 ; v8dot rf19, rf8, 1                       # 103 amount | 117 load src
-    max rf51, rf51, rf57 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 select
-    and rf16, rf16, rf29 ; smul24 rf12, rf12, rf11                  # 122 wrap | 120 parts2
-    max rf12, rf24, rf16 ; add rf16, rf26, rf12 ; ldunifrf.rf24     # 122 max | 125 add | 60 pri | uniform 0x000000ff
-    asr rf26, rf51, rf6 ; sub.pushc rf57, rf39, rf53                # 102 shrv | 104 select
-    min rf44, rf44, rf39 ; sub rf26, rf7, rf26                      # 121 min | 102 sub
-    max rf26, rf26, 0 ; sub rf42, rf53, rf19                        # 102 limit | 119 size
-    min rf26, rf51, rf26 ; v8dot rf51, rf32, 1                      # 103 amount | 117 load src
-    max rf31, rf57, rf31 ; sub.ifb rf26, 0, rf26                    # 119 size | 104 select
-    and rf39, rf39, rf29 ; smul24 rf26, rf26, rf11                  # 122 wrap | 120 parts3
-    max rf12, rf12, rf39 ; add rf16, rf16, rf26 ; ldunifrf.rf26     # 122 max | 125 add | 61 sec | uniform 0x00000100
-    asr rf39, rf31, rf2 ; sub.pushc rf57, rf19, rf53                # 102 shrv | 104 select
-    min rf44, rf44, rf19 ; sub rf39, rf10, rf39                     # 121 min | 102 sub
-    max rf39, rf39, 0 ; sub rf33, rf53, rf51                        # 102 limit | 119 size
-    min rf31, rf31, rf39 ; v8dot rf39, rf23, 1                      # 103 amount | 117 load src
-    max rf42, rf57, rf42 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    and rf31, rf19, rf29 ; add rf19, rf31, rf31                     # 122 wrap | 120 parts4
-    max rf12, rf12, rf31 ; add rf16, rf16, rf19                     # 122 max | 125 add
-    asr rf19, rf42, rf2 ; sub.pushc rf31, rf51, rf53                # 102 shrv | 104 parts6
-    min rf44, rf44, rf51 ; sub rf19, rf10, rf19                     # 121 min | 102 sub
-    max rf19, rf19, 0 ; sub rf57, rf53, rf39                        # 102 limit | 119 size
-    min rf19, rf42, rf19 ; v8dot rf42, rf52, 1                      # 103 amount | 117 load src
-    max rf31, rf31, rf33 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
-    and rf51, rf51, rf29 ; add rf19, rf19, rf19                     # 122 wrap | 120 parts5
-    max rf12, rf12, rf51 ; add rf16, rf16, rf19                     # 122 max | 125 add
-    asr rf19, rf31, rf2 ; sub.pushc rf51, rf39, rf53                # 102 shrv | 104 parts7
-    min rf44, rf44, rf39 ; sub rf19, rf10, rf19                     # 121 min | 102 sub
-    max rf19, rf19, 0 ; sub rf33, rf53, rf42                        # 102 limit | 119 size
-    min rf19, rf31, rf19 ; v8dot rf31, rf25, 1                      # 103 amount | 117 load src
-    max rf51, rf51, rf57 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 parts6
-    and rf16, rf39, rf29 ; add rf19, rf16, rf19                     # 122 wrap | 125 add
-    max rf12, rf12, rf16 ; sub.pushc rf16, rf42, rf53               # 122 max | 104 select
-    asr rf39, rf51, rf2 ; sub rf57, rf53, rf31                      # 102 shrv | 119 size
-    min rf44, rf44, rf42 ; sub rf39, rf10, rf39                     # 121 min | 102 sub
-    max rf39, rf39, 0 ; mov rf47, rf24                              # 102 limit | 129 select
-    min rf39, rf51, rf39 ; v8dot rf51, rf45, 1                      # 103 amount | 117 load src
-    max rf16, rf16, rf33 ; sub.ifb rf39, 0, rf39                    # 119 size | 104 parts7
-    and rf19, rf42, rf29 ; add rf39, rf19, rf39                     # 122 wrap | 125 add
-    max rf12, rf12, rf19 ; sub.pushc rf19, rf31, rf53               # 122 max | 104 select
-    asr rf42, rf16, rf2 ; sub rf33, rf53, rf51                      # 102 shrv | 119 size
-    min rf44, rf44, rf31 ; sub rf42, rf10, rf42                     # 121 min | 102 sub
-    max rf42, rf42, 0 ; v8dot rf60, rf17, rf26                      # 102 limit | 117 load src
-    min rf16, rf16, rf42 ; v8dot rf42, rf48, 1                      # 103 amount | 117 p
-    max rf19, rf19, rf57 ; sub.ifb rf16, 0, rf16                    # 119 size | 104 select
-    and rf31, rf31, rf29 ; add rf16, rf16, rf16                     # 122 wrap | 120 parts8
-    max rf12, rf12, rf31 ; add rf16, rf39, rf16                     # 122 max | 125 add
-    asr rf31, rf19, rf2 ; sub.pushc rf39, rf51, rf53                # 102 shrv | 104 parts10
-    min rf44, rf44, rf51 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
-    max rf31, rf31, 0 ; sub rf57, rf53, rf42                        # 102 limit | 119 size
-    min rf19, rf19, rf31 ; mov rf31, 0                              # 103 amount | 126 select
-    max rf33, rf39, rf33 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
-    and rf51, rf51, rf29 ; add rf19, rf19, rf19                     # 122 wrap | 120 parts9
-    max rf12, rf12, rf51 ; add rf16, rf16, rf19                     # 122 max | 125 add
-    asr rf19, rf33, rf2 ; sub.pushc rf51, rf42, rf53                # 102 shrv | 104 part
-    and rf29, rf42, rf29 ; sub rf19, rf10, rf19                     # 122 wrap | 102 sub
-    max rf19, rf19, 0 ; mov rf39, rf31                              # 102 limit | 126 select
-    min rf19, rf33, rf19 ; v8dot rf33, rf18, rf26                   # 103 amount | 107 px
-    max rf51, rf51, rf57 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 parts10
-    asr rf16, rf51, rf2 ; add rf19, rf16, rf19                      # 102 shrv | 125 add
-    min rf57, rf33, rf60 ; sub rf16, rf10, rf16                     # 121 min | 102 sub
-    max rf16, rf16, 0 ; sub rf54, rf33, rf60                        # 102 limit | 119 size
-    min rf16, rf51, rf16 ; v8dot rf51, rf22, rf26                   # 103 amount | 117 load src
-    and rf56, rf60, rf24 ; sub.ifa rf16, 0, rf16                    # 122 wrap | 104 part
-    max rf19, rf33, rf56 ; add rf16, rf19, rf16                     # 122 max | 125 total
-    min rf57, rf57, rf51 ; sub.pushn -, rf16, 0                     # 121 min | 126 select
-    and rf56, rf51, rf24 ; add rf16, rf16, 8                        # 122 wrap | 126 add
-    max rf19, rf19, rf56 ; mov.pushz -, rf59                        # 122 max | 129 select
-    min.ifna rf31, rf44, rf42 ; mov.ifb rf39, 1                     # 129 select | 126 select
-    max.ifna rf47, rf12, rf29 ; sub rf12, rf16, rf39                # 129 select | 126 sub
-    asr rf12, rf12, 4 ; sub.pushc rf60, rf60, rf33                  # 126 rounded | 104 select
-    max rf53, rf60, rf54 ; add rf12, rf53, rf12                     # 119 size | 129 add
-    max rf12, rf12, rf31 ; sub.pushc rf31, rf51, rf33               # 129 max | 104 select
-    min rf12, rf12, rf47 ; sub rf47, rf33, rf51                     # 129 limited | 119 size
-    asr rf51, rf53, rf6 ; v8dot rf54, rf20, rf26                    # 102 shrv | 117 load src
-    max rf47, rf31, rf47 ; sub rf31, rf7, rf51                      # 119 size | 102 sub
-    max rf31, rf31, 0 ; sub rf51, rf33, rf54                        # 102 limit | 119 size
-    min rf31, rf53, rf31 ; v8dot rf53, rf28, rf26                   # 103 amount | 117 load src
-    asr rf60, rf47, rf6 ; sub.ifb rf31, 0, rf31                     # 102 shrv | 104 select
-    min rf57, rf57, rf54 ; smul24 rf31, rf31, rf13                  # 121 min | 120 parts0
-    and rf16, rf54, rf24 ; sub rf60, rf7, rf60                      # 122 wrap | 102 sub
-    max rf54, rf60, 0 ; sub.pushc rf60, rf54, rf33                  # 102 limit | 104 select
-    min rf47, rf47, rf54 ; sub rf54, rf33, rf53                     # 103 amount | 119 size
-    max rf51, rf60, rf51 ; sub.ifb rf47, 0, rf47                    # 119 size | 104 select
-    max rf19, rf19, rf16 ; smul24 rf16, rf47, rf13                  # 122 max | 120 parts1
-    asr rf16, rf51, rf6 ; add rf31, rf31, rf16                      # 102 shrv | 125 add
-    min rf57, rf57, rf53 ; sub rf16, rf7, rf16                      # 121 min | 102 sub
-    max rf16, rf16, 0 ; sub.pushc rf47, rf53, rf33                  # 102 limit | 104 select
-    min rf16, rf51, rf16 ; v8dot rf51, rf41, rf26                   # 103 amount | 117 load src
-    max rf47, rf47, rf54 ; sub.ifb rf16, 0, rf16                    # 119 size | 104 select
-    and rf53, rf53, rf24 ; smul24 rf16, rf16, rf11                  # 122 wrap | 120 parts2
-    max rf16, rf19, rf53 ; add rf19, rf31, rf16 ; ldunifrf.rf31     # 122 max | 125 add | 60 pri | uniform 0x000000ff
-    asr rf53, rf47, rf6 ; sub.pushc rf54, rf51, rf33                # 102 shrv | 104 select
-    min rf57, rf57, rf51 ; sub rf53, rf7, rf53                      # 121 min | 102 sub
-    max rf53, rf53, 0 ; sub rf60, rf33, rf51                        # 102 limit | 119 size
-    min rf47, rf47, rf53 ; v8dot rf53, rf8, rf26                    # 103 amount | 117 load src
-    max rf54, rf54, rf60 ; sub.ifb rf47, 0, rf47                    # 119 size | 104 select
-    and rf51, rf51, rf24 ; smul24 rf47, rf47, rf11                  # 122 wrap | 120 parts3
-    max rf16, rf16, rf51 ; add rf19, rf19, rf47 ; ldunifrf.rf47     # 122 max | 125 add | 62 damping | uniform 0x00010000
-    asr rf51, rf54, rf2 ; sub.pushc rf60, rf53, rf33                # 102 shrv | 104 select
-    min rf57, rf57, rf53 ; sub rf51, rf10, rf51                     # 121 min | 102 sub
-    max rf51, rf51, 0 ; sub rf29, rf33, rf53                        # 102 limit | 119 size
-    min rf51, rf54, rf51 ; v8dot rf54, rf32, rf26                   # 103 amount | 117 load src
-    max rf29, rf60, rf29 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 select
-    and rf53, rf53, rf24 ; add rf51, rf51, rf51                     # 122 wrap | 120 parts4
-    max rf16, rf16, rf53 ; add rf19, rf19, rf51 ; ldunifrf.rf51     # 122 max | 125 add | 60 pri | uniform 0x000000ff
-    asr rf53, rf29, rf2 ; sub.pushc rf60, rf54, rf33                # 102 shrv | 104 parts6
-    min rf57, rf57, rf54 ; sub rf53, rf10, rf53                     # 121 min | 102 sub
-    max rf53, rf53, 0 ; sub rf39, rf33, rf54                        # 102 limit | 119 size
-    min rf29, rf29, rf53 ; v8dot rf53, rf23, rf26                   # 103 amount | 117 load src
-    max rf39, rf60, rf39 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf54, rf54, rf24 ; add rf29, rf29, rf29                     # 122 wrap | 120 parts5
-    max rf16, rf16, rf54 ; add rf19, rf19, rf29                     # 122 max | 125 add
-    asr rf29, rf39, rf2 ; sub.pushc rf54, rf53, rf33                # 102 shrv | 104 parts7
-    min rf57, rf57, rf53 ; sub rf29, rf10, rf29                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; sub rf60, rf33, rf53                        # 102 limit | 119 size
-    min rf29, rf39, rf29 ; v8dot rf39, rf52, rf26                   # 103 amount | 117 load src
-    max rf54, rf54, rf60 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts6
-    and rf19, rf53, rf24 ; add rf29, rf19, rf29                     # 122 wrap | 125 add
-    max rf16, rf16, rf19 ; sub.pushc rf19, rf39, rf33               # 122 max | 104 select
-    asr rf53, rf54, rf2 ; sub rf60, rf33, rf39                      # 102 shrv | 119 size
-    min rf57, rf57, rf39 ; sub rf53, rf10, rf53                     # 121 min | 102 sub
-    max rf53, rf53, 0 ; v8dot rf42, rf25, rf26                      # 102 limit | 117 load src
-    min rf53, rf54, rf53 ; sub rf54, rf33, rf42                     # 103 amount | 119 size
-    max rf19, rf19, rf60 ; sub.ifb rf53, 0, rf53                    # 119 size | 104 parts7
-    and rf29, rf39, rf24 ; add rf39, rf29, rf53                     # 122 wrap | 125 add
-    max rf16, rf16, rf29 ; sub.pushc rf29, rf42, rf33               # 122 max | 104 select
-    asr rf53, rf19, rf2 ; v8dot rf60, rf45, rf26                    # 102 shrv | 117 load src
-    min rf57, rf57, rf42 ; sub rf53, rf10, rf53                     # 121 min | 102 sub
-    max rf26, rf53, 0 ; v8dot rf53, rf48, rf26                      # 102 limit | 117 p
-    min rf19, rf19, rf26 ; sub rf26, rf33, rf60                     # 103 amount | 119 size
-    max rf29, rf29, rf54 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
-    and rf42, rf42, rf24 ; add rf19, rf19, rf19                     # 122 wrap | 120 parts8
-    max rf16, rf16, rf42 ; add rf19, rf39, rf19                     # 122 max | 125 add
-    asr rf39, rf29, rf2 ; sub.pushc rf42, rf60, rf33                # 102 shrv | 104 parts10
-    min rf57, rf57, rf60 ; sub rf39, rf10, rf39                     # 121 min | 102 sub
-    max rf39, rf39, 0 ; sub rf54, rf33, rf53                        # 102 limit | 119 size
-    min rf29, rf29, rf39 ; mov rf39, 0                              # 103 amount | 126 select
-    max rf26, rf42, rf26 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf60, rf60, rf24 ; add rf29, rf29, rf29                     # 122 wrap | 120 parts9
-    max rf16, rf16, rf60 ; add rf19, rf19, rf29                     # 122 max | 125 add
-    and rf29, rf53, rf24 ; sub.pushc rf24, rf53, rf33               # 122 wrap | 104 part
-    asr rf60, rf26, rf2 ; mov rf42, rf39                            # 102 shrv | 126 select
-    max rf54, rf24, rf54 ; sub rf24, rf10, rf60                     # 119 size | 102 sub
-    max rf24, rf24, 0 ; mov rf31, rf31                              # 102 limit | 129 select
-    min rf24, rf26, rf24 ; v8dot rf26, rf17, rf47                   # 103 amount | 117 load src
-    asr rf60, rf54, rf2 ; sub.ifb rf24, 0, rf24                     # 102 shrv | 104 parts10
-    and rf24, rf26, rf51 ; add rf19, rf19, rf24                     # 122 wrap | 125 add
-    sub rf60, rf10, rf60 ; v8dot rf44, rf18, rf47                   # 102 sub | 107 px
-    max rf60, rf60, 0 ; sub rf56, rf44, rf26                        # 102 limit | 119 size
-    min rf54, rf54, rf60 ; v8dot rf60, rf22, rf47                   # 103 amount | 117 load src
-    min rf61, rf44, rf26 ; sub.ifa rf54, 0, rf54                    # 121 min | 104 part
-    max rf24, rf44, rf24 ; add rf19, rf19, rf54                     # 122 max | 125 total
-    min rf61, rf61, rf60 ; sub.pushn -, rf19, 0                     # 121 min | 126 select
-    and rf54, rf60, rf51 ; add rf19, rf19, 8                        # 122 wrap | 126 add
-    max rf24, rf24, rf54 ; mov.pushz -, rf59                        # 122 max | 129 select
-    min.ifna rf39, rf57, rf53 ; mov.ifb rf42, 1                     # 129 select | 126 select
-    max.ifna rf31, rf16, rf29 ; sub rf16, rf19, rf42                # 129 select | 126 sub
-    asr rf16, rf16, 4 ; sub.pushc rf26, rf26, rf44                  # 126 rounded | 104 select
-    max rf26, rf26, rf56 ; add rf16, rf33, rf16                     # 119 size | 129 add
-    max rf16, rf16, rf39 ; sub.pushc rf39, rf60, rf44               # 129 max | 104 select
-    min rf16, rf16, rf31 ; sub rf31, rf44, rf60                     # 129 limited | 119 size
-    vpack rf12, rf12, rf16 ; v8dot rf16, rf20, rf47                 # 130 store dst | 117 load src
-    asr rf60, rf26, rf6 ; sub rf33, rf44, rf16                      # 102 shrv | 119 size
-    max rf39, rf39, rf31 ; sub rf31, rf7, rf60                      # 119 size | 102 sub
-    max rf31, rf31, 0 ; v8dot rf60, rf28, rf47                      # 102 limit | 117 load src
-    min rf26, rf26, rf31 ; sub rf31, rf44, rf60                     # 103 amount | 119 size
-    asr rf56, rf39, rf6 ; sub.ifb rf26, 0, rf26                     # 102 shrv | 104 select
-    min rf61, rf61, rf16 ; smul24 rf26, rf26, rf13                  # 121 min | 120 parts0
-    and rf19, rf16, rf51 ; sub rf56, rf7, rf56                      # 122 wrap | 102 sub
-    max rf16, rf56, 0 ; sub.pushc rf56, rf16, rf44                  # 102 limit | 104 select
-    min rf16, rf39, rf16 ; v8dot rf39, rf41, rf47                   # 103 amount | 117 load src
-    max rf33, rf56, rf33 ; sub.ifb rf16, 0, rf16                    # 119 size | 104 select
-    max rf19, rf24, rf19 ; smul24 rf16, rf16, rf13                  # 122 max | 120 parts1
-    asr rf16, rf33, rf6 ; add rf26, rf26, rf16                      # 102 shrv | 125 add
-    min rf61, rf61, rf60 ; sub rf16, rf7, rf16                      # 121 min | 102 sub
-    max rf16, rf16, 0 ; sub.pushc rf24, rf60, rf44                  # 102 limit | 104 select
-    min rf16, rf33, rf16 ; sub rf33, rf44, rf39                     # 103 amount | 119 size
-    max rf24, rf24, rf31 ; sub.ifb rf16, 0, rf16                    # 119 size | 104 select
-    and rf60, rf60, rf51 ; smul24 rf16, rf16, rf11                  # 122 wrap | 120 parts2
-    max rf16, rf19, rf60 ; add rf19, rf26, rf16 ; ldunifrf.rf26     # 122 max | 125 add | 60 pri | uniform 0x000000ff
-    asr rf60, rf24, rf6 ; sub.pushc rf31, rf39, rf44                # 102 shrv | 104 select
-    min rf61, rf61, rf39 ; sub rf60, rf7, rf60                      # 121 min | 102 sub
-    max rf60, rf60, 0 ; v8dot rf56, rf8, rf47                       # 102 limit | 117 load src
-    min rf24, rf24, rf60 ; sub rf60, rf44, rf56                     # 103 amount | 119 size
-    max rf31, rf31, rf33 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
-    and rf39, rf39, rf51 ; smul24 rf24, rf24, rf11                  # 122 wrap | 120 parts3
-    max rf16, rf16, rf39 ; add rf19, rf19, rf24 ; ldunifrf.rf24     # 122 max | 125 add | 63 dir | uniform 0x01000000
-    asr rf39, rf31, rf2 ; sub.pushc rf33, rf56, rf44                # 102 shrv | 104 select
-    min rf61, rf61, rf56 ; sub rf39, rf10, rf39                     # 121 min | 102 sub
-    max rf39, rf39, 0 ; v8dot rf29, rf32, rf47                      # 102 limit | 117 load src
-    min rf31, rf31, rf39 ; sub rf39, rf44, rf29                     # 103 amount | 119 size
-    max rf33, rf33, rf60 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    and rf56, rf56, rf51 ; add rf31, rf31, rf31                     # 122 wrap | 120 parts4
-    max rf16, rf16, rf56 ; add rf19, rf19, rf31                     # 122 max | 125 add
-    asr rf31, rf33, rf2 ; sub.pushc rf56, rf29, rf44                # 102 shrv | 104 parts6
-    min rf61, rf61, rf29 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
-    max rf31, rf31, 0 ; v8dot rf60, rf23, rf47                      # 102 limit | 117 load src
-    min rf31, rf33, rf31 ; sub rf33, rf44, rf60                     # 103 amount | 119 size
-    max rf39, rf56, rf39 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    and rf31, rf29, rf51 ; add rf29, rf31, rf31                     # 122 wrap | 120 parts5
-    max rf16, rf16, rf31 ; add rf19, rf19, rf29                     # 122 max | 125 add
-    asr rf29, rf39, rf2 ; sub.pushc rf31, rf60, rf44                # 102 shrv | 104 parts7
-    min rf61, rf61, rf60 ; sub rf29, rf10, rf29                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf56, rf52, rf47                      # 102 limit | 117 load src
-    min rf29, rf39, rf29 ; sub rf39, rf44, rf56                     # 103 amount | 119 size
-    max rf31, rf31, rf33 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts6
-    and rf19, rf60, rf51 ; add rf29, rf19, rf29                     # 122 wrap | 125 add
-    max rf16, rf16, rf19 ; sub.pushc rf19, rf56, rf44               # 122 max | 104 select
-    asr rf60, rf31, rf2 ; v8dot rf33, rf25, rf47                    # 102 shrv | 117 load src
-    min rf61, rf61, rf56 ; sub rf60, rf10, rf60                     # 121 min | 102 sub
-    max rf60, rf60, 0 ; sub rf42, rf44, rf33                        # 102 limit | 119 size
-    min rf31, rf31, rf60 ; v8dot rf60, rf45, rf47                   # 103 amount | 117 load src
-    max rf19, rf19, rf39 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts7
-    and rf29, rf56, rf51 ; add rf31, rf29, rf31                     # 122 wrap | 125 add
-    max rf16, rf16, rf29 ; sub.pushc rf29, rf33, rf44               # 122 max | 104 select
-    asr rf47, rf19, rf2 ; v8dot rf56, rf48, rf47                    # 102 shrv | 117 p
-    min rf61, rf61, rf33 ; sub rf47, rf10, rf47                     # 121 min | 102 sub
-    max rf47, rf47, 0 ; sub rf39, rf44, rf60                        # 102 limit | 119 size
-    min rf19, rf19, rf47 ; sub rf47, rf44, rf56                     # 103 amount | 119 size
-    max rf29, rf29, rf42 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
-    and rf33, rf33, rf51 ; add rf19, rf19, rf19                     # 122 wrap | 120 parts8
-    max rf16, rf16, rf33 ; add rf19, rf31, rf19                     # 122 max | 125 add
-    asr rf31, rf29, rf2 ; sub.pushc rf33, rf60, rf44                # 102 shrv | 104 parts10
-    min rf61, rf61, rf60 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
-    max rf31, rf31, 0 ; mov rf42, rf26                              # 102 limit | 129 select
-    min rf29, rf29, rf31 ; mov rf31, 0                              # 103 amount | 126 select
-    max rf33, rf33, rf39 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf60, rf60, rf51 ; add rf29, rf29, rf29                     # 122 wrap | 120 parts9
-    max rf16, rf16, rf60 ; add rf19, rf19, rf29                     # 122 max | 125 add
-    and rf29, rf56, rf51 ; sub.pushc rf51, rf56, rf44               # 122 wrap | 104 part
-    asr rf60, rf33, rf2 ; mov rf39, rf31                            # 102 shrv | 126 select
-    max rf51, rf51, rf47 ; sub rf47, rf10, rf60                     # 119 size | 102 sub
-    max rf17, rf47, 0 ; v8dot rf47, rf17, rf24                      # 102 limit | 117 load src
-    min rf17, rf33, rf17 ; v8dot rf18, rf18, rf24                   # 103 amount | 107 px
-    asr rf33, rf51, rf2 ; sub.ifb rf17, 0, rf17                     # 102 shrv | 104 parts10
-    min rf19, rf18, rf47 ; add rf17, rf19, rf17                     # 121 min | 125 add
-    and rf60, rf47, rf26 ; sub rf33, rf10, rf33                     # 122 wrap | 102 sub
-    max rf22, rf33, 0 ; v8dot rf33, rf22, rf24                      # 102 limit | 117 load src
-    min rf20, rf51, rf22 ; v8dot rf22, rf20, rf24                   # 103 amount | 117 load src
-    max rf60, rf18, rf60 ; sub.ifa rf20, 0, rf20                    # 122 max | 104 part
-    min rf19, rf19, rf33 ; add rf17, rf17, rf20                     # 121 min | 125 total
-    min rf19, rf19, rf22 ; sub.pushn -, rf17, 0                     # 121 min | 126 select
-    add rf17, rf17, 8 ; mov.pushz -, rf59                           # 126 add | 129 select
-    min.ifna rf31, rf61, rf56 ; mov.ifb rf39, 1                     # 129 select | 126 select
-    max.ifna rf42, rf16, rf29 ; sub rf16, rf17, rf39                # 129 select | 126 sub
-    asr rf16, rf16, 4 ; v8dot rf28, rf28, rf24                      # 126 rounded | 117 load src
-    min rf19, rf19, rf28 ; add rf16, rf44, rf16                     # 121 min | 129 add
-    max rf16, rf16, rf31 ; v8dot rf31, rf41, rf24                   # 129 max | 117 load src
-    min rf8, rf16, rf42 ; v8dot rf16, rf8, rf24                     # 129 limited | 117 load src
-    min rf19, rf19, rf31 ; v8dot rf32, rf32, rf24                   # 121 min | 117 load src
-    min rf19, rf19, rf16 ; v8dot rf23, rf23, rf24                   # 121 min | 117 load src
-    min rf19, rf19, rf32 ; v8dot rf52, rf52, rf24                   # 121 min | 117 load src
-    min rf19, rf19, rf23 ; v8dot rf25, rf25, rf24                   # 121 min | 117 load src
-    min rf19, rf19, rf52 ; v8dot rf45, rf45, rf24                   # 121 min | 117 load src
-    min rf42, rf19, rf25 ; sub.pushc rf19, rf47, rf18               # 121 min | 104 select
-    min rf47, rf42, rf45 ; sub rf42, rf18, rf47                     # 121 min | 119 size
-    max rf19, rf19, rf42 ; v8dot rf24, rf48, rf24 ; ldunifrf.rf42   # 119 size | 117 p | 60 pri | uniform 0x000000ff
-    asr rf48, rf19, rf6 ; sub.pushc rf41, rf33, rf18                # 102 shrv | 104 select
-    and rf44, rf33, rf26 ; sub rf48, rf7, rf48                      # 122 wrap | 102 sub
-    max rf33, rf48, 0 ; sub rf48, rf18, rf33                        # 102 limit | 119 size
-    min rf19, rf19, rf33 ; sub rf33, rf18, rf22                     # 103 amount | 119 size
-    max rf41, rf41, rf48 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
-    max rf44, rf60, rf44 ; smul24 rf19, rf19, rf13 ; ldunifrf.rf60  # 122 max | 120 parts0 | 130 store dst | uniform value:dst_stride
-    asr rf48, rf41, rf6 ; sub.pushc rf17, rf22, rf18                # 102 shrv | 104 select
-    max rf33, rf17, rf33 ; sub rf17, rf7, rf48                      # 119 size | 102 sub
-    max rf17, rf17, 0 ; sub rf48, rf18, rf28                        # 102 limit | 119 size
-    min rf17, rf41, rf17 ; sub rf41, rf18, rf31                     # 103 amount | 119 size
-    and rf22, rf22, rf26 ; sub.ifb rf17, 0, rf17                    # 122 wrap | 104 select
-    max rf22, rf44, rf22 ; smul24 rf17, rf17, rf13                  # 122 max | 120 parts1
-    asr rf17, rf33, rf6 ; add rf19, rf19, rf17 ; ldunifrf.rf44      # 102 shrv | 125 add | 130 store dst | uniform value:dst
-    and rf29, rf28, rf26 ; sub rf17, rf7, rf17                      # 122 wrap | 102 sub
-    max rf17, rf17, 0 ; sub.pushc rf28, rf28, rf18                  # 102 limit | 104 select
-    min rf17, rf33, rf17 ; sub rf33, rf18, rf16                     # 103 amount | 119 size
-    max rf28, rf28, rf48 ; sub.ifb rf17, 0, rf17                    # 119 size | 104 select
-    max rf22, rf22, rf29 ; smul24 rf17, rf17, rf11 ; ldunifrf.rf29  # 122 max | 120 parts2 | uniform value:items
-    asr rf17, rf28, rf6 ; add rf19, rf19, rf17 ; ldunifrf.rf48      # 102 shrv | 125 add | uniform value:records
-    and rf39, rf31, rf26 ; sub rf17, rf7, rf17                      # 122 wrap | 102 sub
-    max rf17, rf17, 0 ; sub.pushc rf31, rf31, rf18                  # 102 limit | 104 select
-    min rf17, rf28, rf17 ; sub rf28, rf18, rf32                     # 103 amount | 119 size
-    max rf31, rf31, rf41 ; sub.ifb rf17, 0, rf17                    # 119 size | 104 select
-    max rf22, rf22, rf39 ; smul24 rf17, rf17, rf11 ; ldunifrf.rf39  # 122 max | 120 parts3 | 117 load src | uniform value:src_stride
-    asr rf17, rf31, rf2 ; add rf19, rf19, rf17                      # 102 shrv | 125 add
-    and rf41, rf16, rf26 ; sub rf17, rf10, rf17                     # 122 wrap | 102 sub
-    max rf16, rf17, 0 ; sub.pushc rf17, rf16, rf18                  # 102 limit | 104 select
-    min rf16, rf31, rf16 ; sub rf31, rf18, rf23                     # 103 amount | 119 size
-    max rf17, rf17, rf33 ; sub.ifb rf16, 0, rf16                    # 119 size | 104 select
-    max rf22, rf22, rf41 ; add rf16, rf16, rf16                     # 122 max | 120 parts4
-    asr rf16, rf17, rf2 ; add rf19, rf19, rf16                      # 102 shrv | 125 add
-    and rf41, rf32, rf26 ; sub rf16, rf10, rf16                     # 122 wrap | 102 sub
-    max rf16, rf16, 0 ; sub.pushc rf32, rf32, rf18                  # 102 limit | 104 parts6
-    min rf16, rf17, rf16 ; sub rf17, rf18, rf52                     # 103 amount | 119 size
-    max rf28, rf32, rf28 ; sub.ifb rf16, 0, rf16                    # 119 size | 104 select
-    max rf22, rf22, rf41 ; add rf16, rf16, rf16                     # 122 max | 120 parts5
-    asr rf16, rf28, rf2 ; add rf19, rf19, rf16 ; ldunifrf.rf41      # 102 shrv | 125 add | 60 pri | uniform 0x000000ff
-    and rf32, rf23, rf26 ; sub rf16, rf10, rf16                     # 122 wrap | 102 sub
-    max rf16, rf16, 0 ; sub.pushc rf23, rf23, rf18                  # 102 limit | 104 parts7
-    min rf16, rf28, rf16 ; sub rf28, rf18, rf25                     # 103 amount | 119 size
-    max rf23, rf23, rf31 ; sub.ifb rf16, 0, rf16                    # 119 size | 104 parts6
-    max rf16, rf22, rf32 ; add rf19, rf19, rf16                     # 122 max | 125 add
-    asr rf22, rf23, rf2 ; sub.pushc rf32, rf52, rf18                # 102 shrv | 104 select
-    max rf22, rf32, rf17 ; sub rf17, rf10, rf22                     # 119 size | 102 sub
-    max rf17, rf17, 0 ; sub rf32, rf18, rf45                        # 102 limit | 119 size
-    min rf17, rf23, rf17 ; sub rf23, rf18, rf24                     # 103 amount | 119 size
-    and rf52, rf52, rf26 ; sub.ifb rf17, 0, rf17                    # 122 wrap | 104 parts7
-    max rf16, rf16, rf52 ; add rf17, rf19, rf17                     # 122 max | 125 add
-    asr rf19, rf22, rf2 ; sub.pushc rf52, rf25, rf18                # 102 shrv | 104 select
-    max rf28, rf52, rf28 ; sub rf19, rf10, rf19                     # 119 size | 102 sub
-    max rf19, rf19, 0 ; mov rf42, rf42                              # 102 limit | 129 select
-    min rf19, rf22, rf19 ; mov rf22, 0                              # 103 amount | 126 select
-    and rf25, rf25, rf26 ; sub.ifb rf19, 0, rf19                    # 122 wrap | 104 select
-    max rf19, rf16, rf25 ; add rf16, rf19, rf19                     # 122 max | 120 parts8
-    asr rf16, rf28, rf2 ; add rf17, rf17, rf16                      # 102 shrv | 125 add
-    and rf25, rf45, rf26 ; sub rf16, rf10, rf16                     # 122 wrap | 102 sub
-    max rf16, rf16, 0 ; sub.pushc rf45, rf45, rf18                  # 102 limit | 104 parts10
-    min rf16, rf28, rf16 ; mov rf28, rf22                           # 103 amount | 126 select
-    max rf32, rf45, rf32 ; sub.ifb rf16, 0, rf16                    # 119 size | 104 select
-    max rf19, rf19, rf25 ; add rf16, rf16, rf16                     # 122 max | 120 parts9
-    and rf16, rf24, rf26 ; add rf17, rf17, rf16                     # 122 wrap | 125 add
-    asr rf26, rf32, rf2 ; sub.pushc rf25, rf24, rf18                # 102 shrv | 104 part
-    max rf25, rf25, rf23 ; sub rf23, rf10, rf26                     # 119 size | 102 sub
-    max rf9, rf23, 0 ; add rf23, rf9, rf39                          # 102 limit | 117 load src
-    min rf9, rf32, rf9 ; sub rf29, rf29, 1                          # 103 amount
-    asr rf32, rf25, rf2 ; sub.ifb rf9, 0, rf9                       # 102 shrv | 104 parts10
-    eidx rf17 ; add rf9, rf17, rf9                                  # 125 add
-    and rf32, rf17, 3 ; sub rf17, rf10, rf32                        # 102 sub
-    max rf14, rf17, 0 ; add rf17, rf23, rf14                        # 102 limit | 117 load src
-    min rf14, rf25, rf14 ; add rf15, rf23, rf15                     # 103 amount | 117 load src
-    shl rf32, rf32, 1 ; add rf30, rf23, rf30                        # 117 load src
-    shl rf32, rf29, 4 ; smul24 rf29, rf32, rf60                     # 130 store dst
-    and tmuau, rf17, -4 ; add rf29, rf44, rf29                      # 117 load src | 130 store dst | uniform 0xfffffffb (vec3)
-    shl rf17, rf17, 3 ; add rf4, rf29, rf4                          # 117 load src | 130 store dst
-    shl rf32, rf15, 3 ; add rf48, rf48, rf32                        # 117 load src
-    sub.ifa rf14, 0, rf14 ; mov tmuau, rf23                         # 104 part | 107 px | uniform 0xfffffffa (vec2)
-    and tmuau, rf15, -4 ; add rf9, rf9, rf14                        # 117 load src | 125 total | uniform 0xfffffffb (vec3)
-    shl rf27, rf30, 3 ; add rf14, rf23, rf27                        # 117 load src
-    sub.pushn -, rf9, 0 ; add rf36, rf23, rf36                      # 126 select | 117 load src
-    add rf9, rf9, 8 ; mov.pushz -, rf59                             # 126 add | 129 select
-    min.ifna rf22, rf47, rf24 ; mov.ifb rf28, 1                     # 129 select | 126 select
-    max.ifna rf42, rf19, rf16 ; sub rf9, rf9, rf28 ; thrsw          # 129 select | 126 sub
-    asr rf5, rf9, 4 ; add rf9, rf23, rf5                            # 126 rounded | 117 load src
-    shl rf18, rf14, 3 ; add rf5, rf18, rf5                          # 117 load src | 129 add
-    max rf5, rf5, rf22 ; sub.pushc -, rf48, rf0                     # 129 max | 130 store dst
-    min rf5, rf5, rf42 ; add rf42, rf23, rf34 ; thrsw ; ldtmu.rf34  # 129 limited | 117 load src
-    vpack rf5, rf8, rf5 ; sub rf8, -1, rf17                         # 130 store dst | 117 load src
-    tmuwt - ; add rf22, rf23, rf35 ; ldtmu.rf35                     # the last trip's stores | 117 load src
-    v8pack tmud, rf21, rf1 ; add rf21, rf35, rf35 ; ldtmu.rf1       # 130 store dst | 117 load src
-    v8pack tmud, rf12, rf5 ; add rf1, rf1, rf1 ; ldtmu.rf5          # 130 store dst | 117 load src | 107 px
-    shl rf12, rf36, 3 ; mov.ifna tmuau, rf4                         # 117 load src | 130 store dst | uniform 0xfffffffa (vec2)
-    and tmuau, rf30, -4 ; add rf30, rf23, rf40                      # 117 load src | uniform 0xfffffffb (vec3)
-    shr rf34, rf34, rf17 ; add rf40, rf23, rf50 ; thrsw ; ldtmu.rf50 # 117 load src | 107 px
-    shr rf17, rf35, rf17 ; v8dot rf35, rf5, 1                       # 117 load src | 107 px
-    shl rf21, rf21, rf8 ; sub rf48, -1, rf32                        # 117 load src
-    shl rf8, rf1, rf8 ; add rf1, rf34, rf21 ; thrsw ; ldtmu.rf21    # 117 load src
-    and tmuau, rf14, -4 ; add rf8, rf17, rf8                        # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf49, rf9, 3 ; add rf14, rf23, rf49                         # 117 load src
-    shr rf23, rf21, rf32 ; add rf46, rf23, rf46 ; thrsw ; ldtmu.rf21 # 117 load src | 117 p
-    shr rf17, rf21, rf32 ; v8dot rf32, rf1, 1                       # 117 load src
-    min rf16, rf35, rf32 ; sub rf34, rf35, rf32 ; ldtmu.rf19        # 121 min | 119 size | 117 load src
-    and rf28, rf32, rf41 ; sub.pushc rf32, rf32, rf35               # 122 wrap | 104 select
-    max rf21, rf32, rf34 ; add rf32, rf21, rf21 ; ldtmu.rf34        # 119 size | 117 load src
-    and tmuau, rf36, -4 ; add rf19, rf19, rf19                      # 117 load src | uniform 0xfffffffb (vec3)
-    asr rf36, rf21, rf6 ; thrsw ; ldtmu.rf24                        # 102 shrv | 117 load src
-    max rf36, rf35, rf28 ; sub rf28, rf7, rf36 ; ldtmu.rf47         # 122 max | 102 sub | 117 load src
-    max rf28, rf28, 0 ; add rf15, rf24, rf24                        # 102 limit | 117 load src
-    min rf21, rf21, rf28 ; sub rf28, -1, rf27                       # 103 amount | 117 load src
-    shl rf32, rf32, rf48 ; sub.ifa rf21, 0, rf21                    # 117 load src | 104 select
-    shl rf21, rf19, rf48 ; smul24 rf19, rf21, rf13 ; ldtmu.rf48     # 117 load src | 120 parts0
-    and tmuau, rf9, -4 ; add rf9, rf23, rf32                        # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf21, rf42, 3 ; add rf17, rf17, rf21                        # 117 load src
-    shr rf34, rf34, rf27 ; add rf47, rf47, rf47 ; thrsw ; ldtmu.rf23 # 117 load src
-    shr rf27, rf24, rf27 ; v8dot rf24, rf9, 1                       # 117 load src
-    min rf32, rf16, rf24 ; sub rf16, rf35, rf24 ; ldtmu.rf29        # 121 min | 119 size | 117 load src
-    and rf44, rf24, rf41 ; sub.pushc rf24, rf24, rf35               # 122 wrap | 104 select
-    max rf16, rf24, rf16 ; sub rf24, -1, rf18                       # 119 size | 117 load src
-    max rf36, rf36, rf44 ; add rf44, rf23, rf23 ; ldtmu.rf60        # 122 max | 117 load src
-    and tmuau, rf42, -4 ; add rf29, rf29, rf29                      # 117 load src | uniform 0xfffffffb (vec3)
-    asr rf42, rf16, rf6 ; thrsw ; ldtmu.rf25                        # 102 shrv | 117 load src
-    shl rf42, rf15, rf28 ; sub rf15, rf7, rf42 ; ldtmu.rf39         # 117 load src | 102 sub
-    max rf15, rf15, 0 ; add rf34, rf34, rf42                        # 102 limit | 117 load src
-    min rf15, rf16, rf15 ; v8dot rf16, rf34, 1                      # 103 amount | 117 load src
-    shl rf28, rf47, rf28 ; sub.ifa rf15, 0, rf15                    # 117 load src | 104 select
-    min rf32, rf32, rf16 ; smul24 rf15, rf15, rf13 ; ldtmu.rf47     # 121 min | 120 parts1 | 117 load src
-    and tmuau, rf22, -4 ; add rf27, rf27, rf28                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf28, rf22, 3 ; sub.pushc rf22, rf16, rf35                  # 117 load src | 104 select
-    and rf42, rf16, rf41 ; sub rf16, rf35, rf16 ; thrsw ; ldtmu.rf26 # 122 wrap | 119 size | 117 load src
-    max rf16, rf22, rf16 ; sub rf22, -1, rf12                       # 119 size | 117 load src
-    max rf36, rf36, rf42 ; add rf42, rf25, rf25 ; ldtmu.rf45        # 122 max | 117 load src
-    asr rf39, rf16, rf6 ; add rf52, rf39, rf39 ; ldtmu.rf31         # 102 shrv | 117 load src
-    shr rf48, rf48, rf18 ; sub rf39, rf7, rf39 ; ldtmu.rf33         # 117 load src | 102 sub
-    max rf39, rf39, 0 ; add rf56, rf26, rf26                        # 102 limit | 117 load src
-    min rf16, rf16, rf39 ; sub rf39, -1, rf49                       # 103 amount | 117 load src
-    shr rf18, rf23, rf18 ; sub.ifa rf16, 0, rf16                    # 117 load src | 104 select
-    shl rf44, rf44, rf24 ; smul24 rf16, rf16, rf11 ; ldtmu.rf23     # 117 load src | 120 parts2
-    shl rf29, rf29, rf24 ; add rf24, rf48, rf44 ; ldtmu.rf44        # 117 load src
-    and tmuau, rf30, -4 ; add rf18, rf18, rf29                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf45, rf30, 3 ; add rf30, rf45, rf45                        # 117 load src
-    shr rf29, rf60, rf12 ; v8dot rf60, rf24, 1                      # 117 load src
-    min rf48, rf32, rf60 ; sub.pushc rf32, rf60, rf35               # 121 min | 104 select
-    and rf61, rf60, rf41 ; sub rf60, rf35, rf60 ; thrsw             # 122 wrap | 119 size
-    max rf32, rf32, rf60 ; sub rf60, -1, rf21                       # 119 size | 117 load src
-    max rf36, rf36, rf61 ; add rf61, rf33, rf33 ; ldtmu.rf20        # 122 max | 117 load src
-    asr rf23, rf32, rf6 ; add rf51, rf23, rf23                      # 102 shrv | 117 load src
-    shr rf23, rf25, rf12 ; sub rf12, rf7, rf23                      # 117 load src | 102 sub
+    and rf12, rf24, rf22 ; add tmua, rf26, rf12 ; thrsw ; ldunifrf.rf26 # 117 load src | 113 beside0 | uniform value:src_stride
+    min rf33, rf34, rf12 ; sub rf34, rf29, rf12                     # 121 min | 119 size
+    and rf32, rf12, rf22 ; sub rf40, -1, rf15                       # 122 wrap | 117 load src
+    max rf30, rf30, rf32 ; sub.pushc rf12, rf12, rf29               # 122 max | 104 select
+    max rf12, rf12, rf34 ; thrsw ; ldtmu.rf34                       # 119 size | 117 load src
+    asr rf32, rf12, rf6 ; ldtmu.rf36                                # 102 shrv | 117 load src
+    shr rf41, rf34, rf15 ; sub rf32, rf7, rf32 ; ldtmu.rf34         # 117 load src | 102 sub
+    max rf32, rf32, 0 ; add rf42, rf36, rf36                        # 102 limit | 117 load src
+    min rf12, rf12, rf32 ; add rf32, rf34, rf34 ; ldtmu.rf34        # 103 amount | 117 load src | 113 beside0
+    shr rf15, rf36, rf15 ; sub.ifa rf12, 0, rf12                    # 117 load src | 104 select
+    shl rf42, rf42, rf40 ; smul24 rf12, rf12, rf11                  # 117 load src | 120 parts2
+    shl rf40, rf32, rf40 ; add rf32, rf41, rf42                     # 117 load src
+    shl rf34, rf34, 3 ; add rf15, rf15, rf40                        # 117 table | 117 load src
+    and rf37, rf32, rf22 ; add tmuau, rf37, rf34                    # 117 load src | 117 table | uniform 0xfffffffa (vec2)
+    min rf40, rf33, rf37 ; sub.pushc rf33, rf37, rf29               # 121 min | 104 select
+    and rf41, rf37, rf22 ; sub rf37, rf29, rf37                     # 122 wrap | 119 size
+    max rf31, rf33, rf37 ; add tmuau, rf31, rf34 ; thrsw            # 119 size | 117 table | uniform 0xfffffffa (vec2)
+    max rf8, rf30, rf41 ; add rf30, rf8, 6                          # 122 max | 113 add
+    asr rf12, rf31, rf6 ; add rf25, rf25, rf12                      # 102 shrv | 125 add
+    shl rf30, rf30, 2 ; sub rf12, rf7, rf12                         # 113 way | 102 sub
     max rf12, rf12, 0                                               # 102 limit
-    min rf12, rf32, rf12 ; sub rf32, -1, rf28                       # 103 amount | 117 load src
-    shl rf42, rf42, rf22 ; sub.ifa rf12, 0, rf12                    # 117 load src | 104 select
-    shl rf22, rf52, rf22 ; smul24 rf12, rf12, rf11 ; ldtmu.rf52     # 117 load src | 120 parts3
-    and tmuau, rf40, -4 ; add rf29, rf29, rf42                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf23, rf40, 3 ; add rf22, rf23, rf22                        # 117 load src
-    shr rf40, rf47, rf49 ; v8dot rf47, rf29, 1                      # 117 load src
-    min rf42, rf48, rf47 ; sub.pushc rf48, rf47, rf35               # 121 min | 104 select
-    and rf25, rf47, rf41 ; sub rf47, rf35, rf47 ; thrsw             # 122 wrap | 119 size
-    max rf47, rf48, rf47 ; add rf48, rf20, rf20                     # 119 size | 117 load src
-    max rf15, rf36, rf25 ; add rf25, rf19, rf15 ; ldtmu.rf19        # 122 max | 125 add | 117 load src
-    asr rf16, rf47, rf2 ; add rf25, rf25, rf16                      # 102 shrv | 125 add
-    shr rf26, rf26, rf49 ; sub rf16, rf10, rf16 ; ldtmu.rf49        # 117 load src | 102 sub
-    max rf16, rf16, 0 ; add rf52, rf52, rf52                        # 102 limit | 117 load src
-    min rf12, rf47, rf16 ; add rf25, rf25, rf12 ; ldtmu.rf16        # 103 amount | 125 add | 117 load src
-    shl rf56, rf56, rf39 ; sub.ifa rf12, 0, rf12                    # 117 load src | 104 select
-    shl rf30, rf30, rf39 ; add rf12, rf12, rf12                     # 117 load src | 120 parts4
-    and tmuau, rf14, -4 ; add rf40, rf40, rf56                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf26, rf14, 3 ; add rf14, rf26, rf30                        # 117 load src
-    shr rf30, rf31, rf21 ; v8dot rf31, rf40, 1                      # 117 load src
-    min rf56, rf42, rf31 ; sub.pushc rf42, rf31, rf35               # 121 min | 104 select
-    and rf39, rf31, rf41 ; sub rf31, rf35, rf31 ; thrsw ; ldtmu.rf47 # 122 wrap | 119 size | 117 load src
-    max rf12, rf42, rf31 ; add rf31, rf25, rf12 ; ldtmu.rf25        # 119 size | 125 add | 117 load src
-    max rf15, rf15, rf39 ; sub rf39, -1, rf45                       # 122 max | 117 load src
-    asr rf42, rf12, rf2 ; add rf36, rf49, rf49                      # 102 shrv | 117 load src
-    shr rf33, rf33, rf21 ; sub rf21, rf10, rf42                     # 117 load src | 102 sub
-    max rf16, rf21, 0 ; add rf21, rf16, rf16                        # 102 limit | 117 load src
-    min rf12, rf12, rf16 ; sub rf16, -1, rf23                       # 103 amount | 117 load src
-    shl rf61, rf61, rf60 ; sub.ifa rf12, 0, rf12                    # 117 load src | 104 select
-    shl rf51, rf51, rf60 ; add rf12, rf12, rf12 ; ldtmu.rf60        # 117 load src | 120 parts5
-    and tmuau, rf46, -4 ; add rf30, rf30, rf61                      # 117 p | 117 load src | uniform 0xfffffffb (vec3)
-    shl rf46, rf46, 3 ; add rf33, rf33, rf51                        # 117 p | 117 load src
-    shr rf51, rf44, rf28 ; v8dot rf44, rf30, 1                      # 117 load src
-    min rf61, rf56, rf44 ; sub.pushc rf56, rf44, rf35               # 121 min | 104 parts6
-    and rf42, rf44, rf41 ; sub rf44, rf35, rf44 ; thrsw             # 122 wrap | 119 size
-    max rf12, rf56, rf44 ; add rf44, rf31, rf12 ; ldtmu.rf31        # 119 size | 125 add | 117 load src
-    max rf15, rf15, rf42 ; add rf42, rf25, rf25                     # 122 max | 117 load src
-    asr rf60, rf12, rf2 ; add rf56, rf60, rf60                      # 102 shrv | 117 load src
-    shr rf28, rf20, rf28 ; sub rf20, rf10, rf60                     # 117 load src | 102 sub
+    min rf12, rf31, rf12 ; ldtmu.rf31                               # 103 amount | 117 table
+    sub.ifa rf12, 0, rf12 ; smul24 rf41, rf31, rf35                 # 104 select | 117 load src
+    nop ; smul24 rf12, rf12, rf11 ; ldtmu.rf33                      # 120 parts3 | 117 table
+    add rf25, rf25, rf12 ; smul24 rf12, rf31, -1                    # 125 add | 117 mul
+    nop ; smul24 rf31, rf12, rf35 ; ldtmu.rf12                      # 117 load src | 117 table
+    add rf12, rf41, rf12 ; smul24 rf41, rf12, -1                    # 117 load src | 117 mul
+    add rf34, rf31, rf41 ; add rf41, rf14, rf12 ; ldtmu.rf31        # 117 load src | 117 table
+    and tmuau, rf41, -4 ; add rf37, rf14, rf34                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf41, rf41, 3 ; smul24 rf42, rf33, rf35                     # 117 load src
+    and tmuau, rf37, -4 ; add rf42, rf42, rf31                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf37, rf37, 3 ; add rf36, rf14, rf42                        # 117 load src
+    not rf43, rf41 ; thrsw                                          # 117 load src
+    shl rf44, rf36, 3                                               # 117 load src
+    not rf33, rf37 ; smul24 rf45, rf33, -1                          # 117 load src | 117 mul
+    not rf45, rf44 ; smul24 rf46, rf45, rf35 ; thrsw ; ldtmu.rf35   # 117 load src
+    shr rf47, rf35, rf41 ; ldtmu.rf35                               # 117 load src
+    shr rf48, rf35, rf41 ; add rf41, rf35, rf35 ; ldtmu.rf35        # 117 load src
+    shl rf35, rf41, rf43 ; add rf41, rf35, rf35 ; ldtmu.rf49        # 117 load src
+    shl rf41, rf41, rf43 ; add rf35, rf47, rf35 ; ldtmu.rf43        # 117 load src
+    shr rf49, rf49, rf37 ; add rf41, rf48, rf41 ; ldtmu.rf48        # 117 load src
+    shr rf47, rf43, rf37 ; v8dot rf37, rf35, 1                      # 117 load src
+    min rf50, rf40, rf37 ; sub.pushc rf40, rf37, rf29               # 121 min | 104 select
+    and rf51, rf37, rf22 ; sub rf37, rf29, rf37                     # 122 wrap | 119 size
+    max rf37, rf40, rf37 ; add rf40, rf43, rf43                     # 119 size | 117 load src
+    max rf8, rf8, rf51 ; add rf48, rf48, rf48                       # 122 max | 117 load src
+    asr rf31, rf37, rf2 ; smul24 rf51, rf31, -1                     # 102 shrv | 117 mul
+    shl rf40, rf40, rf33 ; sub rf31, rf10, rf31                     # 117 load src | 102 sub
+    max rf31, rf31, 0 ; add rf40, rf49, rf40                        # 102 limit | 117 load src
+    min rf31, rf37, rf31 ; v8dot rf37, rf40, 1                      # 103 amount | 117 load src
+    shl rf33, rf48, rf33 ; sub.ifa rf31, 0, rf31                    # 117 load src | 104 select
+    min rf50, rf50, rf37 ; add rf31, rf31, rf31                     # 121 min | 120 parts4
+    and rf47, rf37, rf22 ; add rf33, rf47, rf33                     # 122 wrap | 117 load src
+    max rf47, rf8, rf47 ; sub.pushc rf8, rf37, rf29                 # 122 max | 104 select
+    and tmuau, rf36, -4 ; sub rf36, rf29, rf37                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
+    max rf8, rf8, rf36 ; add rf36, rf46, rf51 ; thrsw               # 119 size | 117 load src
+    asr rf46, rf8, rf2 ; add rf51, rf14, rf36                       # 102 shrv | 117 load src
+    and tmuau, rf51, -4 ; sub rf46, rf10, rf46                      # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    max rf21, rf46, 0 ; add tmua, rf21, rf30                        # 102 limit | 113 way
+    min rf8, rf8, rf21 ; add rf25, rf25, rf31 ; thrsw ; ldtmu.rf21  # 103 amount | 125 add | 117 load src
+    shr rf21, rf21, rf44 ; sub.ifa rf8, 0, rf8                      # 117 load src | 104 select
+    shl rf51, rf51, 3 ; add rf8, rf8, rf8                           # 117 load src | 120 parts5
+    not rf25, rf51 ; add rf31, rf25, rf8 ; thrsw ; ldtmu.rf8        # 117 load src | 125 add
+    shr rf30, rf8, rf44 ; add rf44, rf8, rf8 ; ldtmu.rf8            # 117 load src
+    shl rf8, rf44, rf45 ; add rf44, rf8, rf8 ; ldtmu.rf46           # 117 load src
+    shl rf21, rf44, rf45 ; add rf8, rf21, rf8 ; ldtmu.rf44          # 117 load src
+    shr rf46, rf46, rf51 ; add rf21, rf30, rf21 ; ldtmu.rf30        # 117 load src
+    shr rf45, rf44, rf51 ; v8dot rf51, rf8, 1                       # 117 load src
+    min rf37, rf50, rf51 ; sub.pushc rf50, rf51, rf29               # 121 min | 104 parts6
+    and rf48, rf51, rf22 ; sub rf51, rf29, rf51 ; ldtmu.rf49        # 122 wrap | 119 size | 113 way
+    max rf44, rf50, rf51 ; add rf50, rf44, rf44                     # 119 size | 117 load src
+    max rf30, rf47, rf48 ; add rf47, rf30, rf30                     # 122 max | 117 load src
+    asr rf48, rf44, rf2                                             # 102 shrv
+    shl rf50, rf50, rf25 ; sub rf48, rf10, rf48                     # 117 load src | 102 sub
+    max rf46, rf48, 0 ; add rf48, rf46, rf50                        # 102 limit | 117 load src
+    min rf44, rf44, rf46 ; v8dot rf46, rf48, 1                      # 103 amount | 117 load src
+    shl rf25, rf47, rf25 ; sub.ifa rf44, 0, rf44                    # 117 load src | 104 parts6
+    min rf37, rf37, rf46 ; add rf25, rf45, rf25                     # 121 min | 117 load src
+    and rf47, rf46, rf22 ; sub.pushc rf45, rf46, rf29               # 122 wrap | 104 parts7
+    max rf46, rf30, rf47 ; sub rf30, rf29, rf46                     # 122 max | 119 size
+    max rf30, rf45, rf30 ; add rf31, rf31, rf44                     # 119 size | 125 add
+    asr rf44, rf30, rf2                                             # 102 shrv
+    shl rf49, rf49, 3 ; sub rf44, rf10, rf44                        # 117 table | 102 sub
+    max rf38, rf44, 0 ; add tmuau, rf38, rf49                       # 102 limit | 117 table | uniform 0xfffffffa (vec2)
+    min rf30, rf30, rf38 ; add tmuau, rf39, rf49 ; thrsw            # 103 amount | 117 table | uniform 0xfffffffa (vec2)
+    sub.ifa rf30, 0, rf30 ; mov rf38, rf22                          # 104 parts7 | 129 select
+    add rf30, rf31, rf30 ; mov rf31, 0                              # 125 add | 129 select
+    nop ; ldtmu.rf39                                                # 117 table
+    nop ; smul24 rf44, rf39, rf26 ; ldtmu.rf49                      # 117 load src | 117 table
+    nop ; smul24 rf39, rf39, -1                                     # 117 mul
+    nop ; smul24 rf45, rf39, rf26 ; ldtmu.rf39                      # 117 load src | 117 table
+    add rf39, rf44, rf39 ; smul24 rf44, rf39, -1                    # 117 load src | 117 mul
+    add rf47, rf45, rf44 ; add rf45, rf14, rf39 ; ldtmu.rf44        # 117 load src | 117 table
+    and tmuau, rf45, -4 ; add rf50, rf14, rf47                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf45, rf45, 3 ; smul24 rf51, rf49, rf26                     # 117 load src
+    and tmuau, rf50, -4 ; add rf51, rf51, rf44                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf50, rf50, 3 ; add rf43, rf14, rf51                        # 117 load src
+    not rf52, rf45 ; thrsw                                          # 117 load src
+    shl rf53, rf43, 3                                               # 117 load src
+    not rf49, rf50 ; smul24 rf54, rf49, -1                          # 117 load src | 117 mul
+    not rf54, rf53 ; smul24 rf55, rf54, rf26 ; thrsw ; ldtmu.rf26   # 117 load src | 117 p
+    shr rf56, rf26, rf45 ; ldtmu.rf26                               # 117 load src
+    shr rf57, rf26, rf45 ; add rf45, rf26, rf26 ; ldtmu.rf26        # 117 load src
+    shl rf26, rf45, rf52 ; add rf45, rf26, rf26 ; ldtmu.rf58        # 117 load src
+    shl rf45, rf45, rf52 ; add rf26, rf56, rf26 ; ldtmu.rf52        # 117 load src
+    shr rf58, rf58, rf50 ; add rf45, rf57, rf45 ; ldtmu.rf57        # 117 load src
+    shr rf56, rf52, rf50 ; v8dot rf50, rf26, 1                      # 117 load src
+    min rf59, rf37, rf50 ; sub.pushc rf37, rf50, rf29               # 121 min | 104 select
+    and rf60, rf50, rf22 ; sub rf50, rf29, rf50                     # 122 wrap | 119 size
+    max rf37, rf37, rf50 ; add rf50, rf52, rf52                     # 119 size | 117 load src
+    max rf46, rf46, rf60 ; add rf57, rf57, rf57                     # 122 max | 117 load src
+    asr rf60, rf37, rf2                                             # 102 shrv
+    shl rf60, rf50, rf49 ; sub rf50, rf10, rf60                     # 117 load src | 102 sub
+    max rf50, rf50, 0 ; add rf58, rf58, rf60                        # 102 limit | 117 load src
+    min rf37, rf37, rf50 ; v8dot rf50, rf58, 1                      # 103 amount | 117 load src
+    shl rf49, rf57, rf49 ; sub.ifa rf37, 0, rf37                    # 117 load src | 104 select
+    min rf59, rf59, rf50 ; add rf37, rf37, rf37                     # 121 min | 120 parts8
+    and rf30, rf50, rf22 ; add rf37, rf30, rf37                     # 122 wrap | 125 add
+    max rf46, rf46, rf30 ; add rf30, rf56, rf49                     # 122 max | 117 load src
+    and tmuau, rf43, -4 ; sub.pushc rf43, rf50, rf29                # 117 load src | 104 select | uniform 0xfffffffb (vec3)
+    sub rf44, rf29, rf50 ; smul24 rf50, rf44, -1                    # 119 size | 117 mul
+    max rf43, rf43, rf44 ; add rf44, rf55, rf50 ; thrsw             # 119 size | 117 p
+    asr rf50, rf43, rf2 ; add rf55, rf14, rf44                      # 102 shrv | 117 p
+    and tmuau, rf55, -4 ; sub rf50, rf10, rf50                      # 117 p | 102 sub | uniform 0xfffffffb (vec3)
+    max rf50, rf50, 0                                               # 102 limit
+    min rf43, rf43, rf50 ; thrsw ; ldtmu.rf50                       # 103 amount | 117 load src
+    shr rf50, rf50, rf53 ; sub.ifa rf43, 0, rf43                    # 117 load src | 104 select
+    shl rf55, rf55, 3 ; add rf43, rf43, rf43                        # 117 p | 120 parts9
+    not rf43, rf55 ; add rf49, rf37, rf43 ; ldtmu.rf37              # 117 p | 125 add | 117 load src
+    shr rf56, rf37, rf53 ; add rf53, rf37, rf37 ; ldtmu.rf37        # 117 load src
+    shl rf37, rf53, rf54 ; add rf53, rf37, rf37 ; ldtmu.rf57        # 117 load src | 117 p
+    shl rf50, rf53, rf54 ; add rf37, rf50, rf37 ; ldtmu.rf53        # 117 load src | 117 p
+    shr rf57, rf57, rf55 ; add rf50, rf56, rf50 ; ldtmu.rf56        # 117 p | 117 load src
+    shr rf54, rf53, rf55 ; v8dot rf55, rf37, 1                      # 117 p | 117 load src
+    min rf60, rf59, rf55 ; sub.pushc rf59, rf55, rf29               # 121 min | 104 parts10
+    and rf52, rf55, rf22 ; sub rf55, rf29, rf55                     # 122 wrap | 119 size
+    max rf53, rf59, rf55 ; add rf55, rf53, rf53                     # 119 size | 117 p
+    max rf46, rf46, rf52 ; add rf52, rf56, rf56                     # 122 max | 117 p
+    asr rf56, rf53, rf2                                             # 102 shrv
+    shl rf56, rf55, rf43 ; sub rf55, rf10, rf56                     # 117 p | 102 sub
+    max rf55, rf55, 0 ; add rf56, rf57, rf56                        # 102 limit | 117 p
+    min rf53, rf53, rf55 ; v8dot rf55, rf56, 1                      # 103 amount | 117 p
+    shl rf43, rf52, rf43 ; sub.ifa rf53, 0, rf53                    # 117 p | 104 parts10
+    and rf49, rf55, rf22 ; add rf53, rf49, rf53 ; ldunifrf.rf52     # 122 wrap | 125 add | 61 sec | uniform 0x00000100
+    add rf43, rf54, rf43 ; sub.pushc rf54, rf55, rf29               # 117 p | 104 part
+    sub rf57, rf29, rf55 ; sub.pushc -, 0, rf7                      # 119 size | 129 select
+    max rf54, rf54, rf57 ; sub.andc -, 0, rf10                      # 119 size | 129 select
+    asr rf57, rf54, rf2 ; v8dot rf59, rf9, rf52                     # 102 shrv | 117 load src
+    vfla rf61 ; sub rf57, rf10, rf57                                # 129 select | 102 sub
+    max rf57, rf57, 0                                               # 102 limit
+    min rf54, rf54, rf57 ; v8dot rf57, rf28, rf52                   # 103 amount | 107 px
+    min.ifa rf31, rf60, rf55 ; sub.ifb rf54, 0, rf54                # 129 select | 104 part
+    max.ifa rf38, rf46, rf49 ; add rf46, rf53, rf54                 # 129 select | 125 total
+    min rf49, rf57, rf59 ; sub.pushn -, rf46, 0                     # 121 min | 126 sub
+    and rf53, rf59, rf22 ; add rf46, rf46, 8                        # 122 wrap | 126 add
+    max rf53, rf57, rf53 ; sub.ifa rf46, rf46, 1                    # 122 max | 126 sub
+    asr rf46, rf46, 4 ; sub.pushc rf54, rf59, rf57                  # 126 rounded | 104 select
+    add rf29, rf29, rf46 ; sub rf46, rf57, rf59                     # 129 add | 119 size
+    max rf29, rf29, rf31 ; v8dot rf31, rf5, rf52                    # 129 max | 117 load src
+    min rf29, rf29, rf38 ; sub.pushc rf38, rf31, rf57               # 129 limited | 104 select
+    max rf46, rf54, rf46 ; sub rf54, rf57, rf31                     # 119 size
+    asr rf59, rf46, rf6 ; v8dot rf55, rf24, rf52                    # 102 shrv | 117 load src
+    min rf59, rf49, rf31 ; sub rf49, rf7, rf59                      # 121 min | 102 sub
+    max rf49, rf49, 0 ; sub rf60, rf57, rf55                        # 102 limit | 119 size
+    min rf46, rf46, rf49                                            # 103 amount
+    max rf38, rf38, rf54 ; sub.ifb rf46, 0, rf46                    # 119 size | 104 select
+    and rf46, rf31, rf22 ; smul24 rf31, rf46, rf13                  # 122 wrap | 120 parts0
+    max rf46, rf53, rf46 ; sub.pushc rf53, rf55, rf57               # 122 max | 104 select
+    asr rf54, rf38, rf6 ; v8dot rf49, rf32, rf52                    # 102 shrv | 117 load src
+    min rf59, rf59, rf55 ; sub rf54, rf7, rf54                      # 121 min | 102 sub
+    max rf54, rf54, 0                                               # 102 limit
+    min rf38, rf38, rf54 ; sub rf54, rf57, rf49                     # 103 amount | 119 size
+    max rf53, rf53, rf60 ; sub.ifb rf38, 0, rf38                    # 119 size | 104 select
+    and rf55, rf55, rf22 ; smul24 rf38, rf38, rf13                  # 122 wrap | 120 parts1
+    max rf31, rf46, rf55 ; add rf38, rf31, rf38                     # 122 max | 125 add
+    asr rf46, rf53, rf6 ; sub.pushc rf55, rf49, rf57                # 102 shrv | 104 select
+    min rf59, rf59, rf49 ; sub rf46, rf7, rf46                      # 121 min | 102 sub
+    max rf46, rf46, 0 ; v8dot rf60, rf35, rf52                      # 102 limit | 117 load src
+    min rf46, rf53, rf46 ; sub rf53, rf57, rf60                     # 103 amount | 119 size
+    max rf54, rf55, rf54 ; sub.ifb rf46, 0, rf46                    # 119 size | 104 select
+    and rf49, rf49, rf22 ; smul24 rf46, rf46, rf11                  # 122 wrap | 120 parts2
+    max rf31, rf31, rf49 ; add rf38, rf38, rf46                     # 122 max | 125 add
+    asr rf46, rf54, rf6 ; sub.pushc rf49, rf60, rf57                # 102 shrv | 104 select
+    min rf59, rf59, rf60 ; sub rf46, rf7, rf46                      # 121 min | 102 sub
+    max rf46, rf46, 0 ; v8dot rf55, rf40, rf52                      # 102 limit | 117 load src
+    min rf46, rf54, rf46 ; sub rf54, rf57, rf55                     # 103 amount | 119 size
+    max rf49, rf49, rf53 ; sub.ifb rf46, 0, rf46                    # 119 size | 104 select
+    and rf60, rf60, rf22 ; smul24 rf46, rf46, rf11                  # 122 wrap | 120 parts3
+    max rf31, rf31, rf60 ; add rf38, rf38, rf46                     # 122 max | 125 add
+    asr rf46, rf49, rf2 ; sub.pushc rf60, rf55, rf57                # 102 shrv | 104 select
+    min rf59, rf59, rf55 ; sub rf46, rf10, rf46                     # 121 min | 102 sub
+    max rf46, rf46, 0 ; v8dot rf53, rf8, rf52                       # 102 limit | 117 load src
+    min rf46, rf49, rf46 ; sub rf49, rf57, rf53                     # 103 amount | 119 size
+    max rf54, rf60, rf54 ; sub.ifb rf46, 0, rf46                    # 119 size | 104 select
+    and rf55, rf55, rf22 ; add rf46, rf46, rf46                     # 122 wrap | 120 parts4
+    max rf31, rf31, rf55 ; add rf38, rf38, rf46                     # 122 max | 125 add
+    asr rf46, rf54, rf2 ; sub.pushc rf55, rf53, rf57                # 102 shrv | 104 parts6
+    min rf59, rf59, rf53 ; sub rf46, rf10, rf46                     # 121 min | 102 sub
+    max rf46, rf46, 0 ; v8dot rf60, rf48, rf52                      # 102 limit | 117 load src
+    min rf46, rf54, rf46 ; sub rf54, rf57, rf60                     # 103 amount | 119 size
+    max rf49, rf55, rf49 ; sub.ifb rf46, 0, rf46                    # 119 size | 104 select
+    and rf53, rf53, rf22 ; add rf46, rf46, rf46                     # 122 wrap | 120 parts5
+    max rf31, rf31, rf53 ; add rf38, rf38, rf46                     # 122 max | 125 add
+    asr rf46, rf49, rf2 ; sub.pushc rf53, rf60, rf57                # 102 shrv | 104 parts7
+    min rf59, rf59, rf60 ; sub rf46, rf10, rf46                     # 121 min | 102 sub
+    max rf46, rf46, 0 ; v8dot rf55, rf26, rf52                      # 102 limit | 117 load src
+    min rf46, rf49, rf46 ; sub rf49, rf57, rf55                     # 103 amount | 119 size
+    max rf53, rf53, rf54 ; sub.ifb rf46, 0, rf46                    # 119 size | 104 parts6
+    and rf38, rf60, rf22 ; add rf46, rf38, rf46                     # 122 wrap | 125 add
+    max rf31, rf31, rf38 ; sub.pushc rf38, rf55, rf57               # 122 max | 104 select
+    asr rf60, rf53, rf2 ; v8dot rf54, rf58, rf52                    # 102 shrv | 117 load src
+    min rf60, rf59, rf55 ; sub rf59, rf10, rf60                     # 121 min | 102 sub
+    max rf59, rf59, 0                                               # 102 limit
+    min rf53, rf53, rf59 ; sub rf59, rf57, rf54                     # 103 amount | 119 size
+    max rf38, rf38, rf49 ; sub.ifb rf53, 0, rf53                    # 119 size | 104 parts7
+    and rf46, rf55, rf22 ; add rf53, rf46, rf53                     # 122 wrap | 125 add
+    max rf31, rf31, rf46 ; sub.pushc rf46, rf54, rf57               # 122 max | 104 select
+    asr rf55, rf38, rf2 ; v8dot rf49, rf37, rf52                    # 102 shrv | 117 load src
+    min rf60, rf60, rf54 ; sub rf55, rf10, rf55                     # 121 min | 102 sub
+    max rf55, rf55, 0                                               # 102 limit
+    min rf38, rf38, rf55 ; v8dot rf52, rf56, rf52                   # 103 amount | 117 p
+    max rf46, rf46, rf59 ; sub.ifb rf38, 0, rf38                    # 119 size | 104 select
+    and rf54, rf54, rf22 ; add rf38, rf38, rf38                     # 122 wrap | 120 parts8
+    max rf31, rf31, rf54 ; add rf38, rf53, rf38 ; ldunifrf.rf53     # 122 max | 125 add | 62 damping | uniform 0x00010000
+    asr rf54, rf46, rf2 ; sub.pushc rf59, rf49, rf57                # 102 shrv | 104 parts10
+    min rf60, rf60, rf49 ; sub rf54, rf10, rf54                     # 121 min | 102 sub
+    max rf54, rf54, 0 ; sub rf55, rf57, rf49                        # 102 limit | 119 size
+    min rf46, rf46, rf54 ; sub rf54, rf57, rf52                     # 103 amount | 119 size
+    max rf55, rf59, rf55 ; sub.ifb rf46, 0, rf46                    # 119 size | 104 select
+    and rf49, rf49, rf22 ; add rf46, rf46, rf46                     # 122 wrap | 120 parts9
+    max rf31, rf31, rf49 ; add rf38, rf38, rf46                     # 122 max | 125 add
+    asr rf46, rf55, rf2 ; sub.pushc rf49, rf52, rf57                # 102 shrv | 104 part
+    max rf49, rf49, rf54 ; sub rf46, rf10, rf46                     # 119 size | 102 sub
+    max rf46, rf46, 0 ; mov rf54, rf22                              # 102 limit | 129 select
+    min rf46, rf55, rf46 ; mov rf55, 0                              # 103 amount | 129 select
+    asr rf59, rf49, rf2 ; sub.ifb rf46, 0, rf46                     # 102 shrv | 104 parts10
+    and rf38, rf52, rf22 ; add rf46, rf38, rf46                     # 122 wrap | 125 add
+    sub rf59, rf10, rf59 ; mov.pushz -, rf61                        # 102 sub | 129 select
+    max rf59, rf59, 0                                               # 102 limit
+    min rf49, rf49, rf59 ; v8dot rf59, rf9, rf53                    # 103 amount | 117 load src
+    min.ifna rf55, rf60, rf52 ; sub.ifb rf49, 0, rf49               # 129 select | 104 part
+    max.ifna rf54, rf31, rf38 ; add rf31, rf46, rf49                # 129 select | 125 total
+    and rf38, rf59, rf22 ; sub.pushn -, rf31, 0                     # 122 wrap | 126 sub
+    add rf31, rf31, 8 ; v8dot rf46, rf28, rf53                      # 126 add | 107 px
+    min rf49, rf46, rf59 ; sub.ifa rf31, rf31, 1                    # 121 min | 126 sub
+    asr rf31, rf31, 4 ; sub.pushc rf52, rf59, rf46                  # 126 rounded | 104 select
+    max rf38, rf46, rf38 ; add rf31, rf57, rf31                     # 122 max | 129 add
+    max rf31, rf31, rf55 ; sub rf55, rf46, rf59                     # 129 max | 119 size
+    min rf31, rf31, rf54 ; v8dot rf54, rf5, rf53                    # 129 limited | 117 load src
+    vpack rf29, rf29, rf31 ; sub.pushc rf31, rf54, rf46             # 130 store dst | 104 select
+    max rf52, rf52, rf55 ; sub rf55, rf46, rf54                     # 119 size
+    asr rf59, rf52, rf6 ; v8dot rf57, rf24, rf53                    # 102 shrv | 117 load src
+    min rf59, rf49, rf54 ; sub rf49, rf7, rf59                      # 121 min | 102 sub
+    max rf49, rf49, 0 ; sub rf60, rf46, rf57                        # 102 limit | 119 size
+    min rf49, rf52, rf49                                            # 103 amount
+    max rf31, rf31, rf55 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
+    and rf54, rf54, rf22 ; smul24 rf49, rf49, rf13                  # 122 wrap | 120 parts0
+    max rf38, rf38, rf54 ; sub.pushc rf54, rf57, rf46               # 122 max | 104 select
+    asr rf55, rf31, rf6 ; v8dot rf52, rf32, rf53                    # 102 shrv | 117 load src
+    min rf59, rf59, rf57 ; sub rf55, rf7, rf55                      # 121 min | 102 sub
+    max rf55, rf55, 0                                               # 102 limit
+    min rf31, rf31, rf55 ; sub rf55, rf46, rf52                     # 103 amount | 119 size
+    max rf54, rf54, rf60 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    and rf57, rf57, rf22 ; smul24 rf31, rf31, rf13                  # 122 wrap | 120 parts1
+    max rf31, rf38, rf57 ; add rf38, rf49, rf31                     # 122 max | 125 add
+    asr rf49, rf54, rf6 ; sub.pushc rf57, rf52, rf46                # 102 shrv | 104 select
+    min rf59, rf59, rf52 ; sub rf49, rf7, rf49                      # 121 min | 102 sub
+    max rf49, rf49, 0 ; v8dot rf60, rf35, rf53                      # 102 limit | 117 load src
+    min rf49, rf54, rf49 ; sub rf54, rf46, rf60                     # 103 amount | 119 size
+    max rf55, rf57, rf55 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
+    and rf52, rf52, rf22 ; smul24 rf49, rf49, rf11                  # 122 wrap | 120 parts2
+    max rf31, rf31, rf52 ; add rf38, rf38, rf49                     # 122 max | 125 add
+    asr rf49, rf55, rf6 ; sub.pushc rf52, rf60, rf46                # 102 shrv | 104 select
+    min rf59, rf59, rf60 ; sub rf49, rf7, rf49                      # 121 min | 102 sub
+    max rf49, rf49, 0 ; v8dot rf57, rf40, rf53                      # 102 limit | 117 load src
+    min rf49, rf55, rf49 ; sub rf55, rf46, rf57                     # 103 amount | 119 size
+    max rf52, rf52, rf54 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
+    and rf60, rf60, rf22 ; smul24 rf49, rf49, rf11                  # 122 wrap | 120 parts3
+    max rf31, rf31, rf60 ; add rf38, rf38, rf49                     # 122 max | 125 add
+    asr rf49, rf52, rf2 ; sub.pushc rf60, rf57, rf46                # 102 shrv | 104 select
+    min rf59, rf59, rf57 ; sub rf49, rf10, rf49                     # 121 min | 102 sub
+    max rf49, rf49, 0 ; v8dot rf54, rf8, rf53                       # 102 limit | 117 load src
+    min rf49, rf52, rf49 ; sub rf52, rf46, rf54                     # 103 amount | 119 size
+    max rf55, rf60, rf55 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
+    and rf57, rf57, rf22 ; add rf49, rf49, rf49                     # 122 wrap | 120 parts4
+    max rf31, rf31, rf57 ; add rf38, rf38, rf49                     # 122 max | 125 add
+    asr rf49, rf55, rf2 ; sub.pushc rf57, rf54, rf46                # 102 shrv | 104 parts6
+    min rf59, rf59, rf54 ; sub rf49, rf10, rf49                     # 121 min | 102 sub
+    max rf49, rf49, 0 ; v8dot rf60, rf48, rf53                      # 102 limit | 117 load src
+    min rf49, rf55, rf49 ; sub rf55, rf46, rf60                     # 103 amount | 119 size
+    max rf52, rf57, rf52 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
+    and rf54, rf54, rf22 ; add rf49, rf49, rf49                     # 122 wrap | 120 parts5
+    max rf31, rf31, rf54 ; add rf38, rf38, rf49                     # 122 max | 125 add
+    asr rf49, rf52, rf2 ; sub.pushc rf54, rf60, rf46                # 102 shrv | 104 parts7
+    min rf59, rf59, rf60 ; sub rf49, rf10, rf49                     # 121 min | 102 sub
+    max rf49, rf49, 0 ; v8dot rf57, rf26, rf53                      # 102 limit | 117 load src
+    min rf49, rf52, rf49 ; sub rf52, rf46, rf57                     # 103 amount | 119 size
+    max rf54, rf54, rf55 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 parts6
+    and rf38, rf60, rf22 ; add rf49, rf38, rf49                     # 122 wrap | 125 add
+    max rf31, rf31, rf38 ; sub.pushc rf38, rf57, rf46               # 122 max | 104 select
+    asr rf60, rf54, rf2 ; v8dot rf55, rf58, rf53                    # 102 shrv | 117 load src
+    min rf60, rf59, rf57 ; sub rf59, rf10, rf60                     # 121 min | 102 sub
+    max rf59, rf59, 0                                               # 102 limit
+    min rf54, rf54, rf59 ; sub rf59, rf46, rf55                     # 103 amount | 119 size
+    max rf38, rf38, rf52 ; sub.ifb rf54, 0, rf54                    # 119 size | 104 parts7
+    and rf49, rf57, rf22 ; add rf54, rf49, rf54                     # 122 wrap | 125 add
+    max rf31, rf31, rf49 ; sub.pushc rf49, rf55, rf46               # 122 max | 104 select
+    asr rf57, rf38, rf2 ; v8dot rf52, rf37, rf53                    # 102 shrv | 117 load src
+    min rf60, rf60, rf55 ; sub rf57, rf10, rf57                     # 121 min | 102 sub
+    max rf57, rf57, 0                                               # 102 limit
+    min rf38, rf38, rf57 ; v8dot rf53, rf56, rf53                   # 103 amount | 117 p
+    max rf49, rf49, rf59 ; sub.ifb rf38, 0, rf38                    # 119 size | 104 select
+    and rf55, rf55, rf22 ; add rf38, rf38, rf38                     # 122 wrap | 120 parts8
+    max rf31, rf31, rf55 ; add rf38, rf54, rf38 ; ldunifrf.rf54     # 122 max | 125 add | 63 dir | uniform 0x01000000
+    asr rf55, rf49, rf2 ; sub.pushc rf59, rf52, rf46                # 102 shrv | 104 parts10
+    min rf60, rf60, rf52 ; sub rf55, rf10, rf55                     # 121 min | 102 sub
+    max rf55, rf55, 0 ; sub rf57, rf46, rf52                        # 102 limit | 119 size
+    min rf49, rf49, rf55 ; sub rf55, rf46, rf53                     # 103 amount | 119 size
+    max rf57, rf59, rf57 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
+    and rf52, rf52, rf22 ; add rf49, rf49, rf49                     # 122 wrap | 120 parts9
+    max rf31, rf31, rf52 ; add rf38, rf38, rf49                     # 122 max | 125 add
+    asr rf49, rf57, rf2 ; sub.pushc rf52, rf53, rf46                # 102 shrv | 104 part
+    max rf52, rf52, rf55 ; sub rf49, rf10, rf49                     # 119 size | 102 sub
+    max rf49, rf49, 0 ; mov rf55, rf22                              # 102 limit | 129 select
+    min rf49, rf57, rf49 ; mov rf57, 0                              # 103 amount | 129 select
+    asr rf59, rf52, rf2 ; sub.ifb rf49, 0, rf49                     # 102 shrv | 104 parts10
+    and rf38, rf53, rf22 ; add rf49, rf38, rf49                     # 122 wrap | 125 add
+    sub rf59, rf10, rf59 ; mov.pushz -, rf61                        # 102 sub | 129 select
+    max rf59, rf59, 0                                               # 102 limit
+    min rf9, rf52, rf59 ; v8dot rf52, rf9, rf54                     # 103 amount | 117 load src
+    min.ifna rf57, rf60, rf53 ; sub.ifb rf9, 0, rf9                 # 129 select | 104 part
+    max.ifna rf55, rf31, rf38 ; add rf9, rf49, rf9                  # 129 select | 125 total
+    and rf31, rf52, rf22 ; sub.pushn -, rf9, 0                      # 122 wrap | 126 sub
+    add rf9, rf9, 8 ; v8dot rf28, rf28, rf54                        # 126 add | 107 px
+    min rf38, rf28, rf52 ; sub.ifa rf9, rf9, 1                      # 121 min | 126 sub
+    asr rf5, rf9, 4 ; v8dot rf9, rf5, rf54                          # 126 rounded | 117 load src
+    max rf31, rf28, rf31 ; add rf5, rf46, rf5                       # 122 max | 129 add
+    max rf5, rf5, rf57 ; v8dot rf24, rf24, rf54                     # 129 max | 117 load src
+    min rf5, rf5, rf55 ; v8dot rf32, rf32, rf54                     # 129 limited | 117 load src
+    min rf35, rf38, rf9 ; v8dot rf38, rf35, rf54                    # 121 min | 117 load src
+    min rf35, rf35, rf24 ; v8dot rf40, rf40, rf54                   # 121 min | 117 load src
+    min rf8, rf35, rf32 ; v8dot rf35, rf8, rf54                     # 121 min | 117 load src
+    min rf8, rf8, rf38 ; v8dot rf48, rf48, rf54                     # 121 min | 117 load src
+    min rf8, rf8, rf40 ; v8dot rf26, rf26, rf54                     # 121 min | 117 load src
+    min rf8, rf8, rf35 ; v8dot rf58, rf58, rf54                     # 121 min | 117 load src
+    min rf8, rf8, rf48 ; v8dot rf37, rf37, rf54                     # 121 min | 117 load src
+    min rf55, rf8, rf26 ; sub.pushc rf8, rf52, rf28                 # 121 min | 104 select
+    min rf55, rf55, rf58 ; sub rf52, rf28, rf52                     # 121 min | 119 size
+    max rf8, rf8, rf52 ; v8dot rf52, rf56, rf54                     # 119 size | 117 p
+    asr rf54, rf8, rf6 ; sub.pushc rf56, rf9, rf28                  # 102 shrv | 104 select
+    min rf55, rf55, rf37 ; sub rf54, rf7, rf54                      # 121 min | 102 sub
+    max rf54, rf54, 0 ; sub rf57, rf28, rf9                         # 102 limit | 119 size
+    min rf8, rf8, rf54 ; sub rf54, rf28, rf24                       # 103 amount | 119 size
+    max rf56, rf56, rf57 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    and rf9, rf9, rf22 ; smul24 rf8, rf8, rf13                      # 122 wrap | 120 parts0
+    max rf9, rf31, rf9 ; sub.pushc rf31, rf24, rf28                 # 122 max | 104 select
+    asr rf57, rf56, rf6 ; sub rf46, rf28, rf32                      # 102 shrv | 119 size
+    max rf54, rf31, rf54 ; sub rf31, rf7, rf57                      # 119 size | 102 sub
+    max rf31, rf31, 0 ; sub rf57, rf28, rf38                        # 102 limit | 119 size
+    min rf31, rf56, rf31 ; sub rf56, rf28, rf40                     # 103 amount | 119 size
+    and rf24, rf24, rf22 ; sub.ifb rf31, 0, rf31                    # 122 wrap | 104 select
+    max rf24, rf9, rf24 ; smul24 rf9, rf31, rf13                    # 122 max | 120 parts1
+    asr rf8, rf54, rf6 ; add rf9, rf8, rf9                          # 102 shrv | 125 add
+    and rf31, rf32, rf22 ; sub rf8, rf7, rf8                        # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf32, rf32, rf28                    # 102 limit | 104 select
+    min rf8, rf54, rf8 ; sub rf54, rf28, rf35                       # 103 amount | 119 size
+    max rf32, rf32, rf46 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    max rf24, rf24, rf31 ; smul24 rf8, rf8, rf11                    # 122 max | 120 parts2
+    asr rf8, rf32, rf6 ; add rf9, rf9, rf8                          # 102 shrv | 125 add
+    and rf31, rf38, rf22 ; sub rf8, rf7, rf8                        # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf38, rf38, rf28                    # 102 limit | 104 select
+    min rf8, rf32, rf8 ; sub rf32, rf28, rf48                       # 103 amount | 119 size
+    max rf38, rf38, rf57 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    max rf24, rf24, rf31 ; smul24 rf8, rf8, rf11                    # 122 max | 120 parts3
+    asr rf8, rf38, rf2 ; add rf9, rf9, rf8                          # 102 shrv | 125 add
+    and rf31, rf40, rf22 ; sub rf8, rf10, rf8                       # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf40, rf40, rf28                    # 102 limit | 104 select
+    min rf8, rf38, rf8 ; sub rf38, rf28, rf26                       # 103 amount | 119 size
+    max rf40, rf40, rf56 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    max rf24, rf24, rf31 ; add rf8, rf8, rf8                        # 122 max | 120 parts4
+    asr rf8, rf40, rf2 ; add rf9, rf9, rf8                          # 102 shrv | 125 add
+    and rf31, rf35, rf22 ; sub rf8, rf10, rf8                       # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf35, rf35, rf28                    # 102 limit | 104 parts6
+    min rf8, rf40, rf8 ; sub rf40, rf28, rf58                       # 103 amount | 119 size
+    max rf35, rf35, rf54 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    max rf24, rf24, rf31 ; add rf8, rf8, rf8                        # 122 max | 120 parts5
+    asr rf8, rf35, rf2 ; add rf9, rf9, rf8                          # 102 shrv | 125 add
+    and rf31, rf48, rf22 ; sub rf8, rf10, rf8                       # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf48, rf48, rf28                    # 102 limit | 104 parts7
+    min rf8, rf35, rf8 ; sub rf35, rf28, rf37                       # 103 amount | 119 size
+    max rf32, rf48, rf32 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 parts6
+    max rf8, rf24, rf31 ; add rf9, rf9, rf8                         # 122 max | 125 add
+    asr rf24, rf32, rf2 ; sub.pushc rf31, rf26, rf28                # 102 shrv | 104 select
+    max rf31, rf31, rf38 ; sub rf24, rf10, rf24                     # 119 size | 102 sub
+    max rf24, rf24, 0 ; sub rf38, rf28, rf52                        # 102 limit | 119 size
+    min rf24, rf32, rf24 ; mov rf32, 0                              # 103 amount | 129 select
+    and rf26, rf26, rf22 ; sub.ifb rf24, 0, rf24                    # 122 wrap | 104 parts7
+    max rf8, rf8, rf26 ; add rf9, rf9, rf24                         # 122 max | 125 add
+    asr rf24, rf31, rf2 ; sub.pushc rf26, rf58, rf28                # 102 shrv | 104 select
+    max rf26, rf26, rf40 ; sub rf24, rf10, rf24                     # 119 size | 102 sub
+    max rf24, rf24, 0 ; mov rf40, rf22                              # 102 limit | 129 select
+    min rf24, rf31, rf24 ; v8dot rf31, rf16, 1                      # 103 amount | 117 load src
+    and rf58, rf58, rf22 ; sub.ifb rf24, 0, rf24                    # 122 wrap | 104 select
+    max rf24, rf8, rf58 ; add rf8, rf24, rf24                       # 122 max | 120 parts8
+    asr rf8, rf26, rf2 ; add rf9, rf9, rf8                          # 102 shrv | 125 add
+    and rf58, rf37, rf22 ; sub rf8, rf10, rf8                       # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf37, rf37, rf28                    # 102 limit | 104 parts10
+    min rf8, rf26, rf8 ; v8dot rf26, rf20, 1                        # 103 amount | 107 px
+    max rf35, rf37, rf35 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    max rf24, rf24, rf58 ; add rf8, rf8, rf8                        # 122 max | 120 parts9
+    asr rf8, rf35, rf2 ; add rf9, rf9, rf8                          # 102 shrv | 125 add
+    and rf58, rf52, rf22 ; sub rf8, rf10, rf8                       # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf37, rf52, rf28                    # 102 limit | 104 part
+    min rf8, rf35, rf8 ; sub rf35, rf26, rf31                       # 103 amount | 119 size
+    max rf37, rf37, rf38 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 parts10
+    asr rf8, rf37, rf2 ; add rf9, rf9, rf8                          # 102 shrv | 125 add
+    min rf38, rf26, rf31 ; sub rf8, rf10, rf8                       # 121 min | 102 sub
+    max rf8, rf8, 0 ; mov.pushz -, rf61                             # 102 limit | 129 select
+    min rf8, rf37, rf8 ; v8dot rf37, rf18, 1                        # 103 amount | 117 load src
+    min.ifna rf32, rf55, rf52 ; sub.ifb rf8, 0, rf8                 # 129 select | 104 part
+    max.ifna rf40, rf24, rf58 ; add rf8, rf9, rf8                   # 129 select | 125 total
+    and rf9, rf31, rf22 ; sub.pushn -, rf8, 0                       # 122 wrap | 126 sub
+    max rf9, rf26, rf9 ; add rf8, rf8, 8                            # 122 max | 126 add
+    min rf38, rf38, rf37 ; sub.ifa rf8, rf8, 1                      # 121 min | 126 sub
+    asr rf8, rf8, 4 ; sub.pushc rf31, rf31, rf26                    # 126 rounded | 104 select
+    max rf28, rf31, rf35 ; add rf8, rf28, rf8                       # 119 size | 129 add
+    max rf8, rf8, rf32 ; sub.pushc rf32, rf37, rf26                 # 129 max | 104 select
+    min rf8, rf8, rf40 ; sub rf40, rf26, rf37                       # 129 limited | 119 size
+    vpack rf5, rf5, rf8 ; v8dot rf8, rf23, 1                        # 130 store dst | 117 load src
+    asr rf31, rf28, rf6 ; sub rf35, rf26, rf8                       # 102 shrv | 119 size
+    max rf32, rf32, rf40 ; sub rf31, rf7, rf31                      # 119 size | 102 sub
+    max rf31, rf31, 0                                               # 102 limit
+    min rf28, rf28, rf31 ; v8dot rf31, rf15, 1                      # 103 amount | 117 load src
+    and rf37, rf37, rf22 ; sub.ifb rf28, 0, rf28                    # 122 wrap | 104 select
+    max rf28, rf9, rf37 ; smul24 rf9, rf28, rf13                    # 122 max | 120 parts0
+    asr rf37, rf32, rf6 ; sub.pushc rf40, rf8, rf26                 # 102 shrv | 104 select
+    min rf38, rf38, rf8 ; sub rf37, rf7, rf37                       # 121 min | 102 sub
+    max rf37, rf37, 0 ; sub rf24, rf26, rf31                        # 102 limit | 119 size
+    min rf32, rf32, rf37 ; v8dot rf37, rf41, 1                      # 103 amount | 117 load src
+    max rf35, rf40, rf35 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
+    and rf32, rf8, rf22 ; smul24 rf8, rf32, rf13                    # 122 wrap | 120 parts1
+    max rf8, rf28, rf32 ; add rf9, rf9, rf8                         # 122 max | 125 add
+    asr rf28, rf35, rf6 ; sub.pushc rf32, rf31, rf26                # 102 shrv | 104 select
+    min rf38, rf38, rf31 ; sub rf28, rf7, rf28                      # 121 min | 102 sub
+    max rf28, rf28, 0 ; sub rf40, rf26, rf37                        # 102 limit | 119 size
+    min rf28, rf35, rf28 ; v8dot rf35, rf33, 1                      # 103 amount | 117 load src
+    max rf24, rf32, rf24 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
+    and rf31, rf31, rf22 ; smul24 rf28, rf28, rf11                  # 122 wrap | 120 parts2
+    max rf8, rf8, rf31 ; add rf9, rf9, rf28 ; ldunifrf.rf28         # 122 max | 125 add | 61 sec | uniform 0x00000100
+    asr rf31, rf24, rf6 ; sub.pushc rf32, rf37, rf26                # 102 shrv | 104 select
+    min rf38, rf38, rf37 ; sub rf31, rf7, rf31                      # 121 min | 102 sub
+    max rf31, rf31, 0 ; sub rf58, rf26, rf35                        # 102 limit | 119 size
+    min rf24, rf24, rf31 ; v8dot rf31, rf21, 1                      # 103 amount | 117 load src
+    max rf32, rf32, rf40 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    and rf37, rf37, rf22 ; smul24 rf24, rf24, rf11                  # 122 wrap | 120 parts3
+    max rf8, rf8, rf37 ; add rf9, rf9, rf24                         # 122 max | 125 add
+    asr rf24, rf32, rf2 ; sub.pushc rf37, rf35, rf26                # 102 shrv | 104 select
+    min rf38, rf38, rf35 ; sub rf24, rf10, rf24                     # 121 min | 102 sub
+    max rf24, rf24, 0 ; sub rf40, rf26, rf31                        # 102 limit | 119 size
+    min rf24, rf32, rf24 ; v8dot rf32, rf25, 1                      # 103 amount | 117 load src
+    max rf37, rf37, rf58 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    and rf35, rf35, rf22 ; add rf24, rf24, rf24                     # 122 wrap | 120 parts4
+    max rf8, rf8, rf35 ; add rf9, rf9, rf24                         # 122 max | 125 add
+    asr rf24, rf37, rf2 ; sub.pushc rf35, rf31, rf26                # 102 shrv | 104 parts6
+    min rf38, rf38, rf31 ; sub rf24, rf10, rf24                     # 121 min | 102 sub
+    max rf24, rf24, 0 ; sub rf58, rf26, rf32                        # 102 limit | 119 size
+    min rf24, rf37, rf24 ; v8dot rf37, rf45, 1                      # 103 amount | 117 load src
+    max rf35, rf35, rf40 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    and rf31, rf31, rf22 ; add rf24, rf24, rf24                     # 122 wrap | 120 parts5
+    max rf8, rf8, rf31 ; add rf9, rf9, rf24                         # 122 max | 125 add
+    asr rf24, rf35, rf2 ; sub.pushc rf31, rf32, rf26                # 102 shrv | 104 parts7
+    min rf38, rf38, rf32 ; sub rf24, rf10, rf24                     # 121 min | 102 sub
+    max rf24, rf24, 0 ; sub rf40, rf26, rf37                        # 102 limit | 119 size
+    min rf24, rf35, rf24 ; v8dot rf35, rf30, 1                      # 103 amount | 117 load src
+    max rf31, rf31, rf58 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts6
+    and rf9, rf32, rf22 ; add rf24, rf9, rf24                       # 122 wrap | 125 add
+    max rf8, rf8, rf9 ; sub.pushc rf9, rf37, rf26                   # 122 max | 104 select
+    asr rf32, rf31, rf2 ; sub rf58, rf26, rf35                      # 102 shrv | 119 size
+    min rf38, rf38, rf37 ; sub rf32, rf10, rf32                     # 121 min | 102 sub
+    max rf32, rf32, 0 ; mov rf52, rf22                              # 102 limit | 129 select
+    min rf31, rf31, rf32 ; v8dot rf32, rf50, 1                      # 103 amount | 117 load src
+    max rf9, rf9, rf40 ; sub.ifb rf31, 0, rf31                      # 119 size | 104 parts7
+    and rf24, rf37, rf22 ; add rf31, rf24, rf31                     # 122 wrap | 125 add
+    max rf8, rf8, rf24 ; sub.pushc rf24, rf35, rf26                 # 122 max | 104 select
+    asr rf37, rf9, rf2 ; sub rf40, rf26, rf32                       # 102 shrv | 119 size
+    min rf38, rf38, rf35 ; sub rf37, rf10, rf37                     # 121 min | 102 sub
+    max rf37, rf37, 0 ; v8dot rf55, rf16, rf28                      # 102 limit | 117 load src
+    min rf9, rf9, rf37 ; v8dot rf37, rf43, 1                        # 103 amount | 117 p
+    max rf24, rf24, rf58 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
+    and rf35, rf35, rf22 ; add rf9, rf9, rf9                        # 122 wrap | 120 parts8
+    max rf8, rf8, rf35 ; add rf9, rf31, rf9                         # 122 max | 125 add
+    asr rf31, rf24, rf2 ; sub.pushc rf35, rf32, rf26                # 102 shrv | 104 parts10
+    min rf38, rf38, rf32 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
+    max rf31, rf31, 0 ; sub rf58, rf26, rf37                        # 102 limit | 119 size
+    min rf24, rf24, rf31 ; mov rf31, 0                              # 103 amount | 129 select
+    max rf35, rf35, rf40 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    and rf32, rf32, rf22 ; add rf24, rf24, rf24                     # 122 wrap | 120 parts9
+    max rf8, rf8, rf32 ; add rf9, rf9, rf24                         # 122 max | 125 add
+    asr rf24, rf35, rf2 ; sub.pushc rf32, rf37, rf26                # 102 shrv | 104 part
+    max rf32, rf32, rf58 ; sub rf24, rf10, rf24                     # 119 size | 102 sub
+    max rf24, rf24, 0 ; v8dot rf58, rf20, rf28                      # 102 limit | 107 px
+    min rf24, rf35, rf24 ; sub rf35, rf58, rf55                     # 103 amount | 119 size
+    asr rf40, rf32, rf2 ; sub.ifb rf24, 0, rf24                     # 102 shrv | 104 parts10
+    and rf9, rf37, rf22 ; add rf24, rf9, rf24                       # 122 wrap | 125 add
+    min rf48, rf58, rf55 ; sub rf40, rf10, rf40                     # 121 min | 102 sub
+    max rf40, rf40, 0 ; mov.pushz -, rf61                           # 102 limit | 129 select
+    min rf32, rf32, rf40 ; v8dot rf40, rf18, rf28                   # 103 amount | 117 load src
+    min.ifna rf31, rf38, rf37 ; sub.ifb rf32, 0, rf32               # 129 select | 104 part
+    max.ifna rf52, rf8, rf9 ; add rf8, rf24, rf32                   # 129 select | 125 total
+    and rf9, rf55, rf22 ; sub.pushn -, rf8, 0                       # 122 wrap | 126 sub
+    max rf9, rf58, rf9 ; add rf8, rf8, 8                            # 122 max | 126 add
+    min rf48, rf48, rf40 ; sub.ifa rf8, rf8, 1                      # 121 min | 126 sub
+    asr rf8, rf8, 4 ; sub.pushc rf55, rf55, rf58                    # 126 rounded | 104 select
+    max rf26, rf55, rf35 ; add rf8, rf26, rf8                       # 119 size | 129 add
+    max rf8, rf8, rf31 ; sub.pushc rf31, rf40, rf58                 # 129 max | 104 select
+    min rf8, rf8, rf52 ; sub rf52, rf58, rf40                       # 129 limited | 119 size
+    asr rf35, rf26, rf6 ; v8dot rf55, rf23, rf28                    # 102 shrv | 117 load src
+    max rf35, rf31, rf52 ; sub rf31, rf7, rf35                      # 119 size | 102 sub
+    max rf31, rf31, 0 ; sub rf52, rf58, rf55                        # 102 limit | 119 size
+    min rf26, rf26, rf31 ; v8dot rf31, rf15, rf28                   # 103 amount | 117 load src
+    and rf40, rf40, rf22 ; sub.ifb rf26, 0, rf26                    # 122 wrap | 104 select
+    max rf26, rf9, rf40 ; smul24 rf9, rf26, rf13                    # 122 max | 120 parts0
+    asr rf40, rf35, rf6 ; sub.pushc rf24, rf55, rf58                # 102 shrv | 104 select
+    min rf48, rf48, rf55 ; sub rf40, rf7, rf40                      # 121 min | 102 sub
+    max rf40, rf40, 0 ; sub rf32, rf58, rf31                        # 102 limit | 119 size
+    min rf35, rf35, rf40 ; v8dot rf40, rf41, rf28                   # 103 amount | 117 load src
+    max rf24, rf24, rf52 ; sub.ifb rf35, 0, rf35                    # 119 size | 104 select
+    and rf55, rf55, rf22 ; smul24 rf35, rf35, rf13                  # 122 wrap | 120 parts1
+    max rf9, rf26, rf55 ; add rf26, rf9, rf35                       # 122 max | 125 add
+    asr rf35, rf24, rf6 ; sub.pushc rf55, rf31, rf58                # 102 shrv | 104 select
+    min rf48, rf48, rf31 ; sub rf35, rf7, rf35                      # 121 min | 102 sub
+    max rf35, rf35, 0 ; sub rf52, rf58, rf40                        # 102 limit | 119 size
+    min rf24, rf24, rf35 ; v8dot rf35, rf33, rf28                   # 103 amount | 117 load src
+    max rf32, rf55, rf32 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    and rf31, rf31, rf22 ; smul24 rf24, rf24, rf11                  # 122 wrap | 120 parts2
+    max rf9, rf9, rf31 ; add rf24, rf26, rf24                       # 122 max | 125 add
+    asr rf26, rf32, rf6 ; sub.pushc rf31, rf40, rf58                # 102 shrv | 104 select
+    min rf48, rf48, rf40 ; sub rf26, rf7, rf26                      # 121 min | 102 sub
+    max rf26, rf26, 0 ; sub rf55, rf58, rf35                        # 102 limit | 119 size
+    min rf26, rf32, rf26 ; v8dot rf32, rf21, rf28                   # 103 amount | 117 load src
+    max rf31, rf31, rf52 ; sub.ifb rf26, 0, rf26                    # 119 size | 104 select
+    and rf40, rf40, rf22 ; smul24 rf26, rf26, rf11                  # 122 wrap | 120 parts3
+    max rf9, rf9, rf40 ; add rf24, rf24, rf26 ; ldunifrf.rf26       # 122 max | 125 add | 62 damping | uniform 0x00010000
+    asr rf40, rf31, rf2 ; sub.pushc rf52, rf35, rf58                # 102 shrv | 104 select
+    min rf48, rf48, rf35 ; sub rf40, rf10, rf40                     # 121 min | 102 sub
+    max rf40, rf40, 0 ; sub rf37, rf58, rf32                        # 102 limit | 119 size
+    min rf31, rf31, rf40 ; v8dot rf40, rf25, rf28                   # 103 amount | 117 load src
+    max rf52, rf52, rf55 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    and rf35, rf35, rf22 ; add rf31, rf31, rf31                     # 122 wrap | 120 parts4
+    max rf9, rf9, rf35 ; add rf24, rf24, rf31                       # 122 max | 125 add
+    asr rf31, rf52, rf2 ; sub.pushc rf35, rf32, rf58                # 102 shrv | 104 parts6
+    min rf48, rf48, rf32 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
+    max rf31, rf31, 0 ; sub rf55, rf58, rf40                        # 102 limit | 119 size
+    min rf31, rf52, rf31 ; v8dot rf52, rf45, rf28                   # 103 amount | 117 load src
+    max rf35, rf35, rf37 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    and rf32, rf32, rf22 ; add rf31, rf31, rf31                     # 122 wrap | 120 parts5
+    max rf9, rf9, rf32 ; add rf24, rf24, rf31                       # 122 max | 125 add
+    asr rf31, rf35, rf2 ; sub.pushc rf32, rf40, rf58                # 102 shrv | 104 parts7
+    min rf48, rf48, rf40 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
+    max rf31, rf31, 0 ; sub rf37, rf58, rf52                        # 102 limit | 119 size
+    min rf31, rf35, rf31 ; v8dot rf35, rf30, rf28                   # 103 amount | 117 load src
+    max rf32, rf32, rf55 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts6
+    and rf24, rf40, rf22 ; add rf31, rf24, rf31                     # 122 wrap | 125 add
+    max rf9, rf9, rf24 ; sub.pushc rf24, rf52, rf58                 # 122 max | 104 select
+    asr rf40, rf32, rf2 ; sub rf55, rf58, rf35                      # 102 shrv | 119 size
+    min rf48, rf48, rf52 ; sub rf40, rf10, rf40                     # 121 min | 102 sub
+    max rf40, rf40, 0 ; v8dot rf38, rf50, rf28                      # 102 limit | 117 load src
+    min rf28, rf32, rf40 ; v8dot rf32, rf43, rf28                   # 103 amount | 117 p
+    max rf24, rf24, rf37 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 parts7
+    and rf28, rf52, rf22 ; add rf31, rf31, rf28                     # 122 wrap | 125 add
+    max rf9, rf9, rf28 ; sub.pushc rf28, rf35, rf58                 # 122 max | 104 select
+    asr rf52, rf24, rf2 ; sub rf37, rf58, rf38                      # 102 shrv | 119 size
+    min rf52, rf48, rf35 ; sub rf48, rf10, rf52                     # 121 min | 102 sub
+    max rf48, rf48, 0 ; sub rf40, rf58, rf32                        # 102 limit | 119 size
+    min rf24, rf24, rf48 ; mov rf48, 0                              # 103 amount | 129 select
+    max rf28, rf28, rf55 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    and rf35, rf35, rf22 ; add rf24, rf24, rf24                     # 122 wrap | 120 parts8
+    max rf9, rf9, rf35 ; add rf24, rf31, rf24                       # 122 max | 125 add
+    asr rf31, rf28, rf2 ; sub.pushc rf35, rf38, rf58                # 102 shrv | 104 parts10
+    min rf52, rf52, rf38 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
+    max rf31, rf31, 0 ; mov rf55, rf22                              # 102 limit | 129 select
+    min rf28, rf28, rf31 ; v8dot rf31, rf16, rf26                   # 103 amount | 117 load src
+    max rf35, rf35, rf37 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
+    and rf38, rf38, rf22 ; add rf28, rf28, rf28                     # 122 wrap | 120 parts9
+    max rf9, rf9, rf38 ; add rf24, rf24, rf28                       # 122 max | 125 add
+    asr rf28, rf35, rf2 ; sub.pushc rf38, rf32, rf58                # 102 shrv | 104 part
+    max rf38, rf38, rf40 ; sub rf28, rf10, rf28                     # 119 size | 102 sub
+    max rf28, rf28, 0 ; v8dot rf40, rf20, rf26                      # 102 limit | 107 px
+    min rf28, rf35, rf28 ; sub rf35, rf40, rf31                     # 103 amount | 119 size
+    asr rf37, rf38, rf2 ; sub.ifb rf28, 0, rf28                     # 102 shrv | 104 parts10
+    and rf24, rf32, rf22 ; add rf28, rf24, rf28                     # 122 wrap | 125 add
+    min rf54, rf40, rf31 ; sub rf37, rf10, rf37                     # 121 min | 102 sub
+    max rf37, rf37, 0 ; mov.pushz -, rf61                           # 102 limit | 129 select
+    min rf37, rf38, rf37 ; v8dot rf38, rf18, rf26                   # 103 amount | 117 load src
+    min.ifna rf48, rf52, rf32 ; sub.ifb rf37, 0, rf37               # 129 select | 104 part
+    max.ifna rf55, rf9, rf24 ; add rf9, rf28, rf37                  # 129 select | 125 total
+    and rf24, rf31, rf22 ; sub.pushn -, rf9, 0                      # 122 wrap | 126 sub
+    max rf24, rf40, rf24 ; add rf9, rf9, 8                          # 122 max | 126 add
+    min rf54, rf54, rf38 ; sub.ifa rf9, rf9, 1                      # 121 min | 126 sub
+    asr rf9, rf9, 4 ; sub.pushc rf31, rf31, rf40                    # 126 rounded | 104 select
+    max rf31, rf31, rf35 ; add rf9, rf58, rf9                       # 119 size | 129 add
+    max rf9, rf9, rf48 ; sub.pushc rf48, rf38, rf40                 # 129 max | 104 select
+    min rf9, rf9, rf55 ; sub rf55, rf40, rf38                       # 129 limited | 119 size
+    vpack rf8, rf8, rf9 ; v8dot rf9, rf23, rf26                     # 130 store dst | 117 load src
+    asr rf35, rf31, rf6 ; sub rf58, rf40, rf9                       # 102 shrv | 119 size
+    max rf48, rf48, rf55 ; sub rf35, rf7, rf35                      # 119 size | 102 sub
+    max rf35, rf35, 0 ; v8dot rf55, rf15, rf26                      # 102 limit | 117 load src
+    min rf31, rf31, rf35 ; sub rf35, rf40, rf55                     # 103 amount | 119 size
+    and rf38, rf38, rf22 ; sub.ifb rf31, 0, rf31                    # 122 wrap | 104 select
+    max rf31, rf24, rf38 ; smul24 rf24, rf31, rf13                  # 122 max | 120 parts0
+    asr rf38, rf48, rf6 ; sub.pushc rf28, rf9, rf40                 # 102 shrv | 104 select
+    min rf54, rf54, rf9 ; sub rf38, rf7, rf38                       # 121 min | 102 sub
+    max rf38, rf38, 0 ; v8dot rf37, rf41, rf26                      # 102 limit | 117 load src
+    min rf38, rf48, rf38 ; sub rf48, rf40, rf37                     # 103 amount | 119 size
+    max rf28, rf28, rf58 ; sub.ifb rf38, 0, rf38                    # 119 size | 104 select
+    and rf38, rf9, rf22 ; smul24 rf9, rf38, rf13                    # 122 wrap | 120 parts1
+    max rf9, rf31, rf38 ; add rf24, rf24, rf9                       # 122 max | 125 add
+    asr rf31, rf28, rf6 ; sub.pushc rf38, rf55, rf40                # 102 shrv | 104 select
+    min rf54, rf54, rf55 ; sub rf31, rf7, rf31                      # 121 min | 102 sub
+    max rf31, rf31, 0 ; v8dot rf58, rf33, rf26                      # 102 limit | 117 load src
+    min rf28, rf28, rf31 ; sub rf31, rf40, rf58                     # 103 amount | 119 size
+    max rf35, rf38, rf35 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
+    and rf55, rf55, rf22 ; smul24 rf28, rf28, rf11                  # 122 wrap | 120 parts2
+    max rf9, rf9, rf55 ; add rf24, rf24, rf28                       # 122 max | 125 add
+    asr rf28, rf35, rf6 ; sub.pushc rf55, rf37, rf40                # 102 shrv | 104 select
+    min rf54, rf54, rf37 ; sub rf28, rf7, rf28                      # 121 min | 102 sub
+    max rf28, rf28, 0 ; v8dot rf38, rf21, rf26                      # 102 limit | 117 load src
+    min rf28, rf35, rf28 ; sub rf35, rf40, rf38                     # 103 amount | 119 size
+    max rf48, rf55, rf48 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
+    and rf37, rf37, rf22 ; smul24 rf28, rf28, rf11                  # 122 wrap | 120 parts3
+    max rf9, rf9, rf37 ; add rf24, rf24, rf28 ; ldunifrf.rf28       # 122 max | 125 add | 63 dir | uniform 0x01000000
+    asr rf37, rf48, rf2 ; sub.pushc rf55, rf58, rf40                # 102 shrv | 104 select
+    min rf54, rf54, rf58 ; sub rf37, rf10, rf37                     # 121 min | 102 sub
+    max rf37, rf37, 0 ; v8dot rf32, rf25, rf26                      # 102 limit | 117 load src
+    min rf37, rf48, rf37 ; sub rf48, rf40, rf32                     # 103 amount | 119 size
+    max rf31, rf55, rf31 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
+    and rf58, rf58, rf22 ; add rf37, rf37, rf37                     # 122 wrap | 120 parts4
+    max rf9, rf9, rf58 ; add rf24, rf24, rf37                       # 122 max | 125 add
+    asr rf37, rf31, rf2 ; sub.pushc rf58, rf38, rf40                # 102 shrv | 104 parts6
+    min rf54, rf54, rf38 ; sub rf37, rf10, rf37                     # 121 min | 102 sub
+    max rf37, rf37, 0 ; v8dot rf55, rf45, rf26                      # 102 limit | 117 load src
+    min rf31, rf31, rf37 ; sub rf37, rf40, rf55                     # 103 amount | 119 size
+    max rf35, rf58, rf35 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    and rf38, rf38, rf22 ; add rf31, rf31, rf31                     # 122 wrap | 120 parts5
+    max rf9, rf9, rf38 ; add rf24, rf24, rf31                       # 122 max | 125 add
+    asr rf31, rf35, rf2 ; sub.pushc rf38, rf32, rf40                # 102 shrv | 104 parts7
+    min rf54, rf54, rf32 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
+    max rf31, rf31, 0 ; v8dot rf58, rf30, rf26                      # 102 limit | 117 load src
+    min rf31, rf35, rf31 ; sub rf35, rf40, rf58                     # 103 amount | 119 size
+    max rf38, rf38, rf48 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts6
+    and rf24, rf32, rf22 ; add rf31, rf24, rf31                     # 122 wrap | 125 add
+    max rf9, rf9, rf24 ; sub.pushc rf24, rf55, rf40                 # 122 max | 104 select
+    asr rf32, rf38, rf2 ; v8dot rf48, rf50, rf26                    # 102 shrv | 117 load src
+    min rf54, rf54, rf55 ; sub rf32, rf10, rf32                     # 121 min | 102 sub
+    max rf26, rf32, 0 ; v8dot rf32, rf43, rf26                      # 102 limit | 117 p
+    min rf26, rf38, rf26 ; sub rf38, rf40, rf48                     # 103 amount | 119 size
+    max rf24, rf24, rf37 ; sub.ifb rf26, 0, rf26                    # 119 size | 104 parts7
+    and rf26, rf55, rf22 ; add rf31, rf31, rf26                     # 122 wrap | 125 add
+    max rf9, rf9, rf26 ; sub.pushc rf26, rf58, rf40                 # 122 max | 104 select
+    asr rf55, rf24, rf2 ; sub rf37, rf40, rf32                      # 102 shrv | 119 size
+    min rf55, rf54, rf58 ; sub rf54, rf10, rf55                     # 121 min | 102 sub
+    max rf54, rf54, 0 ; mov rf52, rf22                              # 102 limit | 129 select
+    min rf24, rf24, rf54 ; mov rf54, 0                              # 103 amount | 129 select
+    max rf26, rf26, rf35 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    and rf58, rf58, rf22 ; add rf24, rf24, rf24                     # 122 wrap | 120 parts8
+    max rf9, rf9, rf58 ; add rf24, rf31, rf24                       # 122 max | 125 add
+    asr rf31, rf26, rf2 ; sub.pushc rf58, rf48, rf40                # 102 shrv | 104 parts10
+    min rf55, rf55, rf48 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
+    max rf16, rf31, 0 ; v8dot rf31, rf16, rf28                      # 102 limit | 117 load src
+    min rf16, rf26, rf16 ; v8dot rf20, rf20, rf28                   # 103 amount | 107 px
+    max rf38, rf58, rf38 ; sub.ifb rf16, 0, rf16                    # 119 size | 104 select
+    and rf48, rf48, rf22 ; add rf16, rf16, rf16                     # 122 wrap | 120 parts9
+    max rf9, rf9, rf48 ; add rf16, rf24, rf16                       # 122 max | 125 add
+    asr rf24, rf38, rf2 ; sub.pushc rf48, rf32, rf40                # 102 shrv | 104 part
+    max rf37, rf48, rf37 ; sub rf24, rf10, rf24                     # 119 size | 102 sub
+    max rf18, rf24, 0 ; v8dot rf24, rf18, rf28                      # 102 limit | 117 load src
+    min rf18, rf38, rf18 ; v8dot rf23, rf23, rf28                   # 103 amount | 117 load src
+    asr rf38, rf37, rf2 ; sub.ifb rf18, 0, rf18                     # 102 shrv | 104 parts10
+    and rf16, rf32, rf22 ; add rf18, rf16, rf18                     # 122 wrap | 125 add
+    min rf48, rf20, rf31 ; sub rf38, rf10, rf38                     # 121 min | 102 sub
+    max rf38, rf38, 0 ; mov.pushz -, rf61                           # 102 limit | 129 select
+    min rf15, rf37, rf38 ; v8dot rf37, rf15, rf28                   # 103 amount | 117 load src
+    min.ifna rf54, rf55, rf32 ; sub.ifb rf15, 0, rf15               # 129 select | 104 part
+    max.ifna rf52, rf9, rf16 ; add rf9, rf18, rf15                  # 129 select | 125 total
+    and rf15, rf31, rf22 ; sub.pushn -, rf9, 0                      # 122 wrap | 126 sub
+    max rf15, rf20, rf15 ; add rf9, rf9, 8                          # 122 max | 126 add
+    min rf48, rf48, rf24 ; sub.ifa rf9, rf9, 1                      # 121 min | 126 sub
+    asr rf9, rf9, 4 ; v8dot rf41, rf41, rf28                        # 126 rounded | 117 load src
+    min rf40, rf48, rf23 ; add rf9, rf40, rf9                       # 121 min | 129 add
+    max rf9, rf9, rf54 ; v8dot rf33, rf33, rf28                     # 129 max | 117 load src
+    min rf9, rf9, rf52 ; v8dot rf21, rf21, rf28                     # 129 limited | 117 load src
+    min rf25, rf40, rf37 ; v8dot rf40, rf25, rf28                   # 121 min | 117 load src
+    min rf25, rf25, rf41 ; v8dot rf45, rf45, rf28                   # 121 min | 117 load src
+    min rf25, rf25, rf33 ; v8dot rf30, rf30, rf28                   # 121 min | 117 load src
+    min rf25, rf25, rf21 ; v8dot rf50, rf50, rf28                   # 121 min | 117 load src
+    min rf52, rf25, rf40 ; sub.pushc rf25, rf31, rf20               # 121 min | 104 select
+    min rf52, rf52, rf45 ; sub rf31, rf20, rf31                     # 121 min | 119 size
+    max rf25, rf25, rf31 ; v8dot rf28, rf43, rf28 ; ldunifrf.rf31   # 119 size | 117 p | 130 store dst | uniform value:dst_stride
+    asr rf43, rf25, rf6 ; sub.pushc rf54, rf24, rf20                # 102 shrv | 104 select
+    min rf52, rf52, rf30 ; sub rf43, rf7, rf43                      # 121 min | 102 sub
+    max rf43, rf43, 0 ; sub rf48, rf20, rf24                        # 102 limit | 119 size
+    min rf25, rf25, rf43 ; sub rf43, rf20, rf23                     # 103 amount | 119 size
+    min rf52, rf52, rf50 ; sub.ifb rf25, 0, rf25                    # 121 min | 104 select
+    max rf48, rf54, rf48 ; smul24 rf25, rf25, rf13 ; ldunifrf.rf54  # 119 size | 120 parts0 | 130 store dst | uniform value:dst
+    and rf24, rf24, rf22 ; sub.pushc rf16, rf23, rf20               # 122 wrap | 104 select
+    max rf15, rf15, rf24 ; sub rf24, rf20, rf37                     # 122 max | 119 size
+    asr rf18, rf48, rf6 ; sub rf32, rf20, rf41                      # 102 shrv | 119 size
+    max rf18, rf16, rf43 ; sub rf16, rf7, rf18                      # 119 size | 102 sub
+    max rf16, rf16, 0 ; sub rf43, rf20, rf33                        # 102 limit | 119 size
+    min rf16, rf48, rf16 ; sub rf48, rf20, rf21                     # 103 amount | 119 size
+    and rf23, rf23, rf22 ; sub.ifb rf16, 0, rf16                    # 122 wrap | 104 select
+    max rf16, rf15, rf23 ; smul24 rf15, rf16, rf13                  # 122 max | 120 parts1
+    asr rf15, rf18, rf6 ; add rf25, rf25, rf15                      # 102 shrv | 125 add
+    and rf23, rf37, rf22 ; sub rf15, rf7, rf15                      # 122 wrap | 102 sub
+    max rf15, rf15, 0 ; sub.pushc rf37, rf37, rf20                  # 102 limit | 104 select
+    min rf15, rf18, rf15 ; sub rf18, rf20, rf40                     # 103 amount | 119 size
+    max rf24, rf37, rf24 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 select
+    max rf16, rf16, rf23 ; smul24 rf15, rf15, rf11 ; ldunifrf.rf23  # 122 max | 120 parts2 | uniform value:items
+    asr rf15, rf24, rf6 ; add rf25, rf25, rf15                      # 102 shrv | 125 add
+    and rf37, rf41, rf22 ; sub rf15, rf7, rf15                      # 122 wrap | 102 sub
+    max rf15, rf15, 0 ; sub.pushc rf41, rf41, rf20                  # 102 limit | 104 select
+    min rf15, rf24, rf15 ; sub rf24, rf20, rf45                     # 103 amount | 119 size
+    max rf32, rf41, rf32 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 select
+    max rf16, rf16, rf37 ; smul24 rf15, rf15, rf11 ; ldunifrf.rf37  # 122 max | 120 parts3 | uniform value:records
+    asr rf15, rf32, rf2 ; add rf25, rf25, rf15 ; ldunifrf.rf41      # 102 shrv | 125 add | 117 load src | uniform value:src_stride
+    and rf55, rf33, rf22 ; sub rf15, rf10, rf15                     # 122 wrap | 102 sub
+    max rf15, rf15, 0 ; sub.pushc rf33, rf33, rf20                  # 102 limit | 104 select
+    min rf15, rf32, rf15 ; sub rf32, rf20, rf30                     # 103 amount | 119 size
+    max rf33, rf33, rf43 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 select
+    max rf16, rf16, rf55 ; add rf15, rf15, rf15                     # 122 max | 120 parts4
+    asr rf15, rf33, rf2 ; add rf25, rf25, rf15                      # 102 shrv | 125 add
+    and rf55, rf21, rf22 ; sub rf15, rf10, rf15                     # 122 wrap | 102 sub
+    max rf15, rf15, 0 ; sub.pushc rf21, rf21, rf20                  # 102 limit | 104 parts6
+    min rf15, rf33, rf15 ; sub rf33, rf20, rf50                     # 103 amount | 119 size
+    max rf21, rf21, rf48 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 select
+    max rf16, rf16, rf55 ; add rf15, rf15, rf15                     # 122 max | 120 parts5
+    asr rf15, rf21, rf2 ; add rf25, rf25, rf15 ; ldunifrf.rf55      # 102 shrv | 125 add | 60 pri | uniform 0x000000ff
+    and rf48, rf40, rf22 ; sub rf15, rf10, rf15                     # 122 wrap | 102 sub
+    max rf15, rf15, 0 ; sub.pushc rf40, rf40, rf20                  # 102 limit | 104 parts7
+    min rf15, rf21, rf15 ; sub rf21, rf20, rf28                     # 103 amount | 119 size
+    max rf18, rf40, rf18 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 parts6
+    max rf15, rf16, rf48 ; add rf16, rf25, rf15                     # 122 max | 125 add
+    asr rf25, rf18, rf2 ; sub.pushc rf48, rf45, rf20                # 102 shrv | 104 select
+    max rf25, rf48, rf24 ; sub rf24, rf10, rf25                     # 119 size | 102 sub
+    max rf24, rf24, 0 ; mov rf48, rf22                              # 102 limit | 129 select
+    min rf18, rf18, rf24 ; mov rf24, 0                              # 103 amount | 129 select
+    and rf45, rf45, rf22 ; sub.ifb rf18, 0, rf18                    # 122 wrap | 104 parts7
+    max rf15, rf15, rf45 ; add rf16, rf16, rf18                     # 122 max | 125 add
+    asr rf18, rf25, rf2 ; sub.pushc rf45, rf30, rf20                # 102 shrv | 104 select
+    max rf32, rf45, rf32 ; sub rf18, rf10, rf18                     # 119 size | 102 sub
+    max rf14, rf18, 0 ; add rf18, rf14, rf41                        # 102 limit | 117 load src
+    min rf14, rf25, rf14 ; sub rf23, rf23, 1                        # 103 amount
+    and rf30, rf30, rf22 ; sub.ifb rf14, 0, rf14                    # 122 wrap | 104 select
+    max rf15, rf15, rf30 ; add rf14, rf14, rf14                     # 122 max | 120 parts8
+    asr rf14, rf32, rf2 ; add rf16, rf16, rf14                      # 102 shrv | 125 add
+    and rf30, rf50, rf22 ; sub rf14, rf10, rf14                     # 122 wrap | 102 sub
+    max rf14, rf14, 0 ; sub.pushc rf50, rf50, rf20                  # 102 limit | 104 parts10
+    min rf1, rf32, rf14 ; add rf14, rf18, rf1                       # 103 amount | 117 load src
+    max rf33, rf50, rf33 ; sub.ifb rf1, 0, rf1                      # 119 size | 104 select
+    max rf15, rf15, rf30 ; add rf1, rf1, rf1                        # 122 max | 120 parts9
+    asr rf1, rf33, rf2 ; add rf16, rf16, rf1                        # 102 shrv | 125 add
+    and rf22, rf28, rf22 ; sub rf1, rf10, rf1                       # 122 wrap | 102 sub
+    max rf1, rf1, 0 ; sub.pushc rf30, rf28, rf20                    # 102 limit | 104 part
+    min rf1, rf33, rf1 ; add rf17, rf18, rf17                       # 103 amount | 117 load src
+    max rf21, rf30, rf21 ; sub.ifb rf1, 0, rf1                      # 119 size | 104 parts10
+    asr rf1, rf21, rf2 ; add rf16, rf16, rf1                        # 102 shrv | 125 add
+    eidx rf30 ; sub rf1, rf10, rf1                                  # 102 sub
+    max rf1, rf1, 0 ; mov.pushz -, rf61                             # 102 limit | 129 select
+    min rf1, rf21, rf1 ; add rf19, rf18, rf19                       # 103 amount | 117 load src
+    max.ifna rf48, rf15, rf22 ; sub.ifb rf1, 0, rf1                 # 129 select | 104 part
+    min.ifna rf24, rf52, rf28 ; add rf1, rf16, rf1                  # 129 select | 125 total
+    and rf30, rf30, 3 ; add rf27, rf18, rf27                        # 117 load src
+    shl rf30, rf30, 1 ; add rf12, rf18, rf12                        # 117 load src
+    shl rf30, rf23, 4 ; smul24 rf23, rf30, rf31                     # 130 store dst
+    and tmuau, rf14, -4 ; add rf23, rf54, rf23                      # 117 load src | 130 store dst | uniform 0xfffffffb (vec3)
+    shl rf14, rf14, 3 ; add rf4, rf23, rf4                          # 117 load src | 130 store dst
+    shl rf30, rf17, 3 ; add rf37, rf37, rf30                        # 117 load src
+    shl rf23, rf19, 3 ; mov tmuau, rf18                             # 117 load src | 107 px | uniform 0xfffffffa (vec2)
+    and tmuau, rf17, -4 ; add rf17, rf18, rf34                      # 117 load src | uniform 0xfffffffb (vec3)
+    not rf34, rf14 ; sub.pushn -, rf1, 0                            # 117 load src | 126 sub
+    shl rf37, rf27, 3 ; sub.pushc -, rf37, rf0                      # 117 load src | 130 store dst
+    not rf54, rf30 ; add rf1, rf1, 8                                # 117 load src | 126 add
+    sub.ifb rf1, rf1, 1 ; add rf42, rf18, rf42                      # 126 sub | 117 load src
+    asr rf1, rf1, 4 ; add rf36, rf18, rf36                          # 126 rounded | 117 load src
+    shl rf20, rf12, 3 ; add rf1, rf20, rf1                          # 117 load src | 129 add
+    max rf1, rf1, rf24 ; add rf24, rf18, rf39 ; thrsw               # 129 max | 117 load src
+    min rf1, rf1, rf48 ; sub rf48, -1, rf23                         # 129 limited | 117 load src
+    vpack rf1, rf9, rf1 ; sub rf9, -1, rf37                         # 130 store dst | 117 load src
+    tmuwt - ; add rf39, rf18, rf47 ; thrsw ; ldtmu.rf47             # the last trip's stores | 117 load src
+    shr rf51, rf47, rf14 ; add rf31, rf18, rf51 ; ldtmu.rf47        # 117 load src
+    shr rf16, rf47, rf14 ; add rf47, rf47, rf47 ; ldtmu.rf14        # 117 load src
+    v8pack tmud, rf29, rf5 ; add rf5, rf14, rf14 ; ldtmu.rf14       # 130 store dst | 117 load src | 107 px
+    v8pack tmud, rf8, rf1 ; v8dot rf1, rf14, 1                      # 130 store dst | 107 px
+    shl rf47, rf47, rf34 ; mov.ifna tmuau, rf4 ; thrsw              # 117 load src | 130 store dst | uniform 0xfffffffa (vec2)
+    and tmuau, rf19, -4 ; add rf19, rf51, rf47                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf5, rf5, rf34 ; v8dot rf34, rf19, 1                        # 117 load src
+    shl rf16, rf17, 3 ; add rf5, rf16, rf5                          # 117 load src
+    min rf8, rf1, rf34 ; sub rf51, rf1, rf34 ; thrsw ; ldtmu.rf47   # 121 min | 119 size | 107 px
+    and rf18, rf34, rf55 ; add rf29, rf18, rf44 ; ldtmu.rf44        # 122 wrap | 117 p | 117 load src
+    and tmuau, rf27, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    max rf18, rf1, rf18 ; thrsw ; ldtmu.rf27                        # 122 max | 117 load src
+    shr rf28, rf44, rf30 ; add rf52, rf27, rf27 ; ldtmu.rf44        # 117 load src
+    shr rf27, rf27, rf30 ; add rf30, rf44, rf44 ; ldtmu.rf44        # 117 load src
+    and tmuau, rf12, -4 ; sub.pushc rf12, rf34, rf1                 # 117 load src | 104 select | uniform 0xfffffffb (vec3)
+    max rf12, rf12, rf51 ; thrsw ; ldtmu.rf51                       # 119 size | 117 load src
+    asr rf34, rf12, rf6 ; add rf22, rf51, rf51 ; ldtmu.rf15         # 102 shrv | 117 load src
+    shl rf52, rf52, rf54 ; sub rf34, rf7, rf34 ; ldtmu.rf21         # 117 load src | 102 sub
+    and tmuau, rf17, -4 ; add rf17, rf28, rf52                      # 117 load src | uniform 0xfffffffb (vec3)
+    max rf15, rf34, 0 ; add rf34, rf15, rf15                        # 102 limit | 117 load src
+    min rf12, rf12, rf15 ; thrsw ; ldtmu.rf15                       # 103 amount | 117 load src
+    shl rf30, rf30, rf54 ; sub.ifa rf12, 0, rf12                    # 117 load src | 104 select
+    shl rf54, rf42, 3 ; smul24 rf12, rf12, rf13                     # 117 load src | 120 parts0
+    shr rf30, rf44, rf23 ; add rf27, rf27, rf30 ; ldtmu.rf44        # 117 load src
+    shr rf51, rf51, rf23 ; v8dot rf23, rf17, 1                      # 117 load src
+    min rf28, rf8, rf23 ; sub.pushc rf8, rf23, rf1                  # 121 min | 104 select
+    and rf52, rf23, rf55 ; sub rf23, rf1, rf23 ; ldtmu.rf33         # 122 wrap | 119 size | 117 load src
+    and tmuau, rf42, -4 ; add rf42, rf15, rf15                      # 117 load src | uniform 0xfffffffb (vec3)
+    max rf8, rf8, rf23 ; add rf23, rf44, rf44 ; thrsw ; ldtmu.rf44  # 119 size | 117 load src
+    max rf18, rf18, rf52 ; sub rf52, -1, rf20                       # 122 max | 117 load src
+    asr rf50, rf8, rf6 ; add rf25, rf44, rf44 ; ldtmu.rf32          # 102 shrv | 117 load src
+    shl rf50, rf22, rf48 ; sub rf22, rf7, rf50 ; ldtmu.rf41         # 117 load src | 102 sub
+    max rf22, rf22, 0 ; add rf30, rf30, rf50                        # 102 limit | 117 load src
+    min rf8, rf8, rf22 ; v8dot rf22, rf30, 1                        # 103 amount | 117 load src
+    shl rf34, rf34, rf48 ; sub.ifa rf8, 0, rf8                      # 117 load src | 104 select
+    min rf28, rf28, rf22 ; smul24 rf8, rf8, rf13 ; ldtmu.rf48       # 121 min | 120 parts1 | 117 load src
+    and tmuau, rf36, -4 ; add rf34, rf51, rf34                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf51, rf36, 3 ; sub.pushc rf36, rf22, rf1                   # 117 load src | 104 select
+    and rf50, rf22, rf55 ; sub rf22, rf1, rf22 ; thrsw ; ldtmu.rf45 # 122 wrap | 119 size | 117 load src
+    max rf22, rf36, rf22 ; add rf32, rf32, rf32 ; ldtmu.rf36        # 119 size | 117 load src
+    max rf18, rf18, rf50 ; sub rf50, -1, rf16                       # 122 max | 117 load src
+    asr rf40, rf22, rf6 ; add rf43, rf48, rf48 ; ldtmu.rf38         # 102 shrv | 117 load src
+    shr rf40, rf21, rf37 ; sub rf21, rf7, rf40                      # 117 load src | 102 sub
+    max rf21, rf21, 0 ; add rf45, rf45, rf45                        # 102 limit | 117 load src
+    min rf21, rf22, rf21 ; sub rf22, -1, rf54                       # 103 amount | 117 load src
+    shr rf15, rf15, rf37 ; sub.ifa rf21, 0, rf21                    # 117 load src | 104 select
+    shl rf42, rf42, rf9 ; smul24 rf21, rf21, rf11 ; ldtmu.rf37      # 117 load src | 120 parts2
+    shl rf23, rf23, rf9 ; add rf9, rf40, rf42 ; ldtmu.rf40          # 117 load src
+    and tmuau, rf24, -4 ; add rf15, rf15, rf23                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf23, rf24, 3 ; add rf24, rf38, rf38                        # 117 load src
+    shr rf42, rf33, rf20 ; v8dot rf33, rf9, 1                       # 117 load src
+    min rf58, rf28, rf33 ; sub.pushc rf28, rf33, rf1                # 121 min | 104 select
+    and rf26, rf33, rf55 ; sub rf33, rf1, rf33 ; thrsw              # 122 wrap | 119 size
+    max rf28, rf28, rf33 ; add rf33, rf37, rf37                     # 119 size | 117 load src
+    max rf18, rf18, rf26 ; sub rf26, -1, rf51                       # 122 max | 117 load src
+    asr rf37, rf28, rf6                                             # 102 shrv
+    shr rf37, rf44, rf20 ; sub rf20, rf7, rf37                      # 117 load src | 102 sub
     max rf20, rf20, 0                                               # 102 limit
-    min rf12, rf12, rf20 ; sub rf20, -1, rf26                       # 103 amount | 117 load src
-    shl rf48, rf48, rf32 ; sub.ifa rf12, 0, rf12                    # 117 load src | 104 parts6
-    shl rf48, rf52, rf32 ; add rf32, rf51, rf48 ; ldtmu.rf51        # 117 load src
-    shr rf28, rf19, rf45 ; add rf19, rf28, rf48 ; ldtmu.rf48        # 117 load src
-    shr rf49, rf49, rf45 ; v8dot rf45, rf32, 1                      # 117 load src
-    min rf12, rf61, rf45 ; add rf61, rf44, rf12 ; ldtmu.rf44        # 121 min | 125 add | 117 p
-    and rf60, rf45, rf41 ; sub.pushc rf52, rf45, rf35               # 122 wrap | 104 parts7
-    max rf45, rf15, rf60 ; sub rf15, rf35, rf45                     # 122 max | 119 size
-    max rf15, rf52, rf15 ; add rf52, rf51, rf51 ; ldtmu.rf60        # 119 size | 117 load src | 117 p
-    asr rf48, rf15, rf2 ; add rf53, rf48, rf48                      # 102 shrv | 117 load src
-    shl rf48, rf36, rf39 ; sub rf36, rf10, rf48                     # 117 load src | 102 sub
-    max rf28, rf36, 0 ; add rf36, rf28, rf48                        # 102 limit | 117 load src
-    min rf15, rf15, rf28 ; v8dot rf28, rf36, 1                      # 103 amount | 117 load src
-    shl rf21, rf21, rf39 ; sub.ifa rf15, 0, rf15                    # 117 load src | 104 parts7
-    min rf12, rf12, rf28 ; add rf61, rf61, rf15 ; ldtmu.rf15        # 121 min | 125 add | 117 p
-    and rf49, rf28, rf41 ; add rf21, rf49, rf21                     # 122 wrap | 117 load src
-    max rf49, rf45, rf49 ; sub.pushc rf45, rf28, rf35               # 122 max | 104 select
-    shr rf47, rf47, rf23 ; sub rf28, rf35, rf28                     # 117 load src | 119 size
-    max rf28, rf45, rf28 ; sub rf45, -1, rf46                       # 119 size | 117 p
-    asr rf39, rf28, rf2 ; add rf48, rf60, rf60                      # 102 shrv | 117 p
-    shr rf25, rf25, rf23 ; sub rf23, rf10, rf39                     # 117 load src | 102 sub
-    max rf15, rf23, 0 ; add rf23, rf15, rf15                        # 102 limit | 117 p
-    min rf15, rf28, rf15 ; mov rf28, 0                              # 103 amount | 126 select
-    shl rf42, rf42, rf16 ; sub.ifa rf15, 0, rf15                    # 117 load src | 104 select
-    shl rf16, rf56, rf16 ; add rf15, rf15, rf15 ; ldunifrf.rf56     # 117 load src | 120 parts8 | 60 pri | uniform 0x000000ff
-    shr rf15, rf31, rf26 ; add rf31, rf61, rf15 ; ldunifrf.rf61     # 117 load src | 125 add | 61 sec | uniform 0x00000100
-    shr rf42, rf51, rf26 ; add rf26, rf47, rf42                     # 117 load src
-    shl rf25, rf52, rf20 ; add rf16, rf25, rf16                     # 117 load src
-    shl rf53, rf53, rf20 ; v8dot rf20, rf26, 1                      # 117 load src
-    min rf52, rf12, rf20 ; sub.pushc rf12, rf20, rf35               # 121 min | 104 select
-    and rf47, rf20, rf41 ; sub rf20, rf35, rf20                     # 122 wrap | 119 size
-    max rf12, rf12, rf20 ; add rf15, rf15, rf25                     # 119 size | 117 load src
-    max rf42, rf49, rf47 ; add rf47, rf42, rf53                     # 122 max | 117 load src
-    asr rf49, rf12, rf2 ; v8dot rf53, rf15, 1                       # 102 shrv | 117 load src
-    min rf52, rf52, rf53 ; sub rf49, rf10, rf49                     # 121 min | 102 sub
-    max rf49, rf49, 0 ; sub.pushc rf20, rf53, rf35                  # 102 limit | 104 parts10
-    min rf12, rf12, rf49 ; sub rf49, rf35, rf53                     # 103 amount | 119 size
-    max rf20, rf20, rf49 ; sub.ifb rf12, 0, rf12                    # 119 size | 104 select
-    and rf53, rf53, rf41 ; add rf12, rf12, rf12                     # 122 wrap | 120 parts9
-    max rf12, rf42, rf53 ; add rf31, rf31, rf12                     # 122 max | 125 add
-    asr rf42, rf20, rf2 ; mov rf53, rf28                            # 102 shrv | 126 select
-    shr rf44, rf44, rf46 ; sub rf42, rf10, rf42                     # 117 p | 102 sub
-    max rf42, rf42, 0 ; mov rf49, rf56                              # 102 limit | 129 select
-    min rf20, rf20, rf42 ; v8dot rf42, rf1, rf61                    # 103 amount | 117 load src
-    shr rf46, rf60, rf46 ; sub.ifa rf20, 0, rf20                    # 117 p | 104 parts10
-    shl rf20, rf48, rf45 ; add rf31, rf31, rf20                     # 117 p | 125 add
-    shl rf23, rf23, rf45 ; add rf20, rf44, rf20                     # 117 p
-    and rf46, rf42, rf56 ; add rf23, rf46, rf23                     # 122 wrap | 117 p
-    and rf44, rf20, rf41 ; v8dot rf45, rf5, rf61                    # 117 p | 107 px
-    and rf48, rf44, rf41 ; sub.pushc rf41, rf44, rf35               # 122 wrap | 104 part
-    min rf25, rf45, rf42 ; sub rf60, rf35, rf44                     # 121 min | 119 size
-    max rf41, rf41, rf60 ; sub rf60, rf45, rf42                     # 119 size
-    asr rf51, rf41, rf2 ; v8dot rf39, rf9, rf61                     # 102 shrv | 117 load src
-    max rf51, rf45, rf46 ; sub rf46, rf10, rf51                     # 122 max | 102 sub
-    max rf46, rf46, 0 ; sub rf57, rf45, rf39                        # 102 limit | 119 size
-    min rf41, rf41, rf46 ; v8dot rf46, rf34, rf61                   # 103 amount | 117 load src
-    min rf25, rf25, rf39 ; sub.ifa rf41, 0, rf41                    # 121 min | 104 part
-    and rf41, rf39, rf56 ; add rf31, rf31, rf41                     # 122 wrap | 125 total
-    max rf41, rf51, rf41 ; sub.pushn -, rf31, 0                     # 122 max | 126 select
-    min rf31, rf25, rf46 ; add rf25, rf31, 8                        # 121 min | 126 add
-    and rf51, rf46, rf56 ; mov.pushz -, rf59                        # 122 wrap | 129 select
-    min.ifna rf28, rf52, rf44 ; mov.ifb rf53, 1                     # 129 select | 126 select
-    max.ifna rf49, rf12, rf48 ; sub rf12, rf25, rf53                # 129 select | 126 sub
-    asr rf12, rf12, 4 ; sub.pushc rf42, rf42, rf45                  # 126 rounded | 104 select
-    max rf35, rf42, rf60 ; add rf12, rf35, rf12                     # 119 size | 129 add
-    max rf12, rf12, rf28 ; sub.pushc rf28, rf39, rf45               # 129 max | 104 select
-    min rf12, rf12, rf49 ; sub rf49, rf45, rf46                     # 129 limited | 119 size
-    asr rf39, rf35, rf6 ; v8dot rf42, rf24, rf61                    # 102 shrv | 117 load src
-    max rf39, rf28, rf57 ; sub rf28, rf7, rf39                      # 119 size | 102 sub
-    max rf28, rf28, 0 ; sub rf57, rf45, rf42                        # 102 limit | 119 size
-    min rf28, rf35, rf28 ; v8dot rf35, rf29, rf61                   # 103 amount | 117 load src
-    asr rf60, rf39, rf6 ; sub.ifb rf28, 0, rf28                     # 102 shrv | 104 select
-    max rf41, rf41, rf51 ; smul24 rf28, rf28, rf13                  # 122 max | 120 parts0
-    min rf60, rf31, rf42 ; sub rf31, rf7, rf60                      # 121 min | 102 sub
-    max rf31, rf31, 0 ; sub.pushc rf46, rf46, rf45                  # 102 limit | 104 select
-    min rf31, rf39, rf31 ; sub rf39, rf45, rf35                     # 103 amount | 119 size
-    max rf46, rf46, rf49 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    asr rf49, rf46, rf6 ; smul24 rf31, rf31, rf13                   # 102 shrv | 120 parts1
-    and rf28, rf42, rf56 ; add rf31, rf28, rf31                     # 122 wrap | 125 add
-    max rf41, rf41, rf28 ; sub rf28, rf7, rf49                      # 122 max | 102 sub
-    max rf28, rf28, 0 ; sub.pushc rf42, rf42, rf45                  # 102 limit | 104 select
-    min rf28, rf46, rf28 ; v8dot rf46, rf40, rf61                   # 103 amount | 117 load src
-    max rf42, rf42, rf57 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
-    asr rf57, rf42, rf6 ; smul24 rf28, rf28, rf11                   # 102 shrv | 120 parts2
-    min rf28, rf60, rf35 ; add rf31, rf31, rf28 ; ldunifrf.rf60     # 121 min | 125 add | 60 pri | uniform 0x000000ff
-    and rf49, rf35, rf56 ; sub rf57, rf7, rf57                      # 122 wrap | 102 sub
-    max rf35, rf57, 0 ; sub.pushc rf57, rf35, rf45                  # 102 limit | 104 select
-    min rf35, rf42, rf35 ; sub rf42, rf45, rf46                     # 103 amount | 119 size
-    max rf39, rf57, rf39 ; sub.ifb rf35, 0, rf35                    # 119 size | 104 select
-    max rf41, rf41, rf49 ; smul24 rf35, rf35, rf11 ; ldunifrf.rf49  # 122 max | 120 parts3 | 62 damping | uniform 0x00010000
-    asr rf31, rf39, rf2 ; add rf35, rf31, rf35                      # 102 shrv | 125 add
-    min rf31, rf28, rf46 ; sub rf28, rf10, rf31                     # 121 min | 102 sub
-    max rf28, rf28, 0 ; sub.pushc rf57, rf46, rf45                  # 102 limit | 104 select
-    min rf28, rf39, rf28 ; v8dot rf39, rf30, rf61                   # 103 amount | 117 load src
-    max rf42, rf57, rf42 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
-    and rf46, rf46, rf56 ; add rf28, rf28, rf28                     # 122 wrap | 120 parts4
-    max rf28, rf41, rf46 ; add rf35, rf35, rf28 ; ldunifrf.rf41     # 122 max | 125 add | 60 pri | uniform 0x000000ff
-    asr rf46, rf42, rf2 ; sub.pushc rf57, rf39, rf45                # 102 shrv | 104 parts6
-    min rf46, rf31, rf39 ; sub rf31, rf10, rf46                     # 121 min | 102 sub
-    max rf31, rf31, 0 ; sub rf51, rf45, rf39                        # 102 limit | 119 size
-    min rf31, rf42, rf31 ; v8dot rf42, rf32, rf61                   # 103 amount | 117 load src
-    max rf51, rf57, rf51 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    and rf39, rf39, rf56 ; add rf31, rf31, rf31                     # 122 wrap | 120 parts5
-    max rf28, rf28, rf39 ; add rf31, rf35, rf31                     # 122 max | 125 add
-    asr rf35, rf51, rf2 ; sub.pushc rf39, rf42, rf45                # 102 shrv | 104 parts7
-    min rf46, rf46, rf42 ; sub rf35, rf10, rf35                     # 121 min | 102 sub
-    max rf35, rf35, 0 ; sub rf57, rf45, rf42                        # 102 limit | 119 size
-    min rf35, rf51, rf35 ; v8dot rf51, rf36, rf61                   # 103 amount | 117 load src
-    max rf39, rf39, rf57 ; sub.ifb rf35, 0, rf35                    # 119 size | 104 parts6
-    and rf31, rf42, rf56 ; add rf35, rf31, rf35                     # 122 wrap | 125 add
-    max rf28, rf28, rf31 ; sub.pushc rf31, rf51, rf45               # 122 max | 104 select
-    asr rf42, rf39, rf2 ; sub rf57, rf45, rf51                      # 102 shrv | 119 size
-    min rf46, rf46, rf51 ; sub rf42, rf10, rf42                     # 121 min | 102 sub
-    max rf42, rf42, 0 ; v8dot rf25, rf26, rf61                      # 102 limit | 117 load src
-    min rf39, rf39, rf42 ; sub rf42, rf45, rf25                     # 103 amount | 119 size
-    max rf31, rf31, rf57 ; sub.ifb rf39, 0, rf39                    # 119 size | 104 parts7
-    and rf35, rf51, rf56 ; add rf39, rf35, rf39                     # 122 wrap | 125 add
-    max rf28, rf28, rf35 ; sub.pushc rf35, rf25, rf45               # 122 max | 104 select
-    asr rf51, rf31, rf2 ; v8dot rf57, rf15, rf61                    # 102 shrv | 117 load src
-    min rf51, rf46, rf25 ; sub rf46, rf10, rf51                     # 121 min | 102 sub
-    max rf46, rf46, 0 ; v8dot rf61, rf20, rf61                      # 102 limit | 117 p
-    min rf31, rf31, rf46 ; sub rf46, rf45, rf57                     # 103 amount | 119 size
-    max rf35, rf35, rf42 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    and rf31, rf25, rf56 ; add rf25, rf31, rf31                     # 122 wrap | 120 parts8
-    max rf25, rf28, rf31 ; add rf28, rf39, rf25                     # 122 max | 125 add
-    asr rf31, rf35, rf2 ; sub.pushc rf39, rf57, rf45                # 102 shrv | 104 parts10
-    min rf51, rf51, rf57 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
-    max rf31, rf31, 0 ; sub rf42, rf45, rf61                        # 102 limit | 119 size
-    min rf31, rf35, rf31 ; mov rf35, 0                              # 103 amount | 126 select
-    max rf39, rf39, rf46 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    and rf57, rf57, rf56 ; add rf31, rf31, rf31                     # 122 wrap | 120 parts9
-    max rf25, rf25, rf57 ; add rf28, rf28, rf31                     # 122 max | 125 add
-    and rf31, rf61, rf56 ; sub.pushc rf56, rf61, rf45               # 122 wrap | 104 part
-    asr rf57, rf39, rf2 ; mov rf46, rf35                            # 102 shrv | 126 select
-    max rf56, rf56, rf42 ; sub rf42, rf10, rf57                     # 119 size | 102 sub
-    max rf42, rf42, 0 ; mov rf60, rf60                              # 102 limit | 129 select
-    min rf39, rf39, rf42 ; v8dot rf42, rf1, rf49                    # 103 amount | 117 load src
-    asr rf57, rf56, rf2 ; sub.ifb rf39, 0, rf39                     # 102 shrv | 104 parts10
-    and rf39, rf42, rf41 ; add rf28, rf28, rf39                     # 122 wrap | 125 add
-    sub rf57, rf10, rf57 ; v8dot rf48, rf5, rf49                    # 102 sub | 107 px
-    max rf57, rf57, 0 ; sub rf53, rf48, rf42                        # 102 limit | 119 size
-    min rf56, rf56, rf57 ; v8dot rf57, rf9, rf49                    # 103 amount | 117 load src
-    min rf44, rf48, rf42 ; sub.ifa rf56, 0, rf56                    # 121 min | 104 part
-    max rf39, rf48, rf39 ; add rf28, rf28, rf56                     # 122 max | 125 total
-    min rf44, rf44, rf57 ; sub.pushn -, rf28, 0                     # 121 min | 126 select
-    and rf56, rf57, rf41 ; add rf28, rf28, 8                        # 122 wrap | 126 add
-    max rf39, rf39, rf56 ; mov.pushz -, rf59                        # 122 max | 129 select
-    min.ifna rf35, rf51, rf61 ; mov.ifb rf46, 1                     # 129 select | 126 select
-    max.ifna rf60, rf25, rf31 ; sub rf25, rf28, rf46                # 129 select | 126 sub
-    asr rf25, rf25, 4 ; sub.pushc rf42, rf42, rf48                  # 126 rounded | 104 select
-    max rf42, rf42, rf53 ; add rf25, rf45, rf25                     # 119 size | 129 add
-    max rf25, rf25, rf35 ; sub.pushc rf35, rf57, rf48               # 129 max | 104 select
-    min rf25, rf25, rf60 ; sub rf57, rf48, rf57                     # 129 limited | 119 size
-    vpack rf12, rf12, rf25 ; v8dot rf25, rf34, rf49                 # 130 store dst | 117 load src
-    asr rf60, rf42, rf6 ; sub rf45, rf48, rf25                      # 102 shrv | 119 size
-    max rf57, rf35, rf57 ; sub rf35, rf7, rf60                      # 119 size | 102 sub
-    max rf35, rf35, 0 ; v8dot rf60, rf24, rf49                      # 102 limit | 117 load src
-    min rf35, rf42, rf35 ; sub rf42, rf48, rf60                     # 103 amount | 119 size
-    asr rf53, rf57, rf6 ; sub.ifb rf35, 0, rf35                     # 102 shrv | 104 select
-    min rf44, rf44, rf25 ; smul24 rf35, rf35, rf13                  # 121 min | 120 parts0
-    and rf28, rf25, rf41 ; sub rf53, rf7, rf53                      # 122 wrap | 102 sub
-    max rf25, rf53, 0 ; sub.pushc rf53, rf25, rf48                  # 102 limit | 104 select
-    min rf25, rf57, rf25 ; v8dot rf57, rf29, rf49                   # 103 amount | 117 load src
-    max rf45, rf53, rf45 ; sub.ifb rf25, 0, rf25                    # 119 size | 104 select
-    max rf28, rf39, rf28 ; smul24 rf25, rf25, rf13                  # 122 max | 120 parts1
-    asr rf25, rf45, rf6 ; add rf35, rf35, rf25                      # 102 shrv | 125 add
-    min rf44, rf44, rf60 ; sub rf25, rf7, rf25                      # 121 min | 102 sub
-    max rf25, rf25, 0 ; sub.pushc rf39, rf60, rf48                  # 102 limit | 104 select
-    min rf25, rf45, rf25 ; sub rf45, rf48, rf57                     # 103 amount | 119 size
-    max rf39, rf39, rf42 ; sub.ifb rf25, 0, rf25                    # 119 size | 104 select
-    and rf60, rf60, rf41 ; smul24 rf25, rf25, rf11                  # 122 wrap | 120 parts2
-    max rf25, rf28, rf60 ; add rf28, rf35, rf25 ; ldunifrf.rf35     # 122 max | 125 add | 60 pri | uniform 0x000000ff
-    asr rf60, rf39, rf6 ; sub.pushc rf42, rf57, rf48                # 102 shrv | 104 select
-    min rf60, rf44, rf57 ; sub rf44, rf7, rf60                      # 121 min | 102 sub
-    max rf44, rf44, 0 ; v8dot rf53, rf40, rf49                      # 102 limit | 117 load src
-    min rf39, rf39, rf44 ; sub rf44, rf48, rf53                     # 103 amount | 119 size
-    max rf42, rf42, rf45 ; sub.ifb rf39, 0, rf39                    # 119 size | 104 select
-    and rf57, rf57, rf41 ; smul24 rf39, rf39, rf11                  # 122 wrap | 120 parts3
-    max rf25, rf25, rf57 ; add rf28, rf28, rf39 ; ldunifrf.rf39     # 122 max | 125 add | 63 dir | uniform 0x01000000
-    asr rf57, rf42, rf2 ; sub.pushc rf45, rf53, rf48                # 102 shrv | 104 select
-    min rf60, rf60, rf53 ; sub rf57, rf10, rf57                     # 121 min | 102 sub
-    max rf57, rf57, 0 ; v8dot rf31, rf30, rf49                      # 102 limit | 117 load src
-    min rf42, rf42, rf57 ; sub rf57, rf48, rf31                     # 103 amount | 119 size
-    max rf44, rf45, rf44 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
-    and rf53, rf53, rf41 ; add rf42, rf42, rf42                     # 122 wrap | 120 parts4
-    max rf25, rf25, rf53 ; add rf28, rf28, rf42                     # 122 max | 125 add
-    asr rf42, rf44, rf2 ; sub.pushc rf53, rf31, rf48                # 102 shrv | 104 parts6
-    min rf60, rf60, rf31 ; sub rf42, rf10, rf42                     # 121 min | 102 sub
-    max rf42, rf42, 0 ; v8dot rf45, rf32, rf49                      # 102 limit | 117 load src
-    min rf42, rf44, rf42 ; sub rf44, rf48, rf45                     # 103 amount | 119 size
-    max rf53, rf53, rf57 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
-    and rf42, rf31, rf41 ; add rf31, rf42, rf42                     # 122 wrap | 120 parts5
-    max rf25, rf25, rf42 ; add rf28, rf28, rf31                     # 122 max | 125 add
-    asr rf31, rf53, rf2 ; sub.pushc rf42, rf45, rf48                # 102 shrv | 104 parts7
-    min rf60, rf60, rf45 ; sub rf31, rf10, rf31                     # 121 min | 102 sub
-    max rf31, rf31, 0 ; v8dot rf57, rf36, rf49                      # 102 limit | 117 load src
-    min rf31, rf53, rf31 ; sub rf53, rf48, rf57                     # 103 amount | 119 size
-    max rf42, rf42, rf44 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 parts6
-    and rf28, rf45, rf41 ; add rf31, rf28, rf31                     # 122 wrap | 125 add
-    max rf25, rf25, rf28 ; sub.pushc rf28, rf57, rf48               # 122 max | 104 select
-    asr rf45, rf42, rf2 ; v8dot rf44, rf26, rf49                    # 102 shrv | 117 load src
-    min rf60, rf60, rf57 ; sub rf45, rf10, rf45                     # 121 min | 102 sub
-    max rf45, rf45, 0 ; sub rf46, rf48, rf44                        # 102 limit | 119 size
-    min rf42, rf42, rf45 ; v8dot rf45, rf15, rf49                   # 103 amount | 117 load src
-    max rf28, rf28, rf53 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 parts7
-    and rf31, rf57, rf41 ; add rf42, rf31, rf42                     # 122 wrap | 125 add
-    max rf25, rf25, rf31 ; sub.pushc rf31, rf44, rf48               # 122 max | 104 select
-    asr rf49, rf28, rf2 ; v8dot rf57, rf20, rf49                    # 102 shrv | 117 p
-    min rf60, rf60, rf44 ; sub rf49, rf10, rf49                     # 121 min | 102 sub
-    max rf49, rf49, 0 ; sub rf53, rf48, rf45                        # 102 limit | 119 size
-    min rf28, rf28, rf49 ; sub rf49, rf48, rf57                     # 103 amount | 119 size
-    max rf31, rf31, rf46 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
-    and rf44, rf44, rf41 ; add rf28, rf28, rf28                     # 122 wrap | 120 parts8
-    max rf25, rf25, rf44 ; add rf28, rf42, rf28                     # 122 max | 125 add
-    asr rf42, rf31, rf2 ; sub.pushc rf44, rf45, rf48                # 102 shrv | 104 parts10
-    min rf60, rf60, rf45 ; sub rf42, rf10, rf42                     # 121 min | 102 sub
-    max rf42, rf42, 0 ; mov rf46, rf35                              # 102 limit | 129 select
-    min rf31, rf31, rf42 ; mov rf42, 0                              # 103 amount | 126 select
-    max rf44, rf44, rf53 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    and rf45, rf45, rf41 ; add rf31, rf31, rf31                     # 122 wrap | 120 parts9
-    max rf25, rf25, rf45 ; add rf28, rf28, rf31                     # 122 max | 125 add
-    and rf31, rf57, rf41 ; sub.pushc rf41, rf57, rf48               # 122 wrap | 104 part
-    asr rf45, rf44, rf2 ; mov rf53, rf42                            # 102 shrv | 126 select
-    max rf45, rf41, rf49 ; sub rf41, rf10, rf45                     # 119 size | 102 sub
-    max rf1, rf41, 0 ; v8dot rf41, rf1, rf39                        # 102 limit | 117 load src
-    min rf1, rf44, rf1 ; v8dot rf5, rf5, rf39                       # 103 amount | 107 px
-    asr rf44, rf45, rf2 ; sub.ifb rf1, 0, rf1                       # 102 shrv | 104 parts10
-    min rf28, rf5, rf41 ; add rf1, rf28, rf1                        # 121 min | 125 add
-    and rf49, rf41, rf35 ; sub rf44, rf10, rf44                     # 122 wrap | 102 sub
-    max rf9, rf44, 0 ; v8dot rf44, rf9, rf39                        # 102 limit | 117 load src
-    min rf9, rf45, rf9 ; v8dot rf34, rf34, rf39                     # 103 amount | 117 load src
-    max rf49, rf5, rf49 ; sub.ifa rf9, 0, rf9                       # 122 max | 104 part
-    min rf9, rf28, rf44 ; add rf1, rf1, rf9                         # 121 min | 125 total
-    min rf9, rf9, rf34 ; sub.pushn -, rf1, 0                        # 121 min | 126 select
-    add rf1, rf1, 8 ; mov.pushz -, rf59                             # 126 add | 129 select
-    min.ifna rf42, rf60, rf57 ; mov.ifb rf53, 1                     # 129 select | 126 select
-    max.ifna rf46, rf25, rf31 ; sub rf1, rf1, rf53                  # 129 select | 126 sub
-    asr rf1, rf1, 4 ; v8dot rf24, rf24, rf39                        # 126 rounded | 117 load src
-    min rf9, rf9, rf24 ; add rf1, rf48, rf1                         # 121 min | 129 add
-    max rf1, rf1, rf42 ; v8dot rf29, rf29, rf39                     # 129 max | 117 load src
-    min rf1, rf1, rf46 ; v8dot rf40, rf40, rf39 ; ldunifrf.rf46     # 129 limited | 117 load src | 60 pri | uniform 0x000000ff
-    min rf9, rf9, rf29 ; v8dot rf30, rf30, rf39                     # 121 min | 117 load src
-    min rf9, rf9, rf40 ; v8dot rf32, rf32, rf39                     # 121 min | 117 load src
-    min rf9, rf9, rf30 ; v8dot rf36, rf36, rf39                     # 121 min | 117 load src
-    min rf9, rf9, rf32 ; v8dot rf26, rf26, rf39                     # 121 min | 117 load src
-    min rf9, rf9, rf36 ; v8dot rf15, rf15, rf39                     # 121 min | 117 load src
-    min rf42, rf9, rf26 ; sub.pushc rf9, rf41, rf5                  # 121 min | 104 select
-    min rf42, rf42, rf15 ; sub rf41, rf5, rf41                      # 121 min | 119 size
-    max rf9, rf9, rf41 ; v8dot rf20, rf20, rf39                     # 119 size | 117 p
-    asr rf39, rf9, rf6 ; sub.pushc rf41, rf44, rf5                  # 102 shrv | 104 select
-    and rf48, rf44, rf35 ; sub rf39, rf7, rf39                      # 122 wrap | 102 sub
-    max rf39, rf39, 0 ; sub rf44, rf5, rf44                         # 102 limit | 119 size
-    min rf9, rf9, rf39 ; sub rf39, rf5, rf34                        # 103 amount | 119 size
-    max rf41, rf41, rf44 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    max rf48, rf49, rf48 ; smul24 rf9, rf9, rf13                    # 122 max | 120 parts0
-    asr rf49, rf41, rf6 ; sub.pushc rf44, rf34, rf5                 # 102 shrv | 104 select
-    max rf44, rf44, rf39 ; sub rf39, rf7, rf49                      # 119 size | 102 sub
-    max rf39, rf39, 0 ; sub rf49, rf5, rf24                         # 102 limit | 119 size
-    min rf39, rf41, rf39 ; sub rf41, rf5, rf29                      # 103 amount | 119 size
-    and rf34, rf34, rf35 ; sub.ifb rf39, 0, rf39                    # 122 wrap | 104 select
-    max rf39, rf48, rf34 ; smul24 rf34, rf39, rf13                  # 122 max | 120 parts1
-    asr rf9, rf44, rf6 ; add rf34, rf9, rf34                        # 102 shrv | 125 add
-    and rf48, rf24, rf35 ; sub rf9, rf7, rf9                        # 122 wrap | 102 sub
-    max rf9, rf9, 0 ; sub.pushc rf24, rf24, rf5                     # 102 limit | 104 select
-    min rf9, rf44, rf9 ; sub rf44, rf5, rf40                        # 103 amount | 119 size
-    max rf24, rf24, rf49 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    max rf39, rf39, rf48 ; smul24 rf9, rf9, rf11                    # 122 max | 120 parts2
-    asr rf9, rf24, rf6 ; add rf34, rf34, rf9                        # 102 shrv | 125 add
-    and rf48, rf29, rf35 ; sub rf9, rf7, rf9                        # 122 wrap | 102 sub
-    max rf9, rf9, 0 ; sub.pushc rf29, rf29, rf5                     # 102 limit | 104 select
-    min rf9, rf24, rf9 ; sub rf24, rf5, rf30                        # 103 amount | 119 size
-    max rf29, rf29, rf41 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    max rf39, rf39, rf48 ; smul24 rf9, rf9, rf11                    # 122 max | 120 parts3
-    asr rf9, rf29, rf2 ; add rf34, rf34, rf9                        # 102 shrv | 125 add
-    and rf48, rf40, rf35 ; sub rf9, rf10, rf9                       # 122 wrap | 102 sub
-    max rf9, rf9, 0 ; sub.pushc rf40, rf40, rf5                     # 102 limit | 104 select
-    min rf9, rf29, rf9 ; sub rf29, rf5, rf32                        # 103 amount | 119 size
-    max rf40, rf40, rf44 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    max rf39, rf39, rf48 ; add rf9, rf9, rf9                        # 122 max | 120 parts4
-    asr rf9, rf40, rf2 ; add rf34, rf34, rf9                        # 102 shrv | 125 add
-    and rf48, rf30, rf35 ; sub rf9, rf10, rf9                       # 122 wrap | 102 sub
-    max rf9, rf9, 0 ; sub.pushc rf30, rf30, rf5                     # 102 limit | 104 parts6
-    min rf9, rf40, rf9 ; sub rf40, rf5, rf36                        # 103 amount | 119 size
-    max rf24, rf30, rf24 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    max rf39, rf39, rf48 ; add rf9, rf9, rf9                        # 122 max | 120 parts5
-    asr rf9, rf24, rf2 ; add rf34, rf34, rf9                        # 102 shrv | 125 add
-    and rf48, rf32, rf35 ; sub rf9, rf10, rf9                       # 122 wrap | 102 sub
-    max rf9, rf9, 0 ; sub.pushc rf32, rf32, rf5                     # 102 limit | 104 parts7
-    min rf9, rf24, rf9 ; sub rf24, rf5, rf26                        # 103 amount | 119 size
-    max rf29, rf32, rf29 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 parts6
-    max rf9, rf39, rf48 ; add rf34, rf34, rf9                       # 122 max | 125 add
-    asr rf39, rf29, rf2 ; sub.pushc rf48, rf36, rf5                 # 102 shrv | 104 select
-    max rf40, rf48, rf40 ; sub rf39, rf10, rf39                     # 119 size | 102 sub
-    max rf39, rf39, 0 ; sub rf48, rf5, rf15                         # 102 limit | 119 size
-    min rf29, rf29, rf39 ; sub rf39, rf5, rf20                      # 103 amount | 119 size
-    and rf36, rf36, rf35 ; sub.ifb rf29, 0, rf29                    # 122 wrap | 104 parts7
-    max rf9, rf9, rf36 ; add rf29, rf34, rf29                       # 122 max | 125 add
-    asr rf34, rf40, rf2 ; sub.pushc rf36, rf26, rf5                 # 102 shrv | 104 select
-    max rf34, rf36, rf24 ; sub rf24, rf10, rf34                     # 119 size | 102 sub
-    max rf24, rf24, 0 ; mov rf36, rf46                              # 102 limit | 129 select
-    min rf24, rf40, rf24 ; mov rf40, 0                              # 103 amount | 126 select
-    and rf26, rf26, rf35 ; sub.ifb rf24, 0, rf24                    # 122 wrap | 104 select
-    max rf24, rf9, rf26 ; add rf9, rf24, rf24                       # 122 max | 120 parts8
-    asr rf9, rf34, rf2 ; add rf29, rf29, rf9                        # 102 shrv | 125 add
-    and rf26, rf15, rf35 ; sub rf9, rf10, rf9                       # 122 wrap | 102 sub
-    max rf9, rf9, 0 ; sub.pushc rf15, rf15, rf5                     # 102 limit | 104 parts10
-    min rf9, rf34, rf9 ; mov rf34, rf40                             # 103 amount | 126 select
-    max rf15, rf15, rf48 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    max rf24, rf24, rf26 ; add rf9, rf9, rf9                        # 122 max | 120 parts9
-    and rf9, rf20, rf35 ; add rf29, rf29, rf9 ; ldunifrf.rf35       # 122 wrap | 125 add | 60 pri | uniform 0x000000ff
-    asr rf26, rf15, rf2 ; sub.pushc rf48, rf20, rf5                 # 102 shrv | 104 part
-    max rf39, rf48, rf39 ; sub rf26, rf10, rf26                     # 119 size | 102 sub
-    max rf26, rf26, 0                                               # 102 limit
-    min rf15, rf15, rf26 ; v8dot rf26, rf8, 1                       # 103 amount | 117 load src
-    asr rf48, rf39, rf2 ; sub.ifb rf15, 0, rf15                     # 102 shrv | 104 parts10
-    and rf29, rf26, rf46 ; add rf15, rf29, rf15                     # 122 wrap | 125 add
-    and rf32, rf50, rf46 ; sub rf48, rf10, rf48                     # 107 px | 102 sub
-    max rf48, rf48, 0 ; sub rf30, rf32, rf26                        # 102 limit | 119 size
-    min rf39, rf39, rf48 ; v8dot rf48, rf17, 1                      # 103 amount | 117 load src
-    min rf44, rf32, rf26 ; sub.ifa rf39, 0, rf39                    # 121 min | 104 part
-    max rf29, rf32, rf29 ; add rf15, rf15, rf39                     # 122 max | 125 total
-    min rf44, rf44, rf48 ; sub.pushn -, rf15, 0                     # 121 min | 126 select
-    and rf39, rf48, rf46 ; add rf15, rf15, 8                        # 122 wrap | 126 add
-    max rf29, rf29, rf39 ; mov.pushz -, rf59                        # 122 max | 129 select
-    min.ifna rf40, rf42, rf20 ; mov.ifb rf34, 1                     # 129 select | 126 select
-    max.ifna rf36, rf24, rf9 ; sub rf9, rf15, rf34                  # 129 select | 126 sub
-    asr rf9, rf9, 4 ; sub.pushc rf26, rf26, rf32                    # 126 rounded | 104 select
-    max rf9, rf26, rf30 ; add rf5, rf5, rf9 ; ldunifrf.rf26         # 119 size | 129 add | 61 sec | uniform 0x00000100
-    max rf5, rf5, rf40 ; sub.pushc rf40, rf48, rf32                 # 129 max | 104 select
-    min rf5, rf5, rf36 ; sub rf36, rf32, rf48                       # 129 limited | 119 size
-    vpack rf1, rf1, rf5 ; v8dot rf5, rf27, 1                        # 130 store dst | 117 load src
-    asr rf48, rf9, rf6 ; sub rf30, rf32, rf5                        # 102 shrv | 119 size
-    max rf40, rf40, rf36 ; sub rf36, rf7, rf48                      # 119 size | 102 sub
-    max rf36, rf36, 0 ; mov rf48, rf35                              # 102 limit | 129 select
-    min rf9, rf9, rf36 ; v8dot rf36, rf18, 1                        # 103 amount | 117 load src
-    asr rf15, rf40, rf6 ; sub.ifb rf9, 0, rf9                       # 102 shrv | 104 select
-    min rf44, rf44, rf5 ; smul24 rf9, rf9, rf13                     # 121 min | 120 parts0
-    and rf24, rf5, rf46 ; sub rf15, rf7, rf15                       # 122 wrap | 102 sub
-    max rf5, rf15, 0 ; sub.pushc rf15, rf5, rf32                    # 102 limit | 104 select
-    min rf5, rf40, rf5 ; sub rf40, rf32, rf36                       # 103 amount | 119 size
-    max rf15, rf15, rf30 ; sub.ifb rf5, 0, rf5                      # 119 size | 104 select
-    max rf24, rf29, rf24 ; smul24 rf5, rf5, rf13                    # 122 max | 120 parts1
-    asr rf5, rf15, rf6 ; add rf9, rf9, rf5                          # 102 shrv | 125 add
-    min rf44, rf44, rf36 ; sub rf5, rf7, rf5                        # 121 min | 102 sub
-    max rf5, rf5, 0 ; sub.pushc rf29, rf36, rf32                    # 102 limit | 104 select
-    min rf5, rf15, rf5 ; v8dot rf15, rf22, 1                        # 103 amount | 117 load src
-    max rf29, rf29, rf40 ; sub.ifb rf5, 0, rf5                      # 119 size | 104 select
-    and rf36, rf36, rf46 ; smul24 rf5, rf5, rf11                    # 122 wrap | 120 parts2
-    max rf5, rf24, rf36 ; add rf9, rf9, rf5                         # 122 max | 125 add
-    asr rf24, rf29, rf6 ; sub.pushc rf36, rf15, rf32                # 102 shrv | 104 select
-    min rf44, rf44, rf15 ; sub rf24, rf7, rf24                      # 121 min | 102 sub
-    max rf24, rf24, 0 ; sub rf40, rf32, rf15                        # 102 limit | 119 size
-    min rf24, rf29, rf24 ; v8dot rf29, rf14, 1                      # 103 amount | 117 load src
-    max rf36, rf36, rf40 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
-    and rf24, rf15, rf46 ; smul24 rf15, rf24, rf11                  # 122 wrap | 120 parts3
-    max rf5, rf5, rf24 ; add rf9, rf9, rf15                         # 122 max | 125 add
-    asr rf15, rf36, rf2 ; sub.pushc rf24, rf29, rf32                # 102 shrv | 104 select
-    min rf44, rf44, rf29 ; sub rf15, rf10, rf15                     # 121 min | 102 sub
-    max rf15, rf15, 0 ; sub rf40, rf32, rf29                        # 102 limit | 119 size
-    min rf15, rf36, rf15 ; v8dot rf36, rf33, 1                      # 103 amount | 117 load src
-    max rf24, rf24, rf40 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 select
-    and rf29, rf29, rf46 ; add rf15, rf15, rf15                     # 122 wrap | 120 parts4
-    max rf5, rf5, rf29 ; add rf9, rf9, rf15                         # 122 max | 125 add
-    asr rf15, rf24, rf2 ; sub.pushc rf29, rf36, rf32                # 102 shrv | 104 parts6
-    min rf44, rf44, rf36 ; sub rf15, rf10, rf15                     # 121 min | 102 sub
-    max rf15, rf15, 0 ; sub rf40, rf32, rf36                        # 102 limit | 119 size
-    min rf15, rf24, rf15 ; v8dot rf24, rf19, 1                      # 103 amount | 117 load src
-    max rf29, rf29, rf40 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 select
-    and rf36, rf36, rf46 ; add rf15, rf15, rf15                     # 122 wrap | 120 parts5
-    max rf5, rf5, rf36 ; add rf9, rf9, rf15                         # 122 max | 125 add
-    asr rf15, rf29, rf2 ; sub.pushc rf36, rf24, rf32                # 102 shrv | 104 parts7
-    min rf44, rf44, rf24 ; sub rf15, rf10, rf15                     # 121 min | 102 sub
-    max rf15, rf15, 0 ; sub rf40, rf32, rf24                        # 102 limit | 119 size
-    min rf15, rf29, rf15 ; v8dot rf29, rf21, 1                      # 103 amount | 117 load src
-    max rf36, rf36, rf40 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 parts6
-    and rf9, rf24, rf46 ; add rf15, rf9, rf15                       # 122 wrap | 125 add
-    max rf5, rf5, rf9 ; sub.pushc rf9, rf29, rf32                   # 122 max | 104 select
-    asr rf24, rf36, rf2 ; sub rf40, rf32, rf29                      # 102 shrv | 119 size
-    min rf44, rf44, rf29 ; sub rf24, rf10, rf24                     # 121 min | 102 sub
-    max rf24, rf24, 0 ; v8dot rf30, rf8, rf26                       # 102 limit | 117 load src
-    min rf24, rf36, rf24 ; v8dot rf36, rf16, 1                      # 103 amount | 117 load src
-    max rf9, rf9, rf40 ; sub.ifb rf24, 0, rf24                      # 119 size | 104 parts7
-    and rf15, rf29, rf46 ; add rf24, rf15, rf24                     # 122 wrap | 125 add
-    max rf5, rf5, rf15 ; sub.pushc rf15, rf36, rf32                 # 122 max | 104 select
-    asr rf29, rf9, rf2 ; sub rf40, rf32, rf36                       # 102 shrv | 119 size
-    min rf44, rf44, rf36 ; sub rf29, rf10, rf29                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf34, rf50, rf26                      # 102 limit | 107 px
-    min rf9, rf9, rf29 ; v8dot rf29, rf47, 1                        # 103 amount | 117 load src
-    max rf15, rf15, rf40 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    and rf36, rf36, rf46 ; add rf9, rf9, rf9                        # 122 wrap | 120 parts8
-    max rf5, rf5, rf36 ; add rf9, rf24, rf9                         # 122 max | 125 add
-    asr rf24, rf15, rf2 ; sub.pushc rf36, rf29, rf32                # 102 shrv | 104 parts10
-    min rf44, rf44, rf29 ; sub rf24, rf10, rf24                     # 121 min | 102 sub
-    max rf24, rf24, 0 ; sub rf40, rf32, rf29                        # 102 limit | 119 size
-    min rf15, rf15, rf24 ; v8dot rf24, rf23, 1                      # 103 amount | 117 p
-    max rf36, rf36, rf40 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 select
-    and rf29, rf29, rf46 ; add rf15, rf15, rf15                     # 122 wrap | 120 parts9
-    max rf5, rf5, rf29 ; add rf9, rf9, rf15 ; ldunifrf.rf15         # 122 max | 125 add | 60 pri | uniform 0x000000ff
-    asr rf29, rf36, rf2 ; sub.pushc rf40, rf24, rf32                # 102 shrv | 104 part
-    and rf46, rf24, rf46 ; sub rf29, rf10, rf29                     # 122 wrap | 102 sub
-    max rf29, rf29, 0 ; sub rf20, rf32, rf24                        # 102 limit | 119 size
-    min rf29, rf36, rf29 ; mov rf36, 0                              # 103 amount | 126 select
-    max rf20, rf40, rf20 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts10
-    asr rf9, rf20, rf2 ; add rf29, rf9, rf29                        # 102 shrv | 125 add
-    min rf40, rf34, rf30 ; sub rf9, rf10, rf9                       # 121 min | 102 sub
-    max rf9, rf9, 0 ; mov rf42, rf36                                # 102 limit | 126 select
-    min rf9, rf20, rf9 ; sub rf20, rf34, rf30                       # 103 amount | 119 size
-    and rf39, rf30, rf35 ; sub.ifa rf9, 0, rf9                      # 122 wrap | 104 part
-    max rf29, rf34, rf39 ; add rf9, rf29, rf9                       # 122 max | 125 total
-    sub.pushn -, rf9, 0 ; v8dot rf39, rf17, rf26                    # 126 select | 117 load src
-    min rf40, rf40, rf39 ; add rf9, rf9, 8                          # 121 min | 126 add
-    and rf41, rf39, rf35 ; mov.pushz -, rf59                        # 122 wrap | 129 select
-    min.ifna rf36, rf44, rf24 ; mov.ifb rf42, 1                     # 129 select | 126 select
-    max.ifna rf48, rf5, rf46 ; sub rf5, rf9, rf42                   # 129 select | 126 sub
-    asr rf5, rf5, 4 ; sub.pushc rf30, rf30, rf34                    # 126 rounded | 104 select
-    max rf20, rf30, rf20 ; add rf5, rf32, rf5 ; ldunifrf.rf30       # 119 size | 129 add | 62 damping | uniform 0x00010000
-    max rf5, rf5, rf36 ; sub.pushc rf36, rf39, rf34                 # 129 max | 104 select
-    min rf5, rf5, rf48 ; sub rf39, rf34, rf39 ; ldunifrf.rf48       # 129 limited | 119 size | 60 pri | uniform 0x000000ff
-    asr rf32, rf20, rf6 ; v8dot rf9, rf27, rf26                     # 102 shrv | 117 load src
-    max rf36, rf36, rf39 ; sub rf32, rf7, rf32                      # 119 size | 102 sub
-    max rf32, rf32, 0 ; sub rf39, rf34, rf9                         # 102 limit | 119 size
-    min rf20, rf20, rf32 ; v8dot rf32, rf18, rf26                   # 103 amount | 117 load src
-    max rf29, rf29, rf41 ; sub.ifb rf20, 0, rf20                    # 122 max | 104 select
-    asr rf41, rf36, rf6 ; smul24 rf20, rf20, rf13                   # 102 shrv | 120 parts0
-    min rf41, rf40, rf9 ; sub rf40, rf7, rf41                       # 121 min | 102 sub
-    max rf40, rf40, 0 ; sub.pushc rf42, rf9, rf34                   # 102 limit | 104 select
-    min rf36, rf36, rf40 ; sub rf40, rf34, rf32                     # 103 amount | 119 size
-    max rf39, rf42, rf39 ; sub.ifb rf36, 0, rf36                    # 119 size | 104 select
-    and rf36, rf9, rf35 ; smul24 rf9, rf36, rf13                    # 122 wrap | 120 parts1
-    max rf9, rf29, rf36 ; add rf20, rf20, rf9                       # 122 max | 125 add
-    asr rf29, rf39, rf6 ; sub.pushc rf36, rf32, rf34                # 102 shrv | 104 select
-    min rf41, rf41, rf32 ; sub rf29, rf7, rf29                      # 121 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf42, rf22, rf26                      # 102 limit | 117 load src
-    min rf29, rf39, rf29 ; sub rf39, rf34, rf42                     # 103 amount | 119 size
-    max rf36, rf36, rf40 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf32, rf32, rf35 ; smul24 rf29, rf29, rf11                  # 122 wrap | 120 parts2
-    max rf9, rf9, rf32 ; add rf20, rf20, rf29                       # 122 max | 125 add
-    asr rf29, rf36, rf6 ; sub.pushc rf32, rf42, rf34                # 102 shrv | 104 select
-    min rf41, rf41, rf42 ; sub rf29, rf7, rf29                      # 121 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf40, rf14, rf26                      # 102 limit | 117 load src
-    min rf29, rf36, rf29 ; sub rf36, rf34, rf40                     # 103 amount | 119 size
-    max rf32, rf32, rf39 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf42, rf42, rf35 ; smul24 rf29, rf29, rf11                  # 122 wrap | 120 parts3
-    max rf9, rf9, rf42 ; add rf20, rf20, rf29                       # 122 max | 125 add
-    asr rf29, rf32, rf2 ; sub.pushc rf42, rf40, rf34                # 102 shrv | 104 select
-    min rf41, rf41, rf40 ; sub rf29, rf10, rf29                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf39, rf33, rf26                      # 102 limit | 117 load src
-    min rf29, rf32, rf29 ; sub rf32, rf34, rf39                     # 103 amount | 119 size
-    max rf36, rf42, rf36 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf40, rf40, rf35 ; add rf29, rf29, rf29                     # 122 wrap | 120 parts4
-    max rf9, rf9, rf40 ; add rf20, rf20, rf29                       # 122 max | 125 add
-    asr rf29, rf36, rf2 ; sub.pushc rf40, rf39, rf34                # 102 shrv | 104 parts6
-    min rf41, rf41, rf39 ; sub rf29, rf10, rf29                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf42, rf19, rf26                      # 102 limit | 117 load src
-    min rf29, rf36, rf29 ; sub rf36, rf34, rf42                     # 103 amount | 119 size
-    max rf32, rf40, rf32 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf39, rf39, rf35 ; add rf29, rf29, rf29                     # 122 wrap | 120 parts5
-    max rf9, rf9, rf39 ; add rf20, rf20, rf29                       # 122 max | 125 add
-    asr rf29, rf32, rf2 ; sub.pushc rf39, rf42, rf34                # 102 shrv | 104 parts7
-    min rf41, rf41, rf42 ; sub rf29, rf10, rf29                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf40, rf21, rf26                      # 102 limit | 117 load src
-    min rf29, rf32, rf29 ; sub rf32, rf34, rf40                     # 103 amount | 119 size
-    max rf36, rf39, rf36 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts6
-    and rf20, rf42, rf35 ; add rf29, rf20, rf29                     # 122 wrap | 125 add
-    max rf9, rf9, rf20 ; sub.pushc rf20, rf40, rf34                 # 122 max | 104 select
-    asr rf42, rf36, rf2 ; v8dot rf39, rf16, rf26                    # 102 shrv | 117 load src
-    min rf42, rf41, rf40 ; sub rf41, rf10, rf42                     # 121 min | 102 sub
-    max rf41, rf41, 0 ; sub rf46, rf34, rf39                        # 102 limit | 119 size
-    min rf36, rf36, rf41 ; v8dot rf41, rf47, rf26                   # 103 amount | 117 load src
-    max rf20, rf20, rf32 ; sub.ifb rf36, 0, rf36                    # 119 size | 104 parts7
-    and rf29, rf40, rf35 ; add rf36, rf29, rf36                     # 122 wrap | 125 add
-    max rf9, rf9, rf29 ; sub.pushc rf29, rf39, rf34                 # 122 max | 104 select
-    asr rf26, rf20, rf2 ; v8dot rf40, rf23, rf26                    # 102 shrv | 117 p
-    min rf42, rf42, rf39 ; sub rf26, rf10, rf26                     # 121 min | 102 sub
-    max rf26, rf26, 0 ; sub rf32, rf34, rf41                        # 102 limit | 119 size
-    min rf20, rf20, rf26 ; sub rf26, rf34, rf40                     # 103 amount | 119 size
-    max rf29, rf29, rf46 ; sub.ifb rf20, 0, rf20                    # 119 size | 104 select
-    and rf39, rf39, rf35 ; add rf20, rf20, rf20                     # 122 wrap | 120 parts8
-    max rf9, rf9, rf39 ; add rf20, rf36, rf20                       # 122 max | 125 add
-    asr rf36, rf29, rf2 ; sub.pushc rf39, rf41, rf34                # 102 shrv | 104 parts10
-    min rf42, rf42, rf41 ; sub rf36, rf10, rf36                     # 121 min | 102 sub
-    max rf15, rf36, 0 ; mov rf36, rf15                              # 102 limit | 129 select
-    min rf15, rf29, rf15 ; mov rf29, 0                              # 103 amount | 126 select
-    max rf32, rf39, rf32 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 select
-    and rf41, rf41, rf35 ; add rf15, rf15, rf15                     # 122 wrap | 120 parts9
-    max rf9, rf9, rf41 ; add rf15, rf20, rf15 ; ldunifrf.rf20       # 122 max | 125 add | 60 pri | uniform 0x000000ff
-    and rf41, rf40, rf35 ; sub.pushc rf35, rf40, rf34               # 122 wrap | 104 part
-    asr rf39, rf32, rf2 ; mov rf46, rf29                            # 102 shrv | 126 select
-    max rf35, rf35, rf26 ; sub rf26, rf10, rf39                     # 119 size | 102 sub
-    max rf26, rf26, 0 ; v8dot rf39, rf8, rf30                       # 102 limit | 117 load src
-    min rf26, rf32, rf26 ; v8dot rf32, rf50, rf30                   # 103 amount | 107 px
-    asr rf24, rf35, rf2 ; sub.ifb rf26, 0, rf26                     # 102 shrv | 104 parts10
-    min rf26, rf32, rf39 ; add rf15, rf15, rf26                     # 121 min | 125 add
-    and rf44, rf39, rf48 ; sub rf24, rf10, rf24                     # 122 wrap | 102 sub
-    max rf24, rf24, 0 ; sub rf49, rf32, rf39                        # 102 limit | 119 size
-    min rf24, rf35, rf24 ; v8dot rf35, rf17, rf30                   # 103 amount | 117 load src
-    max rf44, rf32, rf44 ; sub.ifa rf24, 0, rf24                    # 122 max | 104 part
-    min rf24, rf26, rf35 ; add rf15, rf15, rf24                     # 121 min | 125 total
-    and rf26, rf35, rf48 ; sub.pushn -, rf15, 0                     # 122 wrap | 126 select
-    max rf26, rf44, rf26 ; add rf15, rf15, 8                        # 122 max | 126 add
-    mov.pushz -, rf59 ; mov.ifa rf46, 1                             # 129 select | 126 select
-    min.ifna rf29, rf42, rf40 ; sub rf15, rf15, rf46                # 129 select | 126 sub
-    asr rf15, rf15, 4 ; sub.pushc rf39, rf39, rf32                  # 126 rounded | 104 select
-    max.ifnb rf36, rf9, rf41 ; add rf9, rf34, rf15                  # 129 select | 129 add
-    max rf9, rf9, rf29 ; sub.pushc rf29, rf35, rf32                 # 129 max | 104 select
-    min rf9, rf9, rf36 ; sub rf35, rf32, rf35 ; ldunifrf.rf36       # 129 limited | 119 size | 63 dir | uniform 0x01000000
-    vpack rf5, rf5, rf9 ; v8dot rf9, rf27, rf30                     # 130 store dst | 117 load src
-    max rf39, rf39, rf49 ; sub rf49, rf32, rf9                      # 119 size
-    asr rf15, rf39, rf6 ; v8dot rf34, rf18, rf30                    # 102 shrv | 117 load src
-    max rf29, rf29, rf35 ; sub rf15, rf7, rf15                      # 119 size | 102 sub
-    max rf15, rf15, 0 ; sub rf35, rf32, rf34                        # 102 limit | 119 size
-    min rf15, rf39, rf15 ; v8dot rf39, rf22, rf30                   # 103 amount | 117 load src
-    asr rf41, rf29, rf6 ; sub.ifb rf15, 0, rf15                     # 102 shrv | 104 select
-    min rf24, rf24, rf9 ; smul24 rf15, rf15, rf13                   # 121 min | 120 parts0
-    and rf40, rf9, rf48 ; sub rf41, rf7, rf41                       # 122 wrap | 102 sub
-    max rf9, rf41, 0 ; sub.pushc rf41, rf9, rf32                    # 102 limit | 104 select
-    min rf9, rf29, rf9 ; sub rf29, rf32, rf39                       # 103 amount | 119 size
-    max rf41, rf41, rf49 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    max rf26, rf26, rf40 ; smul24 rf9, rf9, rf13                    # 122 max | 120 parts1
-    asr rf9, rf41, rf6 ; add rf15, rf15, rf9                        # 102 shrv | 125 add
-    min rf24, rf24, rf34 ; sub rf9, rf7, rf9                        # 121 min | 102 sub
-    max rf9, rf9, 0 ; sub.pushc rf40, rf34, rf32                    # 102 limit | 104 select
-    min rf9, rf41, rf9 ; v8dot rf41, rf14, rf30                     # 103 amount | 117 load src
-    max rf35, rf40, rf35 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    and rf34, rf34, rf48 ; smul24 rf9, rf9, rf11                    # 122 wrap | 120 parts2
-    max rf9, rf26, rf34 ; add rf15, rf15, rf9                       # 122 max | 125 add
-    asr rf26, rf35, rf6 ; sub.pushc rf34, rf39, rf32                # 102 shrv | 104 select
-    min rf26, rf24, rf39 ; sub rf24, rf7, rf26                      # 121 min | 102 sub
-    max rf24, rf24, 0 ; sub rf40, rf32, rf41                        # 102 limit | 119 size
-    min rf24, rf35, rf24 ; v8dot rf35, rf33, rf30                   # 103 amount | 117 load src
-    max rf29, rf34, rf29 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
-    and rf39, rf39, rf48 ; smul24 rf24, rf24, rf11                  # 122 wrap | 120 parts3
-    max rf9, rf9, rf39 ; add rf15, rf15, rf24                       # 122 max | 125 add
-    asr rf24, rf29, rf2 ; sub.pushc rf39, rf41, rf32                # 102 shrv | 104 select
-    min rf26, rf26, rf41 ; sub rf24, rf10, rf24                     # 121 min | 102 sub
-    max rf24, rf24, 0 ; sub rf34, rf32, rf35                        # 102 limit | 119 size
-    min rf24, rf29, rf24 ; v8dot rf29, rf19, rf30                   # 103 amount | 117 load src
-    max rf39, rf39, rf40 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
-    and rf41, rf41, rf48 ; add rf24, rf24, rf24                     # 122 wrap | 120 parts4
-    max rf9, rf9, rf41 ; add rf15, rf15, rf24                       # 122 max | 125 add
-    asr rf24, rf39, rf2 ; sub.pushc rf41, rf35, rf32                # 102 shrv | 104 parts6
-    min rf26, rf26, rf35 ; sub rf24, rf10, rf24                     # 121 min | 102 sub
-    max rf24, rf24, 0 ; sub rf40, rf32, rf29                        # 102 limit | 119 size
-    min rf24, rf39, rf24 ; v8dot rf39, rf21, rf30                   # 103 amount | 117 load src
-    max rf34, rf41, rf34 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
-    and rf35, rf35, rf48 ; add rf24, rf24, rf24                     # 122 wrap | 120 parts5
-    max rf9, rf9, rf35 ; add rf15, rf15, rf24                       # 122 max | 125 add
-    asr rf24, rf34, rf2 ; sub.pushc rf35, rf29, rf32                # 102 shrv | 104 parts7
-    min rf26, rf26, rf29 ; sub rf24, rf10, rf24                     # 121 min | 102 sub
-    max rf24, rf24, 0 ; sub rf41, rf32, rf39                        # 102 limit | 119 size
-    min rf24, rf34, rf24 ; v8dot rf34, rf16, rf30                   # 103 amount | 117 load src
-    max rf35, rf35, rf40 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts6
-    and rf15, rf29, rf48 ; add rf24, rf15, rf24                     # 122 wrap | 125 add
-    max rf9, rf9, rf15 ; sub.pushc rf15, rf39, rf32                 # 122 max | 104 select
-    asr rf29, rf35, rf2 ; sub rf40, rf32, rf34                      # 102 shrv | 119 size
-    min rf29, rf26, rf39 ; sub rf26, rf10, rf29                     # 121 min | 102 sub
-    max rf26, rf26, 0 ; v8dot rf49, rf47, rf30                      # 102 limit | 117 load src
-    min rf26, rf35, rf26 ; v8dot rf30, rf23, rf30                   # 103 amount | 117 p
-    max rf15, rf15, rf41 ; sub.ifb rf26, 0, rf26                    # 119 size | 104 parts7
-    and rf24, rf39, rf48 ; add rf26, rf24, rf26                     # 122 wrap | 125 add
-    max rf9, rf9, rf24 ; sub.pushc rf24, rf34, rf32                 # 122 max | 104 select
-    asr rf39, rf15, rf2 ; sub rf41, rf32, rf49                      # 102 shrv | 119 size
-    min rf39, rf29, rf34 ; sub rf29, rf10, rf39                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; sub rf35, rf32, rf30                        # 102 limit | 119 size
-    min rf15, rf15, rf29 ; mov rf29, 0                              # 103 amount | 126 select
-    max rf24, rf24, rf40 ; sub.ifb rf15, 0, rf15                    # 119 size | 104 select
-    and rf34, rf34, rf48 ; add rf15, rf15, rf15                     # 122 wrap | 120 parts8
-    max rf9, rf9, rf34 ; add rf15, rf26, rf15                       # 122 max | 125 add
-    asr rf26, rf24, rf2 ; sub.pushc rf34, rf49, rf32                # 102 shrv | 104 parts10
-    min rf39, rf39, rf49 ; sub rf26, rf10, rf26                     # 121 min | 102 sub
-    max rf26, rf26, 0 ; mov rf40, rf29                              # 102 limit | 126 select
-    min rf24, rf24, rf26 ; mov rf26, rf20                           # 103 amount | 129 select
-    max rf34, rf34, rf41 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
-    and rf49, rf49, rf48 ; add rf24, rf24, rf24                     # 122 wrap | 120 parts9
-    max rf9, rf9, rf49 ; add rf15, rf15, rf24                       # 122 max | 125 add
-    and rf24, rf30, rf48 ; sub.pushc rf48, rf30, rf32               # 122 wrap | 104 part
-    asr rf8, rf34, rf2 ; v8dot rf49, rf8, rf36                      # 102 shrv | 117 load src
-    max rf35, rf48, rf35 ; sub rf8, rf10, rf8                       # 119 size | 102 sub
-    max rf8, rf8, 0 ; v8dot rf50, rf50, rf36                        # 102 limit | 107 px
-    min rf8, rf34, rf8 ; v8dot rf17, rf17, rf36 ; ldunifrf.rf34     # 103 amount | 117 load src | 60 pri | uniform 0x000000ff
-    asr rf48, rf35, rf2 ; sub.ifb rf8, 0, rf8                       # 102 shrv | 104 parts10
-    min rf15, rf50, rf49 ; add rf8, rf15, rf8                       # 121 min | 125 add
-    and rf41, rf49, rf20 ; sub rf48, rf10, rf48                     # 122 wrap | 102 sub
-    max rf27, rf48, 0 ; v8dot rf48, rf27, rf36                      # 102 limit | 117 load src
-    min rf18, rf35, rf27 ; v8dot rf27, rf18, rf36                   # 103 amount | 117 load src
-    max rf41, rf50, rf41 ; sub.ifa rf18, 0, rf18                    # 122 max | 104 part
-    min rf15, rf15, rf17 ; add rf8, rf8, rf18                       # 121 min | 125 total
-    min rf15, rf15, rf48 ; sub.pushn -, rf8, 0                      # 121 min | 126 select
-    min rf15, rf15, rf27 ; add rf8, rf8, 8                          # 121 min | 126 add
-    and rf18, rf17, rf20 ; mov.pushz -, rf59                        # 122 wrap | 129 select
-    min.ifna rf29, rf39, rf30 ; mov.ifb rf40, 1                     # 129 select | 126 select
-    max.ifna rf26, rf9, rf24 ; sub rf8, rf8, rf40                   # 129 select | 126 sub
-    asr rf8, rf8, 4 ; v8dot rf22, rf22, rf36                        # 126 rounded | 117 load src
-    min rf15, rf15, rf22 ; add rf8, rf32, rf8 ; ldunifrf.rf32       # 121 min | 129 add | 130 store dst | uniform value:dst_stride
-    max rf8, rf8, rf29 ; v8dot rf14, rf14, rf36 ; ldunifrf.rf29     # 129 max | 117 load src | uniform value:items
-    min rf8, rf8, rf26 ; v8dot rf26, rf33, rf36 ; ldunifrf.rf33     # 129 limited | 117 load src | uniform value:records
-    min rf15, rf15, rf14 ; v8dot rf19, rf19, rf36                   # 121 min | 117 load src
-    min rf15, rf15, rf26 ; v8dot rf21, rf21, rf36                   # 121 min | 117 load src
-    min rf15, rf15, rf19 ; v8dot rf16, rf16, rf36                   # 121 min | 117 load src
-    min rf15, rf15, rf21 ; v8dot rf47, rf47, rf36                   # 121 min | 117 load src
-    min rf9, rf15, rf16 ; sub.pushc rf15, rf49, rf50                # 121 min | 104 select
-    min rf49, rf9, rf47 ; sub rf9, rf50, rf49                       # 121 min | 119 size
-    max rf9, rf15, rf9 ; v8dot rf15, rf23, rf36                     # 119 size | 117 p
-    asr rf23, rf9, rf6 ; sub.pushc rf36, rf17, rf50                 # 102 shrv | 104 select
-    max rf23, rf41, rf18 ; sub rf18, rf7, rf23                      # 122 max | 102 sub
-    max rf17, rf18, 0 ; sub rf18, rf50, rf17                        # 102 limit | 119 size
-    min rf9, rf9, rf17 ; sub rf17, rf50, rf48                       # 103 amount | 119 size
-    max rf18, rf36, rf18 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    asr rf36, rf18, rf6 ; smul24 rf9, rf9, rf13                     # 102 shrv | 120 parts0
-    and rf41, rf48, rf20 ; sub rf36, rf7, rf36                      # 122 wrap | 102 sub
-    max rf36, rf36, 0 ; sub.pushc rf48, rf48, rf50                  # 102 limit | 104 select
-    min rf18, rf18, rf36 ; sub rf36, rf50, rf27                     # 103 amount | 119 size
-    max rf17, rf48, rf17 ; sub.ifb rf18, 0, rf18                    # 119 size | 104 select
-    max rf18, rf23, rf41 ; smul24 rf13, rf18, rf13                  # 122 max | 120 parts1
-    asr rf9, rf17, rf6 ; add rf13, rf9, rf13                        # 102 shrv | 125 add
-    and rf23, rf27, rf20 ; sub rf9, rf7, rf9                        # 122 wrap | 102 sub
-    max rf9, rf9, 0 ; sub.pushc rf27, rf27, rf50                    # 102 limit | 104 select
-    min rf9, rf17, rf9 ; sub rf17, rf50, rf22                       # 103 amount | 119 size
-    max rf27, rf27, rf36 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
-    asr rf9, rf27, rf6 ; smul24 rf6, rf9, rf11                      # 102 shrv | 120 parts2
-    max rf6, rf18, rf23 ; add rf13, rf13, rf6                       # 122 max | 125 add
-    and rf9, rf22, rf20 ; sub rf7, rf7, rf9                         # 122 wrap | 102 sub
-    max rf7, rf7, 0 ; sub.pushc rf22, rf22, rf50                    # 102 limit | 104 select
-    min rf7, rf27, rf7 ; sub rf27, rf50, rf14                       # 103 amount | 119 size
-    max rf17, rf22, rf17 ; sub.ifb rf7, 0, rf7                      # 119 size | 104 select
-    max rf7, rf6, rf9 ; smul24 rf6, rf7, rf11                       # 122 max | 120 parts3
-    asr rf6, rf17, rf2 ; add rf13, rf13, rf6                        # 102 shrv | 125 add
-    and rf9, rf14, rf20 ; sub rf6, rf10, rf6                        # 122 wrap | 102 sub
-    max rf6, rf6, 0 ; sub.pushc rf14, rf14, rf50                    # 102 limit | 104 select
-    min rf6, rf17, rf6 ; sub rf17, rf50, rf26                       # 103 amount | 119 size
-    max rf14, rf14, rf27 ; sub.ifb rf6, 0, rf6                      # 119 size | 104 select
-    max rf7, rf7, rf9 ; add rf6, rf6, rf6                           # 122 max | 120 parts4
-    asr rf6, rf14, rf2 ; add rf13, rf13, rf6                        # 102 shrv | 125 add
-    and rf9, rf26, rf20 ; sub rf6, rf10, rf6                        # 122 wrap | 102 sub
-    max rf6, rf6, 0 ; sub.pushc rf26, rf26, rf50                    # 102 limit | 104 parts6
-    min rf6, rf14, rf6 ; sub rf14, rf50, rf19                       # 103 amount | 119 size
-    max rf17, rf26, rf17 ; sub.ifb rf6, 0, rf6                      # 119 size | 104 select
-    max rf7, rf7, rf9 ; add rf6, rf6, rf6                           # 122 max | 120 parts5
-    asr rf6, rf17, rf2 ; add rf13, rf13, rf6                        # 102 shrv | 125 add
-    and rf9, rf19, rf20 ; sub rf6, rf10, rf6                        # 122 wrap | 102 sub
-    max rf6, rf6, 0 ; sub.pushc rf19, rf19, rf50                    # 102 limit | 104 parts7
-    min rf6, rf17, rf6 ; sub rf17, rf50, rf21                       # 103 amount | 119 size
-    max rf14, rf19, rf14 ; sub.ifb rf6, 0, rf6                      # 119 size | 104 parts6
-    max rf6, rf7, rf9 ; add rf7, rf13, rf6                          # 122 max | 125 add
-    asr rf9, rf14, rf2 ; sub.pushc rf13, rf21, rf50                 # 102 shrv | 104 select
-    max rf13, rf13, rf17 ; sub rf9, rf10, rf9                       # 119 size | 102 sub
-    max rf9, rf9, 0 ; sub rf17, rf50, rf16                          # 102 limit | 119 size
-    min rf9, rf14, rf9 ; sub rf14, rf50, rf47                       # 103 amount | 119 size
-    and rf21, rf21, rf20 ; sub.ifb rf9, 0, rf9                      # 122 wrap | 104 parts7
-    max rf6, rf6, rf21 ; add rf7, rf7, rf9                          # 122 max | 125 add
-    asr rf9, rf13, rf2 ; sub.pushc rf21, rf16, rf50                 # 102 shrv | 104 select
-    max rf17, rf21, rf17 ; sub rf9, rf10, rf9                       # 119 size | 102 sub
-    max rf9, rf9, 0 ; sub rf21, rf50, rf15                          # 102 limit | 119 size
-    min rf9, rf13, rf9 ; mov rf13, 0                                # 103 amount | 126 select
-    and rf16, rf16, rf20 ; sub.ifb rf9, 0, rf9                      # 122 wrap | 104 select
-    max rf9, rf6, rf16 ; add rf6, rf9, rf9                          # 122 max | 120 parts8
-    asr rf6, rf17, rf2 ; add rf7, rf7, rf6                          # 102 shrv | 125 add
-    and rf16, rf47, rf20 ; sub rf6, rf10, rf6                       # 122 wrap | 102 sub
-    max rf6, rf6, 0 ; sub.pushc rf47, rf47, rf50                    # 102 limit | 104 parts10
-    min rf6, rf17, rf6 ; mov rf17, rf13                             # 103 amount | 126 select
-    max rf14, rf47, rf14 ; sub.ifb rf6, 0, rf6                      # 119 size | 104 select
-    max rf9, rf9, rf16 ; add rf6, rf6, rf6                          # 122 max | 120 parts9
-    and rf6, rf15, rf20 ; add rf7, rf7, rf6                         # 122 wrap | 125 add
-    asr rf20, rf14, rf2 ; sub.pushc rf16, rf15, rf50                # 102 shrv | 104 part
-    max rf20, rf16, rf21 ; sub rf16, rf10, rf20                     # 119 size | 102 sub
-    max rf16, rf16, 0 ; mov rf34, rf34                              # 102 limit | 129 select
-    min rf14, rf14, rf16 ; sub rf16, rf29, 1                        # 103 amount
-    asr rf2, rf20, rf2 ; sub.ifb rf14, 0, rf14                      # 102 shrv | 104 parts10
-    shl rf14, rf16, 4 ; add rf7, rf7, rf14                          # 125 add
-    sub rf2, rf10, rf2 ; add rf10, rf33, rf14                       # 102 sub
-    max rf2, rf2, 0                                                 # 102 limit
-    min rf2, rf20, rf2                                              # 103 amount
-    nop ; sub.ifa rf2, 0, rf2                                       # 104 part
-    nop ; add rf2, rf7, rf2                                         # 125 total
-    nop ; sub.pushn -, rf2, 0                                       # 126 select
-    mov.pushz -, rf59 ; add rf2, rf2, 8                             # 129 select | 126 add
-    min.ifna rf13, rf49, rf15 ; mov.ifb rf17, 1                     # 129 select | 126 select
-    max.ifna rf34, rf9, rf6 ; sub rf2, rf2, rf17                    # 129 select | 126 sub
-    asr rf2, rf2, 4 ; sub.pushc -, rf10, rf0                        # 126 rounded | 130 store dst
-    add rf2, rf50, rf2 ; sub.pushc -, rf10, rf3                     # 129 add | whether there is a batch more
-    max rf2, rf2, rf13 ; mov rf0, rf3                               # 129 max | next trip
-    min rf2, rf2, rf34                                              # 129 limited
-    vpack rf2, rf8, rf2                                             # 130 store dst
-    v8pack tmud, rf12, rf1                                          # 130 store dst
-    v8pack tmud, rf5, rf2                                           # 130 store dst
-    nop ; add.ifnb tmuau, rf4, rf32                                 # 130 store dst | uniform 0xfffffffa (vec2)
+    min rf20, rf28, rf20 ; ldtmu.rf28                               # 103 amount | 117 load src
+    shl rf25, rf25, rf52 ; sub.ifa rf20, 0, rf20                    # 117 load src | 104 select
+    shl rf32, rf32, rf52 ; smul24 rf20, rf20, rf11 ; ldtmu.rf52     # 117 load src | 120 parts3
+    and tmuau, rf39, -4 ; add rf25, rf42, rf25                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf37, rf39, 3 ; add rf32, rf37, rf32                        # 117 load src
+    shr rf39, rf41, rf16 ; v8dot rf41, rf25, 1                      # 117 load src
+    min rf42, rf58, rf41 ; sub.pushc rf58, rf41, rf1                # 121 min | 104 select
+    and rf44, rf41, rf55 ; sub rf41, rf1, rf41 ; thrsw              # 122 wrap | 119 size
+    max rf41, rf58, rf41 ; add rf58, rf28, rf28                     # 119 size | 117 load src
+    max rf8, rf18, rf44 ; add rf18, rf12, rf8 ; ldtmu.rf12          # 122 max | 125 add | 117 load src
+    asr rf18, rf41, rf2 ; add rf21, rf18, rf21                      # 102 shrv | 125 add
+    shr rf18, rf48, rf16 ; sub rf16, rf10, rf18 ; ldtmu.rf48        # 117 load src | 102 sub
+    max rf16, rf16, 0 ; add rf52, rf52, rf52                        # 102 limit | 117 load src
+    min rf16, rf41, rf16 ; add rf21, rf21, rf20 ; ldtmu.rf20        # 103 amount | 125 add | 117 load src
+    shl rf43, rf43, rf50 ; sub.ifa rf16, 0, rf16                    # 117 load src | 104 select
+    shl rf45, rf45, rf50 ; add rf16, rf16, rf16                     # 117 load src | 120 parts4
+    and tmuau, rf31, -4 ; add rf39, rf39, rf43                      # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf31, rf31, 3 ; add rf18, rf18, rf45                        # 117 load src
+    shr rf45, rf36, rf54 ; v8dot rf36, rf39, 1                      # 117 load src
+    min rf43, rf42, rf36 ; sub.pushc rf42, rf36, rf1                # 121 min | 104 select
+    and rf50, rf36, rf55 ; sub rf36, rf1, rf36 ; thrsw ; ldtmu.rf41 # 122 wrap | 119 size | 117 load src
+    max rf16, rf42, rf36 ; add rf36, rf21, rf16 ; ldtmu.rf21        # 119 size | 125 add | 117 load src
+    max rf8, rf8, rf50 ; sub rf50, -1, rf23                         # 122 max | 117 load src
+    asr rf42, rf16, rf2 ; add rf44, rf48, rf48                      # 102 shrv | 117 load src
+    shr rf42, rf38, rf54 ; sub rf38, rf10, rf42                     # 117 load src | 102 sub
+    max rf20, rf38, 0 ; add rf38, rf20, rf20                        # 102 limit | 117 load src
+    min rf16, rf16, rf20 ; sub rf20, -1, rf37                       # 103 amount | 117 load src
+    shl rf24, rf24, rf22 ; sub.ifa rf16, 0, rf16                    # 117 load src | 104 select
+    shl rf22, rf33, rf22 ; add rf16, rf16, rf16 ; ldtmu.rf33        # 117 load src | 120 parts5
+    and tmuau, rf29, -4 ; add rf24, rf45, rf24                      # 117 p | 117 load src | uniform 0xfffffffb (vec3)
+    shl rf29, rf29, 3 ; add rf22, rf42, rf22                        # 117 p | 117 load src
+    shr rf42, rf40, rf51 ; v8dot rf40, rf24, 1                      # 117 load src
+    min rf45, rf43, rf40 ; sub.pushc rf43, rf40, rf1                # 121 min | 104 parts6
+    and rf54, rf40, rf55 ; sub rf40, rf1, rf40 ; thrsw              # 122 wrap | 119 size
+    max rf16, rf43, rf40 ; add rf40, rf36, rf16 ; ldtmu.rf36        # 119 size | 125 add | 117 load src
+    max rf8, rf8, rf54 ; add rf54, rf21, rf21                       # 122 max | 117 load src
+    asr rf33, rf16, rf2 ; add rf43, rf33, rf33                      # 102 shrv | 117 load src
+    shr rf33, rf28, rf51 ; sub rf28, rf10, rf33                     # 117 load src | 102 sub
+    max rf28, rf28, 0                                               # 102 limit
+    min rf16, rf16, rf28 ; sub rf28, -1, rf31                       # 103 amount | 117 load src
+    shl rf58, rf58, rf26 ; sub.ifa rf16, 0, rf16                    # 117 load src | 104 parts6
+    shl rf42, rf52, rf26 ; add rf26, rf42, rf58 ; ldtmu.rf52        # 117 load src
+    shr rf33, rf12, rf23 ; add rf12, rf33, rf42 ; ldtmu.rf42        # 117 load src
+    shr rf48, rf48, rf23 ; v8dot rf23, rf26, 1                      # 117 load src
+    min rf16, rf45, rf23 ; add rf45, rf40, rf16 ; ldtmu.rf40        # 121 min | 125 add | 117 p
+    and rf51, rf23, rf55 ; sub.pushc rf58, rf23, rf1                # 122 wrap | 104 parts7
+    max rf23, rf8, rf51 ; sub rf8, rf1, rf23                        # 122 max | 119 size
+    max rf8, rf58, rf8 ; add rf58, rf52, rf52 ; ldtmu.rf51          # 119 size | 117 load src | 117 p
+    asr rf42, rf8, rf2 ; add rf35, rf42, rf42                       # 102 shrv | 117 load src
+    shl rf44, rf44, rf50 ; sub rf42, rf10, rf42                     # 117 load src | 102 sub
+    max rf33, rf42, 0 ; add rf42, rf33, rf44                        # 102 limit | 117 load src
+    min rf8, rf8, rf33 ; v8dot rf33, rf42, 1                        # 103 amount | 117 load src
+    shl rf38, rf38, rf50 ; sub.ifa rf8, 0, rf8                      # 117 load src | 104 parts7
+    min rf8, rf16, rf33 ; add rf45, rf45, rf8 ; ldtmu.rf16          # 121 min | 125 add | 117 p
+    and rf48, rf33, rf55 ; add rf38, rf48, rf38                     # 122 wrap | 117 load src
+    max rf48, rf23, rf48 ; sub.pushc rf23, rf33, rf1                # 122 max | 104 select
+    shr rf41, rf41, rf37 ; sub rf33, rf1, rf33                      # 117 load src | 119 size
+    max rf23, rf23, rf33 ; sub rf33, -1, rf29                       # 119 size | 117 p
+    asr rf50, rf23, rf2 ; add rf44, rf51, rf51                      # 102 shrv | 117 p
+    shr rf37, rf21, rf37 ; sub rf21, rf10, rf50                     # 117 load src | 102 sub
+    max rf16, rf21, 0 ; add rf21, rf16, rf16                        # 102 limit | 117 p
+    min rf16, rf23, rf16 ; mov.pushz -, rf61                        # 103 amount | 129 select
+    shl rf54, rf54, rf20 ; sub.ifb rf16, 0, rf16                    # 117 load src | 104 select
+    shl rf20, rf43, rf20 ; add rf16, rf16, rf16 ; ldunifrf.rf43     # 117 load src | 120 parts8 | 61 sec | uniform 0x00000100
+    shr rf16, rf36, rf31 ; add rf36, rf45, rf16                     # 117 load src | 125 add
+    shr rf41, rf52, rf31 ; add rf31, rf41, rf54                     # 117 load src
+    shl rf37, rf58, rf28 ; add rf20, rf37, rf20                     # 117 load src
+    shl rf35, rf35, rf28 ; v8dot rf28, rf31, 1                      # 117 load src
+    min rf58, rf8, rf28 ; sub.pushc rf8, rf28, rf1                  # 121 min | 104 select
+    and rf52, rf28, rf55 ; sub rf28, rf1, rf28                      # 122 wrap | 119 size
+    max rf8, rf8, rf28 ; add rf16, rf16, rf37                       # 119 size | 117 load src
+    max rf35, rf48, rf52 ; add rf41, rf41, rf35                     # 122 max | 117 load src
+    asr rf48, rf8, rf2 ; v8dot rf52, rf16, 1                        # 102 shrv | 117 load src
+    min rf58, rf58, rf52 ; sub rf48, rf10, rf48                     # 121 min | 102 sub
+    max rf48, rf48, 0 ; sub rf28, rf1, rf52                         # 102 limit | 119 size
+    min rf8, rf8, rf48 ; mov rf48, 0                                # 103 amount | 129 select
+    and rf37, rf52, rf55 ; sub.ifa rf8, 0, rf8                      # 122 wrap | 104 select
+    max rf35, rf35, rf37 ; add rf8, rf8, rf8                        # 122 max | 120 parts9
+    shr rf8, rf40, rf29 ; add rf36, rf36, rf8                       # 117 p | 125 add
+    shr rf29, rf51, rf29 ; mov rf51, rf55                           # 117 p | 129 select
+    shl rf44, rf44, rf33 ; v8dot rf40, rf19, rf43                   # 117 p | 117 load src
+    shl rf21, rf21, rf33 ; add rf8, rf8, rf44                       # 117 p
+    and rf29, rf40, rf55 ; add rf21, rf29, rf21                     # 122 wrap | 117 p
+    and rf33, rf8, rf55 ; v8dot rf44, rf14, rf43                    # 117 p | 107 px
+    and rf54, rf33, rf55 ; sub rf37, rf1, rf33                      # 122 wrap | 119 size
+    min.ifnb rf48, rf58, rf33 ; sub rf58, rf44, rf40                # 129 select | 119 size
+    max.ifnb rf51, rf35, rf54 ; sub.pushc rf35, rf52, rf1           # 129 select | 104 parts10
+    max rf28, rf35, rf28 ; sub.pushc rf33, rf33, rf1                # 119 size | 104 part
+    asr rf35, rf28, rf2 ; v8dot rf52, rf17, rf43                    # 102 shrv | 117 load src
+    max rf35, rf33, rf37 ; sub rf33, rf10, rf35                     # 119 size | 102 sub
+    max rf33, rf33, 0 ; sub rf37, rf44, rf52                        # 102 limit | 119 size
+    min rf28, rf28, rf33 ; v8dot rf33, rf30, rf43                   # 103 amount | 117 load src
+    asr rf54, rf35, rf2 ; sub.ifb rf28, 0, rf28                     # 102 shrv | 104 parts10
+    min rf36, rf44, rf40 ; add rf28, rf36, rf28                     # 121 min | 125 add
+    max rf54, rf44, rf29 ; sub rf29, rf10, rf54                     # 122 max | 102 sub
+    max rf29, rf29, 0 ; sub.pushc rf40, rf40, rf44                  # 102 limit | 104 select
+    min rf29, rf35, rf29 ; sub rf35, rf44, rf33                     # 103 amount | 119 size
+    max rf40, rf40, rf58 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 part
+    asr rf29, rf40, rf6 ; add rf28, rf28, rf29                      # 102 shrv | 125 total
+    min rf36, rf36, rf52 ; sub.pushn -, rf28, 0                     # 121 min | 126 sub
+    and rf58, rf52, rf55 ; add rf28, rf28, 8                        # 122 wrap | 126 add
+    max rf54, rf54, rf58 ; sub.ifa rf28, rf28, 1                    # 122 max | 126 sub
+    asr rf28, rf28, 4 ; sub rf29, rf7, rf29                         # 126 rounded | 102 sub
+    max rf28, rf29, 0 ; add rf1, rf1, rf28                          # 102 limit | 129 add
+    max rf1, rf1, rf48 ; v8dot rf48, rf9, rf43                      # 129 max | 117 load src
+    min rf1, rf1, rf51 ; sub rf51, rf44, rf48                       # 129 limited | 119 size
+    min rf28, rf40, rf28 ; v8dot rf40, rf25, rf43                   # 103 amount | 117 load src
+    min rf36, rf36, rf33 ; sub.ifb rf28, 0, rf28                    # 121 min | 104 select
+    and rf29, rf33, rf55 ; smul24 rf28, rf28, rf13                  # 122 wrap | 120 parts0
+    max rf52, rf54, rf29 ; sub.pushc rf29, rf52, rf44               # 122 max | 104 select
+    max rf29, rf29, rf37 ; sub.pushc rf33, rf33, rf44               # 119 size | 104 select
+    asr rf37, rf29, rf6 ; sub rf54, rf44, rf40                      # 102 shrv | 119 size
+    max rf35, rf33, rf35 ; sub rf33, rf7, rf37                      # 119 size | 102 sub
+    max rf33, rf33, 0 ; v8dot rf37, rf39, rf43                      # 102 limit | 117 load src
+    min rf29, rf29, rf33 ; sub rf33, rf44, rf37                     # 103 amount | 119 size
+    asr rf58, rf35, rf6 ; sub.ifb rf29, 0, rf29                     # 102 shrv | 104 select
+    min rf36, rf36, rf48 ; smul24 rf29, rf29, rf13                  # 121 min | 120 parts1
+    and rf28, rf48, rf55 ; add rf29, rf28, rf29                     # 122 wrap | 125 add
+    max rf52, rf52, rf28 ; sub rf28, rf7, rf58                      # 122 max | 102 sub
+    max rf28, rf28, 0 ; sub.pushc rf48, rf48, rf44                  # 102 limit | 104 select
+    min rf28, rf35, rf28 ; v8dot rf35, rf24, rf43                   # 103 amount | 117 load src
+    max rf48, rf48, rf51 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
+    asr rf51, rf48, rf6 ; smul24 rf28, rf28, rf11                   # 102 shrv | 120 parts2
+    min rf28, rf36, rf40 ; add rf29, rf29, rf28                     # 121 min | 125 add
+    and rf36, rf40, rf55 ; sub rf51, rf7, rf51                      # 122 wrap | 102 sub
+    max rf40, rf51, 0 ; sub.pushc rf51, rf40, rf44                  # 102 limit | 104 select
+    min rf40, rf48, rf40 ; sub rf48, rf44, rf35                     # 103 amount | 119 size
+    max rf51, rf51, rf54 ; sub.ifb rf40, 0, rf40                    # 119 size | 104 select
+    max rf40, rf52, rf36 ; smul24 rf36, rf40, rf11 ; ldunifrf.rf52  # 122 max | 120 parts3 | 62 damping | uniform 0x00010000
+    asr rf29, rf51, rf2 ; add rf36, rf29, rf36                      # 102 shrv | 125 add
+    min rf29, rf28, rf37 ; sub rf28, rf10, rf29                     # 121 min | 102 sub
+    max rf28, rf28, 0 ; sub.pushc rf54, rf37, rf44                  # 102 limit | 104 select
+    min rf28, rf51, rf28 ; v8dot rf51, rf26, rf43                   # 103 amount | 117 load src
+    max rf33, rf54, rf33 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
+    and rf37, rf37, rf55 ; add rf28, rf28, rf28                     # 122 wrap | 120 parts4
+    max rf28, rf40, rf37 ; add rf36, rf36, rf28                     # 122 max | 125 add
+    asr rf37, rf33, rf2 ; sub.pushc rf40, rf35, rf44                # 102 shrv | 104 parts6
+    min rf37, rf29, rf35 ; sub rf29, rf10, rf37                     # 121 min | 102 sub
+    max rf29, rf29, 0 ; sub rf54, rf44, rf51                        # 102 limit | 119 size
+    min rf29, rf33, rf29 ; v8dot rf33, rf42, rf43                   # 103 amount | 117 load src
+    max rf40, rf40, rf48 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    and rf35, rf35, rf55 ; add rf29, rf29, rf29                     # 122 wrap | 120 parts5
+    max rf28, rf28, rf35 ; add rf29, rf36, rf29                     # 122 max | 125 add
+    asr rf35, rf40, rf2 ; sub.pushc rf36, rf51, rf44                # 102 shrv | 104 parts7
+    min rf37, rf37, rf51 ; sub rf35, rf10, rf35                     # 121 min | 102 sub
+    max rf35, rf35, 0 ; sub rf48, rf44, rf33                        # 102 limit | 119 size
+    min rf35, rf40, rf35 ; v8dot rf40, rf31, rf43                   # 103 amount | 117 load src
+    max rf36, rf36, rf54 ; sub.ifb rf35, 0, rf35                    # 119 size | 104 parts6
+    and rf29, rf51, rf55 ; add rf35, rf29, rf35                     # 122 wrap | 125 add
+    max rf28, rf28, rf29 ; sub.pushc rf29, rf33, rf44               # 122 max | 104 select
+    asr rf51, rf36, rf2 ; sub rf54, rf44, rf40                      # 102 shrv | 119 size
+    min rf51, rf37, rf33 ; sub rf37, rf10, rf51                     # 121 min | 102 sub
+    max rf37, rf37, 0 ; v8dot rf58, rf16, rf43                      # 102 limit | 117 load src
+    min rf36, rf36, rf37 ; v8dot rf37, rf8, rf43                    # 103 amount | 117 p
+    max rf29, rf29, rf48 ; sub.ifb rf36, 0, rf36                    # 119 size | 104 parts7
+    and rf33, rf33, rf55 ; add rf35, rf35, rf36                     # 122 wrap | 125 add
+    max rf28, rf28, rf33 ; sub.pushc rf33, rf40, rf44               # 122 max | 104 select
+    asr rf36, rf29, rf2 ; sub rf48, rf44, rf58                      # 102 shrv | 119 size
+    min rf51, rf51, rf40 ; sub rf36, rf10, rf36                     # 121 min | 102 sub
+    max rf36, rf36, 0 ; sub rf43, rf44, rf37                        # 102 limit | 119 size
+    min rf29, rf29, rf36 ; mov rf36, 0                              # 103 amount | 129 select
+    max rf33, rf33, rf54 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    and rf40, rf40, rf55 ; add rf29, rf29, rf29                     # 122 wrap | 120 parts8
+    max rf28, rf28, rf40 ; add rf29, rf35, rf29                     # 122 max | 125 add
+    asr rf35, rf33, rf2 ; sub.pushc rf40, rf58, rf44                # 102 shrv | 104 parts10
+    min rf51, rf51, rf58 ; sub rf35, rf10, rf35                     # 121 min | 102 sub
+    max rf35, rf35, 0 ; mov rf54, rf55                              # 102 limit | 129 select
+    min rf33, rf33, rf35 ; v8dot rf35, rf19, rf52                   # 103 amount | 117 load src
+    max rf40, rf40, rf48 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
+    and rf58, rf58, rf55 ; add rf33, rf33, rf33                     # 122 wrap | 120 parts9
+    max rf28, rf28, rf58 ; add rf29, rf29, rf33                     # 122 max | 125 add
+    asr rf33, rf40, rf2 ; sub.pushc rf58, rf37, rf44                # 102 shrv | 104 part
+    max rf43, rf58, rf43 ; sub rf33, rf10, rf33                     # 119 size | 102 sub
+    max rf33, rf33, 0 ; v8dot rf58, rf14, rf52                      # 102 limit | 107 px
+    min rf33, rf40, rf33 ; sub rf40, rf58, rf35                     # 103 amount | 119 size
+    asr rf48, rf43, rf2 ; sub.ifb rf33, 0, rf33                     # 102 shrv | 104 parts10
+    and rf29, rf37, rf55 ; add rf33, rf29, rf33                     # 122 wrap | 125 add
+    min rf45, rf58, rf35 ; sub rf48, rf10, rf48                     # 121 min | 102 sub
+    max rf48, rf48, 0 ; mov.pushz -, rf61                           # 102 limit | 129 select
+    min rf43, rf43, rf48 ; v8dot rf48, rf17, rf52                   # 103 amount | 117 load src
+    min.ifna rf36, rf51, rf37 ; sub.ifb rf43, 0, rf43               # 129 select | 104 part
+    max.ifna rf54, rf28, rf29 ; add rf28, rf33, rf43                # 129 select | 125 total
+    and rf29, rf35, rf55 ; sub.pushn -, rf28, 0                     # 122 wrap | 126 sub
+    max rf29, rf58, rf29 ; add rf28, rf28, 8                        # 122 max | 126 add
+    min rf45, rf45, rf48 ; sub.ifa rf28, rf28, 1                    # 121 min | 126 sub
+    asr rf28, rf28, 4 ; sub.pushc rf35, rf35, rf58                  # 126 rounded | 104 select
+    max rf35, rf35, rf40 ; add rf28, rf44, rf28                     # 119 size | 129 add
+    max rf28, rf28, rf36 ; sub.pushc rf36, rf48, rf58               # 129 max | 104 select
+    min rf28, rf28, rf54 ; sub rf54, rf58, rf48                     # 129 limited | 119 size
+    vpack rf1, rf1, rf28 ; v8dot rf28, rf30, rf52                   # 130 store dst | 117 load src
+    asr rf40, rf35, rf6 ; sub rf44, rf58, rf28                      # 102 shrv | 119 size
+    max rf40, rf36, rf54 ; sub rf36, rf7, rf40                      # 119 size | 102 sub
+    max rf36, rf36, 0 ; v8dot rf54, rf9, rf52                       # 102 limit | 117 load src
+    min rf35, rf35, rf36 ; sub rf36, rf58, rf54                     # 103 amount | 119 size
+    and rf48, rf48, rf55 ; sub.ifb rf35, 0, rf35                    # 122 wrap | 104 select
+    max rf35, rf29, rf48 ; smul24 rf29, rf35, rf13                  # 122 max | 120 parts0
+    asr rf48, rf40, rf6 ; sub.pushc rf33, rf28, rf58                # 102 shrv | 104 select
+    min rf48, rf45, rf28 ; sub rf45, rf7, rf48                      # 121 min | 102 sub
+    max rf45, rf45, 0 ; v8dot rf43, rf25, rf52                      # 102 limit | 117 load src
+    min rf40, rf40, rf45 ; sub rf45, rf58, rf43                     # 103 amount | 119 size
+    max rf33, rf33, rf44 ; sub.ifb rf40, 0, rf40                    # 119 size | 104 select
+    and rf40, rf28, rf55 ; smul24 rf28, rf40, rf13                  # 122 wrap | 120 parts1
+    max rf28, rf35, rf40 ; add rf29, rf29, rf28                     # 122 max | 125 add
+    asr rf35, rf33, rf6 ; sub.pushc rf40, rf54, rf58                # 102 shrv | 104 select
+    min rf48, rf48, rf54 ; sub rf35, rf7, rf35                      # 121 min | 102 sub
+    max rf35, rf35, 0 ; v8dot rf44, rf39, rf52                      # 102 limit | 117 load src
+    min rf33, rf33, rf35 ; sub rf35, rf58, rf44                     # 103 amount | 119 size
+    max rf36, rf40, rf36 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
+    and rf54, rf54, rf55 ; smul24 rf33, rf33, rf11                  # 122 wrap | 120 parts2
+    max rf28, rf28, rf54 ; add rf29, rf29, rf33 ; ldunifrf.rf33     # 122 max | 125 add | 63 dir | uniform 0x01000000
+    asr rf54, rf36, rf6 ; sub.pushc rf40, rf43, rf58                # 102 shrv | 104 select
+    min rf54, rf48, rf43 ; sub rf48, rf7, rf54                      # 121 min | 102 sub
+    max rf48, rf48, 0 ; v8dot rf37, rf24, rf52                      # 102 limit | 117 load src
+    min rf36, rf36, rf48 ; sub rf48, rf58, rf37                     # 103 amount | 119 size
+    max rf40, rf40, rf45 ; sub.ifb rf36, 0, rf36                    # 119 size | 104 select
+    and rf43, rf43, rf55 ; smul24 rf36, rf36, rf11                  # 122 wrap | 120 parts3
+    max rf28, rf28, rf43 ; add rf29, rf29, rf36                     # 122 max | 125 add
+    asr rf36, rf40, rf2 ; sub.pushc rf43, rf44, rf58                # 102 shrv | 104 select
+    min rf54, rf54, rf44 ; sub rf36, rf10, rf36                     # 121 min | 102 sub
+    max rf36, rf36, 0 ; v8dot rf45, rf26, rf52                      # 102 limit | 117 load src
+    min rf36, rf40, rf36 ; sub rf40, rf58, rf45                     # 103 amount | 119 size
+    max rf35, rf43, rf35 ; sub.ifb rf36, 0, rf36                    # 119 size | 104 select
+    and rf44, rf44, rf55 ; add rf36, rf36, rf36                     # 122 wrap | 120 parts4
+    max rf28, rf28, rf44 ; add rf29, rf29, rf36                     # 122 max | 125 add
+    asr rf36, rf35, rf2 ; sub.pushc rf44, rf37, rf58                # 102 shrv | 104 parts6
+    min rf54, rf54, rf37 ; sub rf36, rf10, rf36                     # 121 min | 102 sub
+    max rf36, rf36, 0 ; v8dot rf43, rf42, rf52                      # 102 limit | 117 load src
+    min rf35, rf35, rf36 ; sub rf36, rf58, rf43                     # 103 amount | 119 size
+    max rf44, rf44, rf48 ; sub.ifb rf35, 0, rf35                    # 119 size | 104 select
+    and rf37, rf37, rf55 ; add rf35, rf35, rf35                     # 122 wrap | 120 parts5
+    max rf28, rf28, rf37 ; add rf29, rf29, rf35                     # 122 max | 125 add
+    asr rf35, rf44, rf2 ; sub.pushc rf37, rf45, rf58                # 102 shrv | 104 parts7
+    min rf54, rf54, rf45 ; sub rf35, rf10, rf35                     # 121 min | 102 sub
+    max rf35, rf35, 0 ; v8dot rf48, rf31, rf52                      # 102 limit | 117 load src
+    min rf35, rf44, rf35 ; sub rf44, rf58, rf48                     # 103 amount | 119 size
+    max rf37, rf37, rf40 ; sub.ifb rf35, 0, rf35                    # 119 size | 104 parts6
+    and rf29, rf45, rf55 ; add rf35, rf29, rf35                     # 122 wrap | 125 add
+    max rf28, rf28, rf29 ; sub.pushc rf29, rf43, rf58               # 122 max | 104 select
+    asr rf45, rf37, rf2 ; v8dot rf40, rf16, rf52                    # 102 shrv | 117 load src
+    min rf54, rf54, rf43 ; sub rf45, rf10, rf45                     # 121 min | 102 sub
+    max rf45, rf45, 0 ; v8dot rf52, rf8, rf52                       # 102 limit | 117 p
+    min rf37, rf37, rf45 ; sub rf45, rf58, rf40                     # 103 amount | 119 size
+    max rf29, rf29, rf36 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 parts7
+    and rf35, rf43, rf55 ; add rf37, rf35, rf37                     # 122 wrap | 125 add
+    max rf28, rf28, rf35 ; sub.pushc rf35, rf48, rf58               # 122 max | 104 select
+    asr rf43, rf29, rf2 ; sub rf36, rf58, rf52                      # 102 shrv | 119 size
+    min rf54, rf54, rf48 ; sub rf43, rf10, rf43                     # 121 min | 102 sub
+    max rf43, rf43, 0 ; mov rf51, rf55                              # 102 limit | 129 select
+    min rf29, rf29, rf43 ; mov rf43, 0                              # 103 amount | 129 select
+    max rf35, rf35, rf44 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    and rf48, rf48, rf55 ; add rf29, rf29, rf29                     # 122 wrap | 120 parts8
+    max rf28, rf28, rf48 ; add rf29, rf37, rf29                     # 122 max | 125 add
+    asr rf37, rf35, rf2 ; sub.pushc rf48, rf40, rf58                # 102 shrv | 104 parts10
+    min rf54, rf54, rf40 ; sub rf37, rf10, rf37                     # 121 min | 102 sub
+    max rf19, rf37, 0 ; v8dot rf37, rf19, rf33                      # 102 limit | 117 load src
+    min rf14, rf35, rf19 ; v8dot rf19, rf14, rf33                   # 103 amount | 107 px
+    max rf45, rf48, rf45 ; sub.ifb rf14, 0, rf14                    # 119 size | 104 select
+    and rf40, rf40, rf55 ; add rf14, rf14, rf14                     # 122 wrap | 120 parts9
+    max rf14, rf28, rf40 ; add rf28, rf29, rf14                     # 122 max | 125 add
+    asr rf29, rf45, rf2 ; sub.pushc rf40, rf52, rf58                # 102 shrv | 104 part
+    max rf36, rf40, rf36 ; sub rf29, rf10, rf29                     # 119 size | 102 sub
+    max rf17, rf29, 0 ; v8dot rf29, rf17, rf33                      # 102 limit | 117 load src
+    min rf17, rf45, rf17 ; v8dot rf30, rf30, rf33                   # 103 amount | 117 load src
+    asr rf45, rf36, rf2 ; sub.ifb rf17, 0, rf17                     # 102 shrv | 104 parts10
+    and rf17, rf52, rf55 ; add rf28, rf28, rf17                     # 122 wrap | 125 add
+    min rf40, rf19, rf37 ; sub rf45, rf10, rf45                     # 121 min | 102 sub
+    max rf45, rf45, 0 ; mov.pushz -, rf61                           # 102 limit | 129 select
+    min rf9, rf36, rf45 ; v8dot rf36, rf9, rf33                     # 103 amount | 117 load src
+    min.ifna rf43, rf54, rf52 ; sub.ifb rf9, 0, rf9                 # 129 select | 104 part
+    max.ifna rf51, rf14, rf17 ; add rf9, rf28, rf9                  # 129 select | 125 total
+    and rf14, rf37, rf55 ; sub.pushn -, rf9, 0                      # 122 wrap | 126 sub
+    max rf14, rf19, rf14 ; add rf9, rf9, 8                          # 122 max | 126 add
+    min rf40, rf40, rf29 ; sub.ifa rf9, rf9, 1                      # 121 min | 126 sub
+    asr rf9, rf9, 4 ; v8dot rf25, rf25, rf33                        # 126 rounded | 117 load src
+    min rf40, rf40, rf30 ; add rf9, rf58, rf9                       # 121 min | 129 add
+    max rf9, rf9, rf43 ; v8dot rf39, rf39, rf33                     # 129 max | 117 load src
+    min rf9, rf9, rf51 ; v8dot rf24, rf24, rf33                     # 129 limited | 117 load src
+    min rf26, rf40, rf36 ; v8dot rf40, rf26, rf33                   # 121 min | 117 load src
+    min rf26, rf26, rf25 ; v8dot rf42, rf42, rf33                   # 121 min | 117 load src
+    min rf26, rf26, rf39 ; v8dot rf31, rf31, rf33                   # 121 min | 117 load src
+    min rf16, rf26, rf24 ; v8dot rf26, rf16, rf33                   # 121 min | 117 load src
+    min rf51, rf16, rf40 ; sub.pushc rf16, rf37, rf19               # 121 min | 104 select
+    min rf51, rf51, rf42 ; sub rf37, rf19, rf37                     # 121 min | 119 size
+    max rf8, rf16, rf37 ; v8dot rf16, rf8, rf33                     # 119 size | 117 p
+    asr rf33, rf8, rf6 ; sub.pushc rf37, rf29, rf19                 # 102 shrv | 104 select
+    min rf51, rf51, rf31 ; sub rf33, rf7, rf33                      # 121 min | 102 sub
+    max rf33, rf33, 0 ; sub rf43, rf19, rf29                        # 102 limit | 119 size
+    min rf8, rf8, rf33 ; sub rf33, rf19, rf30                       # 103 amount | 119 size
+    min rf51, rf51, rf26 ; sub.ifb rf8, 0, rf8                      # 121 min | 104 select
+    max rf37, rf37, rf43 ; smul24 rf8, rf8, rf13                    # 119 size | 120 parts0
+    and rf29, rf29, rf55 ; sub.pushc rf43, rf30, rf19               # 122 wrap | 104 select
+    max rf14, rf14, rf29 ; sub rf29, rf19, rf36                     # 122 max | 119 size
+    asr rf58, rf37, rf6 ; sub rf17, rf19, rf25                      # 102 shrv | 119 size
+    max rf43, rf43, rf33 ; sub rf33, rf7, rf58                      # 119 size | 102 sub
+    max rf33, rf33, 0 ; sub rf58, rf19, rf39                        # 102 limit | 119 size
+    min rf33, rf37, rf33 ; sub rf37, rf19, rf24                     # 103 amount | 119 size
+    and rf30, rf30, rf55 ; sub.ifb rf33, 0, rf33                    # 122 wrap | 104 select
+    max rf30, rf14, rf30 ; smul24 rf14, rf33, rf13                  # 122 max | 120 parts1
+    asr rf8, rf43, rf6 ; add rf14, rf8, rf14                        # 102 shrv | 125 add
+    and rf33, rf36, rf55 ; sub rf8, rf7, rf8                        # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf36, rf36, rf19                    # 102 limit | 104 select
+    min rf8, rf43, rf8 ; sub rf43, rf19, rf40                       # 103 amount | 119 size
+    max rf29, rf36, rf29 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    max rf30, rf30, rf33 ; smul24 rf8, rf8, rf11                    # 122 max | 120 parts2
+    asr rf8, rf29, rf6 ; add rf14, rf14, rf8                        # 102 shrv | 125 add
+    and rf33, rf25, rf55 ; sub rf8, rf7, rf8                        # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf25, rf25, rf19                    # 102 limit | 104 select
+    min rf8, rf29, rf8 ; sub rf29, rf19, rf42                       # 103 amount | 119 size
+    max rf17, rf25, rf17 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    max rf30, rf30, rf33 ; smul24 rf8, rf8, rf11                    # 122 max | 120 parts3
+    asr rf8, rf17, rf2 ; add rf14, rf14, rf8                        # 102 shrv | 125 add
+    and rf33, rf39, rf55 ; sub rf8, rf10, rf8                       # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf39, rf39, rf19                    # 102 limit | 104 select
+    min rf8, rf17, rf8 ; sub rf17, rf19, rf31                       # 103 amount | 119 size
+    max rf39, rf39, rf58 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    max rf30, rf30, rf33 ; add rf8, rf8, rf8                        # 122 max | 120 parts4
+    asr rf8, rf39, rf2 ; add rf14, rf14, rf8                        # 102 shrv | 125 add
+    and rf33, rf24, rf55 ; sub rf8, rf10, rf8                       # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf24, rf24, rf19                    # 102 limit | 104 parts6
+    min rf8, rf39, rf8 ; sub rf39, rf19, rf26                       # 103 amount | 119 size
+    max rf24, rf24, rf37 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    max rf30, rf30, rf33 ; add rf8, rf8, rf8                        # 122 max | 120 parts5
+    asr rf8, rf24, rf2 ; add rf14, rf14, rf8                        # 102 shrv | 125 add
+    and rf33, rf40, rf55 ; sub rf8, rf10, rf8                       # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf40, rf40, rf19                    # 102 limit | 104 parts7
+    min rf8, rf24, rf8 ; sub rf24, rf19, rf16                       # 103 amount | 119 size
+    max rf40, rf40, rf43 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 parts6
+    max rf8, rf30, rf33 ; add rf14, rf14, rf8                       # 122 max | 125 add
+    asr rf30, rf40, rf2 ; sub.pushc rf33, rf42, rf19                # 102 shrv | 104 select
+    max rf30, rf33, rf29 ; sub rf29, rf10, rf30                     # 119 size | 102 sub
+    max rf29, rf29, 0 ; mov rf33, rf55                              # 102 limit | 129 select
+    min rf29, rf40, rf29 ; mov rf40, 0                              # 103 amount | 129 select
+    and rf42, rf42, rf55 ; sub.ifb rf29, 0, rf29                    # 122 wrap | 104 parts7
+    max rf8, rf8, rf42 ; add rf14, rf14, rf29                       # 122 max | 125 add
+    asr rf29, rf30, rf2 ; sub.pushc rf42, rf31, rf19                # 102 shrv | 104 select
+    max rf29, rf42, rf17 ; sub rf17, rf10, rf29                     # 119 size | 102 sub
+    max rf17, rf17, 0                                               # 102 limit
+    min rf17, rf30, rf17 ; v8dot rf30, rf5, 1                       # 103 amount | 117 load src
+    and rf31, rf31, rf55 ; sub.ifb rf17, 0, rf17                    # 122 wrap | 104 select
+    max rf17, rf8, rf31 ; add rf8, rf17, rf17                       # 122 max | 120 parts8
+    asr rf8, rf29, rf2 ; add rf14, rf14, rf8                        # 102 shrv | 125 add
+    and rf31, rf26, rf55 ; sub rf8, rf10, rf8                       # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf26, rf26, rf19                    # 102 limit | 104 parts10
+    min rf8, rf29, rf8 ; v8dot rf29, rf47, 1                        # 103 amount | 107 px
+    max rf26, rf26, rf39 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 select
+    max rf17, rf17, rf31 ; add rf8, rf8, rf8                        # 122 max | 120 parts9
+    asr rf8, rf26, rf2 ; add rf14, rf14, rf8 ; ldunifrf.rf31        # 102 shrv | 125 add | 61 sec | uniform 0x00000100
+    and rf39, rf16, rf55 ; sub rf8, rf10, rf8                       # 122 wrap | 102 sub
+    max rf8, rf8, 0 ; sub.pushc rf42, rf16, rf19                    # 102 limit | 104 part
+    min rf8, rf26, rf8 ; sub rf26, rf29, rf30                       # 103 amount | 119 size
+    max rf24, rf42, rf24 ; sub.ifb rf8, 0, rf8                      # 119 size | 104 parts10
+    asr rf8, rf24, rf2 ; add rf14, rf14, rf8                        # 102 shrv | 125 add
+    min rf42, rf29, rf30 ; sub rf8, rf10, rf8                       # 121 min | 102 sub
+    max rf8, rf8, 0 ; mov.pushz -, rf61                             # 102 limit | 129 select
+    min rf8, rf24, rf8 ; v8dot rf24, rf27, 1                        # 103 amount | 117 load src
+    min.ifna rf40, rf51, rf16 ; sub.ifb rf8, 0, rf8                 # 129 select | 104 part
+    max.ifna rf33, rf17, rf39 ; add rf8, rf14, rf8                  # 129 select | 125 total
+    and rf14, rf30, rf55 ; sub.pushn -, rf8, 0                      # 122 wrap | 126 sub
+    max rf14, rf29, rf14 ; add rf8, rf8, 8                          # 122 max | 126 add
+    min rf42, rf42, rf24 ; sub.ifa rf8, rf8, 1                      # 121 min | 126 sub
+    asr rf8, rf8, 4 ; sub.pushc rf30, rf30, rf29                    # 126 rounded | 104 select
+    max rf19, rf30, rf26 ; add rf8, rf19, rf8                       # 119 size | 129 add
+    max rf8, rf8, rf40 ; sub.pushc rf40, rf24, rf29                 # 129 max | 104 select
+    min rf8, rf8, rf33 ; sub rf33, rf29, rf24                       # 129 limited | 119 size
+    vpack rf8, rf9, rf8 ; v8dot rf9, rf34, 1                        # 130 store dst | 117 load src
+    asr rf26, rf19, rf6 ; sub rf30, rf29, rf9                       # 102 shrv | 119 size
+    max rf33, rf40, rf33 ; sub rf26, rf7, rf26                      # 119 size | 102 sub
+    max rf26, rf26, 0 ; mov rf40, rf55                              # 102 limit | 129 select
+    min rf19, rf19, rf26 ; v8dot rf26, rf15, 1                      # 103 amount | 117 load src
+    and rf24, rf24, rf55 ; sub.ifb rf19, 0, rf19                    # 122 wrap | 104 select
+    max rf19, rf14, rf24 ; smul24 rf14, rf19, rf13                  # 122 max | 120 parts0
+    asr rf24, rf33, rf6 ; sub.pushc rf17, rf9, rf29                 # 102 shrv | 104 select
+    min rf42, rf42, rf9 ; sub rf24, rf7, rf24                       # 121 min | 102 sub
+    max rf24, rf24, 0 ; sub rf39, rf29, rf26                        # 102 limit | 119 size
+    min rf24, rf33, rf24 ; v8dot rf33, rf32, 1                      # 103 amount | 117 load src
+    max rf17, rf17, rf30 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    and rf24, rf9, rf55 ; smul24 rf9, rf24, rf13                    # 122 wrap | 120 parts1
+    max rf9, rf19, rf24 ; add rf14, rf14, rf9                       # 122 max | 125 add
+    asr rf19, rf17, rf6 ; sub.pushc rf24, rf26, rf29                # 102 shrv | 104 select
+    min rf42, rf42, rf26 ; sub rf19, rf7, rf19                      # 121 min | 102 sub
+    max rf19, rf19, 0 ; sub rf30, rf29, rf33                        # 102 limit | 119 size
+    min rf17, rf17, rf19 ; v8dot rf19, rf18, 1                      # 103 amount | 117 load src
+    max rf24, rf24, rf39 ; sub.ifb rf17, 0, rf17                    # 119 size | 104 select
+    and rf26, rf26, rf55 ; smul24 rf17, rf17, rf11                  # 122 wrap | 120 parts2
+    max rf9, rf9, rf26 ; add rf14, rf14, rf17                       # 122 max | 125 add
+    asr rf17, rf24, rf6 ; sub.pushc rf26, rf33, rf29                # 102 shrv | 104 select
+    min rf42, rf42, rf33 ; sub rf17, rf7, rf17                      # 121 min | 102 sub
+    max rf17, rf17, 0 ; sub rf39, rf29, rf19                        # 102 limit | 119 size
+    min rf17, rf24, rf17 ; v8dot rf24, rf22, 1                      # 103 amount | 117 load src
+    max rf26, rf26, rf30 ; sub.ifb rf17, 0, rf17                    # 119 size | 104 select
+    and rf33, rf33, rf55 ; smul24 rf17, rf17, rf11                  # 122 wrap | 120 parts3
+    max rf9, rf9, rf33 ; add rf14, rf14, rf17                       # 122 max | 125 add
+    asr rf17, rf26, rf2 ; sub.pushc rf33, rf19, rf29                # 102 shrv | 104 select
+    min rf42, rf42, rf19 ; sub rf17, rf10, rf17                     # 121 min | 102 sub
+    max rf17, rf17, 0 ; sub rf30, rf29, rf24                        # 102 limit | 119 size
+    min rf17, rf26, rf17 ; v8dot rf26, rf12, 1                      # 103 amount | 117 load src
+    max rf33, rf33, rf39 ; sub.ifb rf17, 0, rf17                    # 119 size | 104 select
+    and rf19, rf19, rf55 ; add rf17, rf17, rf17                     # 122 wrap | 120 parts4
+    max rf9, rf9, rf19 ; add rf14, rf14, rf17                       # 122 max | 125 add
+    asr rf17, rf33, rf2 ; sub.pushc rf19, rf24, rf29                # 102 shrv | 104 parts6
+    min rf42, rf42, rf24 ; sub rf17, rf10, rf17                     # 121 min | 102 sub
+    max rf17, rf17, 0 ; sub rf39, rf29, rf26                        # 102 limit | 119 size
+    min rf17, rf33, rf17 ; v8dot rf33, rf38, 1                      # 103 amount | 117 load src
+    max rf19, rf19, rf30 ; sub.ifb rf17, 0, rf17                    # 119 size | 104 select
+    and rf24, rf24, rf55 ; add rf17, rf17, rf17                     # 122 wrap | 120 parts5
+    max rf9, rf9, rf24 ; add rf14, rf14, rf17                       # 122 max | 125 add
+    asr rf17, rf19, rf2 ; sub.pushc rf24, rf26, rf29                # 102 shrv | 104 parts7
+    min rf42, rf42, rf26 ; sub rf17, rf10, rf17                     # 121 min | 102 sub
+    max rf17, rf17, 0 ; sub rf30, rf29, rf33                        # 102 limit | 119 size
+    min rf17, rf19, rf17 ; v8dot rf19, rf20, 1                      # 103 amount | 117 load src
+    max rf24, rf24, rf39 ; sub.ifb rf17, 0, rf17                    # 119 size | 104 parts6
+    and rf14, rf26, rf55 ; add rf17, rf14, rf17                     # 122 wrap | 125 add
+    max rf9, rf9, rf14 ; sub.pushc rf14, rf33, rf29                 # 122 max | 104 select
+    asr rf26, rf24, rf2 ; sub rf39, rf29, rf19                      # 102 shrv | 119 size
+    min rf42, rf42, rf33 ; sub rf26, rf10, rf26                     # 121 min | 102 sub
+    max rf26, rf26, 0 ; v8dot rf16, rf5, rf31                       # 102 limit | 117 load src
+    min rf24, rf24, rf26 ; v8dot rf26, rf41, 1                      # 103 amount | 117 load src
+    max rf14, rf14, rf30 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts7
+    and rf17, rf33, rf55 ; add rf24, rf17, rf24                     # 122 wrap | 125 add
+    max rf9, rf9, rf17 ; sub.pushc rf17, rf19, rf29                 # 122 max | 104 select
+    asr rf33, rf14, rf2 ; sub rf30, rf29, rf26                      # 102 shrv | 119 size
+    min rf42, rf42, rf19 ; sub rf33, rf10, rf33                     # 121 min | 102 sub
+    max rf33, rf33, 0 ; v8dot rf51, rf47, rf31                      # 102 limit | 107 px
+    min rf14, rf14, rf33 ; v8dot rf33, rf21, 1                      # 103 amount | 117 p
+    max rf17, rf17, rf39 ; sub.ifb rf14, 0, rf14                    # 119 size | 104 select
+    and rf19, rf19, rf55 ; add rf14, rf14, rf14                     # 122 wrap | 120 parts8
+    max rf9, rf9, rf19 ; add rf14, rf24, rf14                       # 122 max | 125 add
+    asr rf19, rf17, rf2 ; sub.pushc rf24, rf26, rf29                # 102 shrv | 104 parts10
+    min rf42, rf42, rf26 ; sub rf19, rf10, rf19                     # 121 min | 102 sub
+    max rf19, rf19, 0 ; sub rf39, rf29, rf33                        # 102 limit | 119 size
+    min rf17, rf17, rf19 ; mov rf19, 0                              # 103 amount | 129 select
+    max rf24, rf24, rf30 ; sub.ifb rf17, 0, rf17                    # 119 size | 104 select
+    and rf26, rf26, rf55 ; add rf17, rf17, rf17                     # 122 wrap | 120 parts9
+    max rf9, rf9, rf26 ; add rf14, rf14, rf17 ; ldunifrf.rf17       # 122 max | 125 add | 62 damping | uniform 0x00010000
+    asr rf26, rf24, rf2 ; sub.pushc rf30, rf33, rf29                # 102 shrv | 104 part
+    max rf30, rf30, rf39 ; sub rf26, rf10, rf26                     # 119 size | 102 sub
+    max rf26, rf26, 0 ; sub rf39, rf51, rf16                        # 102 limit | 119 size
+    min rf24, rf24, rf26 ; v8dot rf26, rf27, rf31                   # 103 amount | 117 load src
+    asr rf43, rf30, rf2 ; sub.ifb rf24, 0, rf24                     # 102 shrv | 104 parts10
+    and rf14, rf33, rf55 ; add rf24, rf14, rf24                     # 122 wrap | 125 add
+    min rf37, rf51, rf16 ; sub rf43, rf10, rf43                     # 121 min | 102 sub
+    max rf43, rf43, 0 ; mov.pushz -, rf61                           # 102 limit | 129 select
+    min rf30, rf30, rf43 ; sub rf43, rf51, rf26                     # 103 amount | 119 size
+    min.ifna rf19, rf42, rf33 ; sub.ifb rf30, 0, rf30               # 129 select | 104 part
+    max.ifna rf40, rf9, rf14 ; add rf9, rf24, rf30                  # 129 select | 125 total
+    and rf14, rf16, rf55 ; sub.pushn -, rf9, 0                      # 122 wrap | 126 sub
+    max rf14, rf51, rf14 ; add rf9, rf9, 8                          # 122 max | 126 add
+    min rf37, rf37, rf26 ; sub.ifa rf9, rf9, 1                      # 121 min | 126 sub
+    asr rf9, rf9, 4 ; sub.pushc rf16, rf16, rf51                    # 126 rounded | 104 select
+    max rf16, rf16, rf39 ; add rf9, rf29, rf9                       # 119 size | 129 add
+    max rf9, rf9, rf19 ; sub.pushc rf19, rf26, rf51                 # 129 max | 104 select
+    min rf9, rf9, rf40 ; v8dot rf40, rf34, rf31                     # 129 limited | 117 load src
+    asr rf29, rf16, rf6 ; sub rf39, rf51, rf40                      # 102 shrv | 119 size
+    max rf29, rf19, rf43 ; sub rf19, rf7, rf29                      # 119 size | 102 sub
+    max rf19, rf19, 0 ; v8dot rf43, rf15, rf31                      # 102 limit | 117 load src
+    min rf16, rf16, rf19 ; sub rf19, rf51, rf43                     # 103 amount | 119 size
+    and rf26, rf26, rf55 ; sub.ifb rf16, 0, rf16                    # 122 wrap | 104 select
+    max rf16, rf14, rf26 ; smul24 rf14, rf16, rf13                  # 122 max | 120 parts0
+    asr rf26, rf29, rf6 ; sub.pushc rf24, rf40, rf51                # 102 shrv | 104 select
+    min rf37, rf37, rf40 ; sub rf26, rf7, rf26                      # 121 min | 102 sub
+    max rf26, rf26, 0 ; v8dot rf30, rf32, rf31                      # 102 limit | 117 load src
+    min rf26, rf29, rf26 ; sub rf29, rf51, rf30                     # 103 amount | 119 size
+    max rf24, rf24, rf39 ; sub.ifb rf26, 0, rf26                    # 119 size | 104 select
+    and rf40, rf40, rf55 ; smul24 rf26, rf26, rf13                  # 122 wrap | 120 parts1
+    max rf14, rf16, rf40 ; add rf16, rf14, rf26                     # 122 max | 125 add
+    asr rf26, rf24, rf6 ; sub.pushc rf40, rf43, rf51                # 102 shrv | 104 select
+    min rf37, rf37, rf43 ; sub rf26, rf7, rf26                      # 121 min | 102 sub
+    max rf26, rf26, 0 ; v8dot rf39, rf18, rf31                      # 102 limit | 117 load src
+    min rf24, rf24, rf26 ; sub rf26, rf51, rf39                     # 103 amount | 119 size
+    max rf19, rf40, rf19 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    and rf43, rf43, rf55 ; smul24 rf24, rf24, rf11                  # 122 wrap | 120 parts2
+    max rf14, rf14, rf43 ; add rf16, rf16, rf24                     # 122 max | 125 add
+    asr rf24, rf19, rf6 ; sub.pushc rf43, rf30, rf51                # 102 shrv | 104 select
+    min rf37, rf37, rf30 ; sub rf24, rf7, rf24                      # 121 min | 102 sub
+    max rf24, rf24, 0 ; v8dot rf40, rf22, rf31                      # 102 limit | 117 load src
+    min rf19, rf19, rf24 ; sub rf24, rf51, rf40                     # 103 amount | 119 size
+    max rf29, rf43, rf29 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
+    and rf30, rf30, rf55 ; smul24 rf19, rf19, rf11                  # 122 wrap | 120 parts3
+    max rf14, rf14, rf30 ; add rf16, rf16, rf19                     # 122 max | 125 add
+    asr rf19, rf29, rf2 ; sub.pushc rf30, rf39, rf51                # 102 shrv | 104 select
+    min rf37, rf37, rf39 ; sub rf19, rf10, rf19                     # 121 min | 102 sub
+    max rf19, rf19, 0 ; v8dot rf43, rf12, rf31                      # 102 limit | 117 load src
+    min rf19, rf29, rf19 ; sub rf29, rf51, rf43                     # 103 amount | 119 size
+    max rf26, rf30, rf26 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
+    and rf39, rf39, rf55 ; add rf19, rf19, rf19                     # 122 wrap | 120 parts4
+    max rf14, rf14, rf39 ; add rf16, rf16, rf19                     # 122 max | 125 add
+    asr rf19, rf26, rf2 ; sub.pushc rf39, rf40, rf51                # 102 shrv | 104 parts6
+    min rf37, rf37, rf40 ; sub rf19, rf10, rf19                     # 121 min | 102 sub
+    max rf19, rf19, 0 ; v8dot rf30, rf38, rf31                      # 102 limit | 117 load src
+    min rf19, rf26, rf19 ; sub rf26, rf51, rf30                     # 103 amount | 119 size
+    max rf24, rf39, rf24 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
+    and rf40, rf40, rf55 ; add rf19, rf19, rf19                     # 122 wrap | 120 parts5
+    max rf14, rf14, rf40 ; add rf16, rf16, rf19                     # 122 max | 125 add
+    asr rf19, rf24, rf2 ; sub.pushc rf40, rf43, rf51                # 102 shrv | 104 parts7
+    min rf37, rf37, rf43 ; sub rf19, rf10, rf19                     # 121 min | 102 sub
+    max rf19, rf19, 0 ; v8dot rf39, rf20, rf31                      # 102 limit | 117 load src
+    min rf19, rf24, rf19 ; sub rf24, rf51, rf39                     # 103 amount | 119 size
+    max rf29, rf40, rf29 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 parts6
+    and rf16, rf43, rf55 ; add rf19, rf16, rf19                     # 122 wrap | 125 add
+    max rf14, rf14, rf16 ; sub.pushc rf16, rf30, rf51               # 122 max | 104 select
+    asr rf43, rf29, rf2 ; v8dot rf40, rf41, rf31                    # 102 shrv | 117 load src
+    min rf43, rf37, rf30 ; sub rf37, rf10, rf43                     # 121 min | 102 sub
+    max rf31, rf37, 0 ; v8dot rf37, rf21, rf31                      # 102 limit | 117 p
+    min rf29, rf29, rf31 ; sub rf31, rf51, rf40                     # 103 amount | 119 size
+    max rf16, rf16, rf26 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts7
+    and rf19, rf30, rf55 ; add rf29, rf19, rf29                     # 122 wrap | 125 add
+    max rf14, rf14, rf19 ; sub.pushc rf19, rf39, rf51               # 122 max | 104 select
+    asr rf30, rf16, rf2 ; sub rf26, rf51, rf37                      # 102 shrv | 119 size
+    min rf43, rf43, rf39 ; sub rf30, rf10, rf30                     # 121 min | 102 sub
+    max rf30, rf30, 0 ; mov rf33, rf55                              # 102 limit | 129 select
+    min rf16, rf16, rf30 ; mov rf30, 0                              # 103 amount | 129 select
+    max rf19, rf19, rf24 ; sub.ifb rf16, 0, rf16                    # 119 size | 104 select
+    and rf39, rf39, rf55 ; add rf16, rf16, rf16                     # 122 wrap | 120 parts8
+    max rf14, rf14, rf39 ; add rf16, rf29, rf16                     # 122 max | 125 add
+    asr rf29, rf19, rf2 ; sub.pushc rf39, rf40, rf51                # 102 shrv | 104 parts10
+    min rf43, rf43, rf40 ; sub rf29, rf10, rf29                     # 121 min | 102 sub
+    max rf29, rf29, 0 ; v8dot rf24, rf5, rf17                       # 102 limit | 117 load src
+    min rf19, rf19, rf29 ; v8dot rf29, rf47, rf17                   # 103 amount | 107 px
+    max rf31, rf39, rf31 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
+    and rf40, rf40, rf55 ; add rf19, rf19, rf19                     # 122 wrap | 120 parts9
+    max rf14, rf14, rf40 ; add rf16, rf16, rf19                     # 122 max | 125 add
+    asr rf19, rf31, rf2 ; sub.pushc rf40, rf37, rf51                # 102 shrv | 104 part
+    max rf26, rf40, rf26 ; sub rf19, rf10, rf19                     # 119 size | 102 sub
+    max rf19, rf19, 0 ; sub rf40, rf29, rf24                        # 102 limit | 119 size
+    min rf19, rf31, rf19 ; v8dot rf31, rf27, rf17                   # 103 amount | 117 load src
+    asr rf39, rf26, rf2 ; sub.ifb rf19, 0, rf19                     # 102 shrv | 104 parts10
+    and rf16, rf37, rf55 ; add rf19, rf16, rf19                     # 122 wrap | 125 add
+    min rf42, rf29, rf24 ; sub rf39, rf10, rf39                     # 121 min | 102 sub
+    max rf39, rf39, 0 ; mov.pushz -, rf61                           # 102 limit | 129 select
+    min rf26, rf26, rf39 ; sub rf39, rf29, rf31                     # 103 amount | 119 size
+    min.ifna rf30, rf43, rf37 ; sub.ifb rf26, 0, rf26               # 129 select | 104 part
+    max.ifna rf33, rf14, rf16 ; add rf14, rf19, rf26                # 129 select | 125 total
+    and rf16, rf24, rf55 ; sub.pushn -, rf14, 0                     # 122 wrap | 126 sub
+    max rf16, rf29, rf16 ; add rf14, rf14, 8                        # 122 max | 126 add
+    min rf42, rf42, rf31 ; sub.ifa rf14, rf14, 1                    # 121 min | 126 sub
+    asr rf14, rf14, 4 ; sub.pushc rf24, rf24, rf29                  # 126 rounded | 104 select
+    max rf24, rf24, rf40 ; add rf14, rf51, rf14 ; ldunifrf.rf40     # 119 size | 129 add | 63 dir | uniform 0x01000000
+    max rf14, rf14, rf30 ; sub.pushc rf30, rf31, rf29               # 129 max | 104 select
+    min rf14, rf14, rf33 ; v8dot rf33, rf34, rf17                   # 129 limited | 117 load src
+    vpack rf9, rf9, rf14 ; sub rf14, rf29, rf33                     # 130 store dst | 119 size
+    asr rf51, rf24, rf6 ; v8dot rf19, rf15, rf17                    # 102 shrv | 117 load src
+    max rf39, rf30, rf39 ; sub rf30, rf7, rf51                      # 119 size | 102 sub
+    max rf30, rf30, 0 ; sub rf51, rf29, rf19                        # 102 limit | 119 size
+    min rf24, rf24, rf30 ; v8dot rf30, rf32, rf17                   # 103 amount | 117 load src
+    and rf31, rf31, rf55 ; sub.ifb rf24, 0, rf24                    # 122 wrap | 104 select
+    max rf24, rf16, rf31 ; smul24 rf16, rf24, rf13                  # 122 max | 120 parts0
+    asr rf31, rf39, rf6 ; sub.pushc rf26, rf33, rf29                # 102 shrv | 104 select
+    min rf42, rf42, rf33 ; sub rf31, rf7, rf31                      # 121 min | 102 sub
+    max rf31, rf31, 0 ; sub rf37, rf29, rf30                        # 102 limit | 119 size
+    min rf31, rf39, rf31 ; v8dot rf39, rf18, rf17                   # 103 amount | 117 load src
+    max rf14, rf26, rf14 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    and rf33, rf33, rf55 ; smul24 rf31, rf31, rf13                  # 122 wrap | 120 parts1
+    max rf16, rf24, rf33 ; add rf24, rf16, rf31                     # 122 max | 125 add
+    asr rf31, rf14, rf6 ; sub.pushc rf33, rf19, rf29                # 102 shrv | 104 select
+    min rf42, rf42, rf19 ; sub rf31, rf7, rf31                      # 121 min | 102 sub
+    max rf31, rf31, 0 ; sub rf26, rf29, rf39                        # 102 limit | 119 size
+    min rf14, rf14, rf31 ; v8dot rf31, rf22, rf17                   # 103 amount | 117 load src
+    max rf33, rf33, rf51 ; sub.ifb rf14, 0, rf14                    # 119 size | 104 select
+    and rf19, rf19, rf55 ; smul24 rf14, rf14, rf11                  # 122 wrap | 120 parts2
+    max rf14, rf16, rf19 ; add rf16, rf24, rf14                     # 122 max | 125 add
+    asr rf19, rf33, rf6 ; sub.pushc rf24, rf30, rf29                # 102 shrv | 104 select
+    min rf42, rf42, rf30 ; sub rf19, rf7, rf19                      # 121 min | 102 sub
+    max rf19, rf19, 0 ; sub rf51, rf29, rf31                        # 102 limit | 119 size
+    min rf19, rf33, rf19 ; v8dot rf33, rf12, rf17                   # 103 amount | 117 load src
+    max rf24, rf24, rf37 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
+    and rf30, rf30, rf55 ; smul24 rf19, rf19, rf11                  # 122 wrap | 120 parts3
+    max rf14, rf14, rf30 ; add rf16, rf16, rf19                     # 122 max | 125 add
+    asr rf19, rf24, rf2 ; sub.pushc rf30, rf39, rf29                # 102 shrv | 104 select
+    min rf42, rf42, rf39 ; sub rf19, rf10, rf19                     # 121 min | 102 sub
+    max rf19, rf19, 0 ; sub rf37, rf29, rf33                        # 102 limit | 119 size
+    min rf19, rf24, rf19 ; v8dot rf24, rf38, rf17                   # 103 amount | 117 load src
+    max rf26, rf30, rf26 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
+    and rf39, rf39, rf55 ; add rf19, rf19, rf19                     # 122 wrap | 120 parts4
+    max rf14, rf14, rf39 ; add rf16, rf16, rf19                     # 122 max | 125 add
+    asr rf19, rf26, rf2 ; sub.pushc rf39, rf31, rf29                # 102 shrv | 104 parts6
+    min rf42, rf42, rf31 ; sub rf19, rf10, rf19                     # 121 min | 102 sub
+    max rf19, rf19, 0 ; sub rf30, rf29, rf24                        # 102 limit | 119 size
+    min rf19, rf26, rf19 ; v8dot rf26, rf20, rf17                   # 103 amount | 117 load src
+    max rf39, rf39, rf51 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 select
+    and rf31, rf31, rf55 ; add rf19, rf19, rf19                     # 122 wrap | 120 parts5
+    max rf14, rf14, rf31 ; add rf16, rf16, rf19                     # 122 max | 125 add
+    asr rf19, rf39, rf2 ; sub.pushc rf31, rf33, rf29                # 102 shrv | 104 parts7
+    min rf42, rf42, rf33 ; sub rf19, rf10, rf19                     # 121 min | 102 sub
+    max rf19, rf19, 0 ; sub rf51, rf29, rf26                        # 102 limit | 119 size
+    min rf19, rf39, rf19 ; v8dot rf39, rf41, rf17                   # 103 amount | 117 load src
+    max rf31, rf31, rf37 ; sub.ifb rf19, 0, rf19                    # 119 size | 104 parts6
+    and rf16, rf33, rf55 ; add rf19, rf16, rf19                     # 122 wrap | 125 add
+    max rf14, rf14, rf16 ; sub.pushc rf16, rf24, rf29               # 122 max | 104 select
+    asr rf17, rf31, rf2 ; v8dot rf33, rf21, rf17                    # 102 shrv | 117 p
+    min rf42, rf42, rf24 ; sub rf17, rf10, rf17                     # 121 min | 102 sub
+    max rf17, rf17, 0 ; sub rf37, rf29, rf39                        # 102 limit | 119 size
+    min rf17, rf31, rf17 ; sub rf31, rf29, rf33                     # 103 amount | 119 size
+    max rf16, rf16, rf30 ; sub.ifb rf17, 0, rf17                    # 119 size | 104 parts7
+    and rf17, rf24, rf55 ; add rf19, rf19, rf17                     # 122 wrap | 125 add
+    max rf14, rf14, rf17 ; sub.pushc rf17, rf26, rf29               # 122 max | 104 select
+    asr rf24, rf16, rf2 ; mov rf30, 0                               # 102 shrv | 129 select
+    min rf42, rf42, rf26 ; sub rf24, rf10, rf24                     # 121 min | 102 sub
+    max rf24, rf24, 0 ; mov rf43, rf55                              # 102 limit | 129 select
+    min rf5, rf16, rf24 ; v8dot rf16, rf5, rf40                     # 103 amount | 117 load src
+    max rf17, rf17, rf51 ; sub.ifb rf5, 0, rf5                      # 119 size | 104 select
+    and rf26, rf26, rf55 ; add rf5, rf5, rf5                        # 122 wrap | 120 parts8
+    max rf5, rf14, rf26 ; add rf14, rf19, rf5                       # 122 max | 125 add
+    asr rf19, rf17, rf2 ; sub.pushc rf26, rf39, rf29                # 102 shrv | 104 parts10
+    min rf42, rf42, rf39 ; sub rf19, rf10, rf19                     # 121 min | 102 sub
+    max rf19, rf19, 0 ; v8dot rf47, rf47, rf40                      # 102 limit | 107 px
+    min rf17, rf17, rf19 ; v8dot rf19, rf27, rf40                   # 103 amount | 117 load src
+    max rf26, rf26, rf37 ; sub.ifb rf17, 0, rf17                    # 119 size | 104 select
+    and rf39, rf39, rf55 ; add rf17, rf17, rf17                     # 122 wrap | 120 parts9
+    max rf5, rf5, rf39 ; add rf14, rf14, rf17 ; ldunifrf.rf17       # 122 max | 125 add | 130 store dst | uniform value:dst_stride
+    asr rf39, rf26, rf2 ; sub.pushc rf37, rf33, rf29                # 102 shrv | 104 part
+    max rf37, rf37, rf31 ; sub rf31, rf10, rf39                     # 119 size | 102 sub
+    max rf31, rf31, 0 ; v8dot rf34, rf34, rf40                      # 102 limit | 117 load src
+    min rf15, rf26, rf31 ; v8dot rf26, rf15, rf40 ; ldunifrf.rf31   # 103 amount | 117 load src | uniform value:items
+    asr rf39, rf37, rf2 ; sub.ifb rf15, 0, rf15                     # 102 shrv | 104 parts10
+    and rf14, rf33, rf55 ; add rf15, rf14, rf15                     # 122 wrap | 125 add
+    min rf27, rf47, rf16 ; sub rf39, rf10, rf39                     # 121 min | 102 sub
+    max rf39, rf39, 0 ; mov.pushz -, rf61                           # 102 limit | 129 select
+    min rf32, rf37, rf39 ; v8dot rf37, rf32, rf40                   # 103 amount | 117 load src
+    min.ifna rf30, rf42, rf33 ; sub.ifb rf32, 0, rf32               # 129 select | 104 part
+    max.ifna rf43, rf5, rf14 ; add rf5, rf15, rf32                  # 129 select | 125 total
+    and rf14, rf16, rf55 ; sub.pushn -, rf5, 0                      # 122 wrap | 126 sub
+    max rf14, rf47, rf14 ; add rf5, rf5, 8                          # 122 max | 126 add
+    min rf27, rf27, rf19 ; sub.ifa rf5, rf5, 1                      # 121 min | 126 sub
+    asr rf5, rf5, 4 ; v8dot rf18, rf18, rf40                        # 126 rounded | 117 load src
+    min rf27, rf27, rf34 ; add rf5, rf29, rf5 ; ldunifrf.rf29       # 121 min | 129 add | uniform value:records
+    max rf5, rf5, rf30 ; v8dot rf22, rf22, rf40                     # 129 max | 117 load src
+    min rf5, rf5, rf43 ; v8dot rf12, rf12, rf40                     # 129 limited | 117 load src
+    min rf27, rf27, rf26 ; v8dot rf38, rf38, rf40                   # 121 min | 117 load src
+    min rf20, rf27, rf37 ; v8dot rf27, rf20, rf40                   # 121 min | 117 load src
+    min rf20, rf20, rf18 ; v8dot rf41, rf41, rf40                   # 121 min | 117 load src
+    min rf43, rf20, rf22 ; sub.pushc rf20, rf16, rf47               # 121 min | 104 select
+    min rf43, rf43, rf12 ; sub rf16, rf47, rf16                     # 121 min | 119 size
+    max rf16, rf20, rf16 ; v8dot rf20, rf21, rf40                   # 119 size | 117 p
+    asr rf21, rf16, rf6 ; sub.pushc rf40, rf19, rf47                # 102 shrv | 104 select
+    min rf43, rf43, rf38 ; sub rf21, rf7, rf21                      # 121 min | 102 sub
+    max rf21, rf21, 0 ; sub rf30, rf47, rf19                        # 102 limit | 119 size
+    min rf16, rf16, rf21 ; sub rf21, rf47, rf34                     # 103 amount | 119 size
+    min rf43, rf43, rf27 ; sub.ifb rf16, 0, rf16                    # 121 min | 104 select
+    min rf43, rf43, rf41 ; smul24 rf16, rf16, rf13                  # 121 min | 120 parts0
+    max rf30, rf40, rf30 ; sub.pushc rf40, rf34, rf47               # 119 size | 104 select
+    and rf19, rf19, rf55 ; sub rf15, rf47, rf26                     # 122 wrap | 119 size
+    max rf14, rf14, rf19 ; sub rf19, rf47, rf37                     # 122 max | 119 size
+    asr rf32, rf30, rf6 ; sub rf33, rf47, rf18                      # 102 shrv | 119 size
+    max rf32, rf40, rf21 ; sub rf21, rf7, rf32                      # 119 size | 102 sub
+    max rf21, rf21, 0 ; sub rf40, rf47, rf22                        # 102 limit | 119 size
+    min rf21, rf30, rf21 ; sub rf30, rf47, rf12                     # 103 amount | 119 size
+    and rf34, rf34, rf55 ; sub.ifb rf21, 0, rf21                    # 122 wrap | 104 select
+    max rf14, rf14, rf34 ; smul24 rf13, rf21, rf13                  # 122 max | 120 parts1
+    asr rf13, rf32, rf6 ; add rf16, rf16, rf13                      # 102 shrv | 125 add
+    and rf21, rf26, rf55 ; sub rf13, rf7, rf13                      # 122 wrap | 102 sub
+    max rf13, rf13, 0 ; sub.pushc rf26, rf26, rf47                  # 102 limit | 104 select
+    min rf13, rf32, rf13 ; sub rf32, rf47, rf38                     # 103 amount | 119 size
+    max rf15, rf26, rf15 ; sub.ifb rf13, 0, rf13                    # 119 size | 104 select
+    asr rf13, rf15, rf6 ; smul24 rf6, rf13, rf11                    # 102 shrv | 120 parts2
+    max rf6, rf14, rf21 ; add rf14, rf16, rf6                       # 122 max | 125 add
+    and rf13, rf37, rf55 ; sub rf7, rf7, rf13                       # 122 wrap | 102 sub
+    max rf7, rf7, 0 ; sub.pushc rf37, rf37, rf47                    # 102 limit | 104 select
+    min rf7, rf15, rf7 ; sub rf15, rf47, rf27                       # 103 amount | 119 size
+    max rf19, rf37, rf19 ; sub.ifb rf7, 0, rf7                      # 119 size | 104 select
+    max rf7, rf6, rf13 ; smul24 rf6, rf7, rf11                      # 122 max | 120 parts3
+    asr rf6, rf19, rf2 ; add rf14, rf14, rf6                        # 102 shrv | 125 add
+    and rf11, rf18, rf55 ; sub rf6, rf10, rf6                       # 122 wrap | 102 sub
+    max rf6, rf6, 0 ; sub.pushc rf18, rf18, rf47                    # 102 limit | 104 select
+    min rf6, rf19, rf6 ; sub rf19, rf47, rf41                       # 103 amount | 119 size
+    max rf18, rf18, rf33 ; sub.ifb rf6, 0, rf6                      # 119 size | 104 select
+    max rf7, rf7, rf11 ; add rf6, rf6, rf6                          # 122 max | 120 parts4
+    asr rf6, rf18, rf2 ; add rf14, rf14, rf6                        # 102 shrv | 125 add
+    and rf11, rf22, rf55 ; sub rf6, rf10, rf6                       # 122 wrap | 102 sub
+    max rf6, rf6, 0 ; sub.pushc rf22, rf22, rf47                    # 102 limit | 104 parts6
+    min rf6, rf18, rf6 ; sub rf18, rf47, rf20                       # 103 amount | 119 size
+    max rf22, rf22, rf40 ; sub.ifb rf6, 0, rf6                      # 119 size | 104 select
+    max rf7, rf7, rf11 ; add rf6, rf6, rf6                          # 122 max | 120 parts5
+    asr rf6, rf22, rf2 ; add rf14, rf14, rf6                        # 102 shrv | 125 add
+    and rf11, rf12, rf55 ; sub rf6, rf10, rf6                       # 122 wrap | 102 sub
+    max rf6, rf6, 0 ; sub.pushc rf12, rf12, rf47                    # 102 limit | 104 parts7
+    min rf6, rf22, rf6 ; mov rf22, rf55                             # 103 amount | 129 select
+    max rf12, rf12, rf30 ; sub.ifb rf6, 0, rf6                      # 119 size | 104 parts6
+    max rf6, rf7, rf11 ; add rf7, rf14, rf6                         # 122 max | 125 add
+    asr rf11, rf12, rf2 ; sub.pushc rf14, rf38, rf47                # 102 shrv | 104 select
+    max rf14, rf14, rf32 ; sub rf11, rf10, rf11                     # 119 size | 102 sub
+    max rf11, rf11, 0                                               # 102 limit
+    min rf11, rf12, rf11 ; mov rf12, 0                              # 103 amount | 129 select
+    and rf38, rf38, rf55 ; sub.ifb rf11, 0, rf11                    # 122 wrap | 104 parts7
+    max rf6, rf6, rf38 ; add rf7, rf7, rf11                         # 122 max | 125 add
+    asr rf11, rf14, rf2 ; sub.pushc rf38, rf27, rf47                # 102 shrv | 104 select
+    max rf15, rf38, rf15 ; sub rf11, rf10, rf11                     # 119 size | 102 sub
+    max rf11, rf11, 0                                               # 102 limit
+    min rf11, rf14, rf11 ; sub rf14, rf31, 1                        # 103 amount
+    and rf27, rf27, rf55 ; sub.ifb rf11, 0, rf11                    # 122 wrap | 104 select
+    max rf11, rf6, rf27 ; add rf6, rf11, rf11                       # 122 max | 120 parts8
+    asr rf6, rf15, rf2 ; add rf7, rf7, rf6                          # 102 shrv | 125 add
+    and rf27, rf41, rf55 ; sub rf6, rf10, rf6                       # 122 wrap | 102 sub
+    max rf6, rf6, 0 ; sub.pushc rf41, rf41, rf47                    # 102 limit | 104 parts10
+    min rf6, rf15, rf6                                              # 103 amount
+    max rf19, rf41, rf19 ; sub.ifb rf6, 0, rf6                      # 119 size | 104 select
+    max rf11, rf11, rf27 ; add rf6, rf6, rf6                        # 122 max | 120 parts9
+    asr rf6, rf19, rf2 ; add rf7, rf7, rf6                          # 102 shrv | 125 add
+    and rf55, rf20, rf55 ; sub rf6, rf10, rf6                       # 122 wrap | 102 sub
+    max rf6, rf6, 0 ; sub.pushc rf27, rf20, rf47                    # 102 limit | 104 part
+    min rf6, rf19, rf6                                              # 103 amount
+    max rf18, rf27, rf18 ; sub.ifb rf6, 0, rf6                      # 119 size | 104 parts10
+    asr rf2, rf18, rf2 ; add rf6, rf7, rf6                          # 102 shrv | 125 add
+    shl rf10, rf14, 4 ; sub rf2, rf10, rf2                          # 102 sub
+    max rf2, rf2, 0 ; mov.pushz -, rf61                             # 102 limit | 129 select
+    min rf2, rf18, rf2 ; add rf10, rf29, rf10                       # 103 amount
+    max.ifna rf22, rf11, rf55 ; sub.ifb rf2, 0, rf2                 # 129 select | 104 part
+    min.ifna rf12, rf43, rf20 ; add rf2, rf6, rf2                   # 129 select | 125 total
+    nop ; sub.pushn -, rf2, 0                                       # 126 sub
+    add rf2, rf2, 8 ; sub.pushc -, rf10, rf0                        # 126 add | 130 store dst
+    sub.ifb rf2, rf2, 1 ; sub.pushc -, rf10, rf3                    # 126 sub | whether there is a batch more
+    asr rf2, rf2, 4 ; mov rf0, rf3                                  # 126 rounded | next trip
+    nop ; add rf2, rf47, rf2                                        # 129 add
+    max rf2, rf2, rf12                                              # 129 max
+    min rf2, rf2, rf22                                              # 129 limited
+    vpack rf2, rf5, rf2                                             # 130 store dst
+    v8pack tmud, rf1, rf8                                           # 130 store dst
+    v8pack tmud, rf9, rf2                                           # 130 store dst
+    nop ; add.ifnb tmuau, rf4, rf17                                 # 130 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

@@ -5,11 +5,11 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inside (15 <= edges <= 15)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash db0e324fb32bf3b5
+# input hash cb0ec4a36caf6830
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 1182 instructions a trip, 295.5 an item; 1107 at least for all it does.
+# 1178 instructions a trip, 294.5 an item; 1103 at least for all it does.
 # 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 37 load 95 words, 2 store 4.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
@@ -114,6 +114,7 @@
 .uniform 0x01040107
 .uniform 0x0fff0fff
 .uniform 0x40ff40ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of dst
@@ -123,8 +124,8 @@
 .uniform 0x00ff00ff
 .uniform 0x3ff03ff0
 .uniform 0xbfffc000
-.uniform 0x80008000
 .uniform 0xfffffffa  # vec2
+.uniform 0x80008000
 .uniform 0x40004000
 .uniform 0xbfffc000
 .uniform 0x00ff00ff
@@ -180,12 +181,13 @@
 .uniform 0x0fff0fff
 .uniform 0x40004000
 .uniform 0x40ff40ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffd64  # back to the loop's first word
+.uniform 0xfffffd5c  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:records
     shr rf3, rf3, 2
@@ -761,34 +763,34 @@ loop:
     vfmin rf2, rf25, rf43 ; add.ifa rf17, rf42, rf2                 # 121 low | 129 select
     vfmax rf2, rf23, rf43 ; add.ifa rf38, rf37, rf2                 # 122 high | 129 select
     add.ifa rf41, rf37, rf2 ; sub rf2, rf30, rf36                   # 129 select | 119 size
-    vfmax rf2, rf36, rf2 ; sub rf37, rf30, rf43 ; ldunifrf.rf23     # 119 size | 130 clip | uniform 0xbfbfc000
-    shr rf2, rf2, rf6 ; sub rf25, rf30, rf33 ; ldunifrf.rf42        # 102 shrv | 119 size | 130 store dst | uniform value:dst_stride
+    vfmax rf2, rf36, rf2 ; sub rf37, rf30, rf43 ; ldunifrf.rf23     # 119 size | 61 sec | uniform 0x00000100
+    shr rf2, rf2, rf6 ; sub rf25, rf30, rf33 ; ldunifrf.rf42        # 102 shrv | 119 size | 130 clip | uniform 0xbfbfc000
     and rf2, rf2, rf52 ; add rf22, rf9, rf16                        # 102 shrv | 125 total
     vfmax rf37, rf43, rf37 ; sub rf2, rf1, rf2                      # 119 size | 102 sub
     vfmax rf2, rf2, rf62 ; add rf9, rf9, rf10                       # 102 limit | 126 add
     vfmin rf36, rf36, rf2 ; sub rf2, rf30, rf2                      # 104 min | 104 sub
     vfmax rf2, rf36, rf2                                            # 104 part
-    shr rf2, rf37, rf6 ; add rf37, rf47, rf2 ; ldunifrf.rf47        # 102 shrv | 125 total | 130 store dst | uniform value:dst
+    shr rf2, rf37, rf6 ; add rf37, rf47, rf2 ; ldunifrf.rf47        # 102 shrv | 125 total | 130 store dst | uniform value:dst_stride
     and rf2, rf2, rf52 ; add rf36, rf37, rf16                       # 102 shrv | 125 total
     vfmax rf25, rf33, rf25 ; sub rf2, rf1, rf2                      # 119 size | 102 sub
     vfmax rf2, rf2, rf62 ; add rf37, rf37, rf10                     # 102 limit | 126 add
     vfmin rf43, rf43, rf2 ; sub rf2, rf30, rf2                      # 104 min | 104 sub
-    vfmax rf2, rf43, rf2 ; ldunifrf.rf43                            # 104 part | uniform value:items
-    shr rf2, rf25, rf6 ; add rf25, rf32, rf2 ; ldunifrf.rf32        # 102 shrv | 125 total | uniform value:records
+    vfmax rf2, rf43, rf2 ; ldunifrf.rf43                            # 104 part | 130 store dst | uniform value:dst
+    shr rf2, rf25, rf6 ; add rf25, rf32, rf2 ; ldunifrf.rf32        # 102 shrv | 125 total | uniform value:items
     and rf2, rf2, rf52 ; add rf52, rf25, rf16                       # 102 shrv | 125 total
     shr rf22, rf22, 15 ; sub rf2, rf1, rf2                          # 126 shr | 102 sub
     vfmax rf2, rf2, rf62 ; add rf25, rf25, rf10                     # 102 limit | 126 add
-    vfmin rf30, rf33, rf2 ; sub rf2, rf30, rf2 ; ldunifrf.rf33      # 104 min | 104 sub | 107 px | uniform value:src_stride
-    vfmax rf2, rf30, rf2 ; sub rf30, rf43, 1                        # 104 part
-    and rf22, rf22, rf55 ; add rf2, rf29, rf2 ; ldunifrf.rf29       # 126 shr | 125 total | 107 px | uniform 0x00ff00ff
+    vfmin rf30, rf33, rf2 ; sub rf2, rf30, rf2 ; ldunifrf.rf33      # 104 min | 104 sub | uniform value:records
+    vfmax rf2, rf30, rf2 ; sub rf30, rf32, 1                        # 104 part
+    and rf22, rf22, rf55 ; add rf2, rf29, rf2 ; ldunifrf.rf29       # 126 shr | 125 total | 107 px | uniform value:src_stride
     shr rf22, rf36, 15 ; add rf9, rf9, rf22                         # 126 shr | 126 add
     shr rf9, rf9, 4 ; add rf16, rf2, rf16                           # 126 rounded | 125 total
-    and rf2, rf9, rf46 ; add rf9, rf2, rf10 ; ldunifrf.rf10         # 126 rounded | 126 add | 107 px | uniform 0x3ff03ff0
-    and rf12, rf22, rf55 ; add rf2, rf12, rf2 ; ldunifrf.rf22       # 126 shr | 129 add | 107 px | uniform 0xbfffc000
-    vfmax rf2, rf2, rf51 ; add rf12, rf37, rf12                     # 129 max | 126 add
-    vfmin rf2, rf2, rf57 ; add rf5, rf5, rf33 ; ldunifrf.rf33       # 129 limited | 107 px | 119 size | uniform 0x80008000
+    and rf2, rf9, rf46 ; add rf9, rf2, rf10 ; ldunifrf.rf10         # 126 rounded | 126 add | 107 px | uniform 0x00ff00ff
+    and rf12, rf22, rf55 ; add rf2, rf12, rf2 ; ldunifrf.rf22       # 126 shr | 129 add | 107 px | uniform 0x3ff03ff0
+    vfmax rf2, rf2, rf51 ; add rf12, rf37, rf12 ; ldunifrf.rf37     # 129 max | 126 add | 107 px | uniform 0xbfffc000
+    vfmin rf2, rf2, rf57 ; add rf5, rf5, rf29                       # 129 limited | 107 px
     vfmax rf2, rf2, rf62 ; mov tmuau, rf5 ; thrsw                   # 130 clip | 107 px | uniform 0xfffffffa (vec2)
-    vfmin rf2, rf2, rf15 ; add rf20, rf5, rf20                      # 130 clip | 117 load src
+    vfmin rf2, rf2, rf15 ; add rf20, rf5, rf20 ; ldunifrf.rf29      # 130 clip | 117 load src | 119 size | uniform 0x80008000
     shr rf12, rf12, 4 ; add rf21, rf5, rf21                         # 126 rounded | 117 load src
     and rf12, rf12, rf46 ; ldtmu.rf57                               # 126 rounded | 107 px
     shr rf12, rf52, 15 ; add rf35, rf35, rf12                       # 126 shr | 129 add
@@ -796,582 +798,578 @@ loop:
     vfmin rf35, rf35, rf39 ; ldunifrf.rf39                          # 129 limited | 60 pri | uniform 0x40004000
     vfmax rf35, rf35, rf62                                          # 130 clip
     vfmin rf35, rf35, rf15                                          # 130 clip
-    shl rf35, rf35, 8                                               # 130 clip
+    and rf12, rf12, rf55 ; umul24 rf35, rf35, rf23                  # 126 shr | 130 clip
+    shr rf12, rf16, 15 ; add rf16, rf25, rf12                       # 126 shr | 126 add
     and rf2, rf12, rf55 ; add rf12, rf2, rf35                       # 126 shr | 130 clip
-    shr rf2, rf16, 15 ; add rf16, rf25, rf2                         # 126 shr | 126 add
-    and rf2, rf2, rf55 ; add rf45, rf5, rf45 ; ldunifrf.rf55        # 126 shr | 117 load src | 107 px | uniform 0xbfffc000
     shr rf2, rf16, 4 ; add rf9, rf9, rf2                            # 126 rounded | 126 add
-    and rf2, rf2, rf46                                              # 126 rounded
+    and rf2, rf2, rf46 ; add rf45, rf5, rf45 ; ldunifrf.rf16        # 126 rounded | 117 load src | 107 px | uniform 0xbfffc000
     shr rf9, rf9, 4 ; add rf2, rf13, rf2                            # 126 rounded | 129 add
     vfmax rf2, rf2, rf38                                            # 129 max
-    vfmin rf2, rf2, rf41 ; ldunifrf.rf41                            # 129 limited | 107 px | uniform 0x00ff00ff
+    vfmin rf2, rf2, rf41                                            # 129 limited
     vfmax rf2, rf2, rf62                                            # 130 clip
     vfmin rf2, rf2, rf15                                            # 130 clip
-    and rf9, rf9, rf46                                              # 126 rounded
+    and rf9, rf9, rf46 ; ldunifrf.rf46                              # 126 rounded | 107 px | uniform 0x00ff00ff
     eidx rf44 ; add rf9, rf44, rf9                                  # 129 add
-    vfmax rf9, rf9, rf18 ; ldunifrf.rf18                            # 129 max | 119 size | uniform 0x80008000
+    vfmax rf9, rf9, rf18                                            # 129 max
     vfmin rf9, rf9, rf17                                            # 129 limited
-    vfmax rf9, rf9, rf62 ; ldunifrf.rf62                            # 130 clip | 60 pri | uniform 0x40004000
-    vfmin rf9, rf9, rf15                                            # 130 clip
-    shl rf9, rf9, 8                                                 # 130 clip
-    and rf9, rf44, 3 ; add rf2, rf2, rf9                            # 130 clip
-    shl rf19, rf9, 1 ; add rf9, rf5, rf19                           # 107 px | 117 load src
-    shl rf30, rf30, 4 ; smul24 rf19, rf19, rf42                     # 130 store dst
-    and tmuau, rf20, -4 ; add rf19, rf47, rf19                      # 117 load src | 130 store dst | uniform 0xfffffffb (vec3)
-    shl rf19, rf20, 3 ; add rf4, rf19, rf4                          # 117 load src | 130 store dst
-    and tmuau, rf21, -4 ; add rf30, rf32, rf30                      # 117 load src | uniform 0xfffffffb (vec3)
+    vfmax rf9, rf9, rf62 ; ldunifrf.rf62                            # 130 clip | 119 size | uniform 0x80008000
+    vfmin rf9, rf9, rf15 ; ldunifrf.rf15                            # 130 clip | 60 pri | uniform 0x40004000
+    and rf23, rf44, 3 ; umul24 rf9, rf9, rf23                       # 130 clip
+    shl rf9, rf23, 1 ; add rf2, rf2, rf9                            # 107 px | 130 clip
+    shl rf30, rf30, 4 ; smul24 rf9, rf9, rf47                       # 130 store dst
+    and tmuau, rf20, -4 ; add rf9, rf43, rf9                        # 117 load src | 130 store dst | uniform 0xfffffffb (vec3)
+    shl rf9, rf20, 3 ; add rf4, rf9, rf4                            # 117 load src | 130 store dst
+    and tmuau, rf21, -4 ; add rf30, rf33, rf30                      # 117 load src | uniform 0xfffffffb (vec3)
     shl rf21, rf21, 3 ; sub.pushc -, rf30, rf0                      # 117 load src | 130 store dst
-    tmuwt - ; thrsw ; ldunifrf.rf30                                 # the last trip's stores | 107 px | uniform 0xbfffc000
-    and rf32, rf57, rf29 ; sub rf20, -1, rf19                       # 107 px | 117 load src
-    and rf47, rf50, rf29 ; sub rf57, rf57, rf32                     # 107 px
-    shr rf12, rf57, 8 ; add tmud, rf12, rf23                        # 107 px | 130 store dst
-    add tmud, rf2, rf23 ; add rf2, rf32, rf10 ; ldtmu.rf23          # 130 store dst | 107 px | 117 load src
-    shr rf23, rf23, rf19 ; mov.ifna tmuau, rf4 ; thrsw              # 117 load src | 130 store dst | uniform 0xfffffffa (vec2)
-    and tmuau, rf45, -4 ; add rf57, rf32, rf22                      # 117 load src | 107 px | uniform 0xfffffffb (vec3)
-    add rf42, rf12, rf10 ; add rf44, rf12, rf22 ; ldtmu.rf15        # 107 px | 117 load src
-    shr rf17, rf15, rf19 ; sub rf19, rf50, rf47 ; thrsw ; ldtmu.rf50 # 117 load src | 107 px
-    shr rf46, rf19, 8 ; add rf19, rf47, rf10                        # 107 px
-    shl rf45, rf45, 3 ; add rf10, rf46, rf10                        # 117 load src | 107 px
-    add rf22, rf47, rf22 ; add rf38, rf46, rf22 ; ldtmu.rf13        # 107 px | 117 load src
-    add rf15, rf15, rf15 ; add rf50, rf50, rf50 ; ldtmu.rf16        # 117 load src
-    shl rf15, rf15, rf20 ; sub rf25, -1, rf21                       # 117 load src
-    shl rf20, rf50, rf20 ; add rf15, rf23, rf15 ; ldtmu.rf23        # 117 load src
-    and rf20, rf15, rf29 ; add rf17, rf17, rf20                     # 117 load src
-    and rf50, rf17, rf29 ; sub rf15, rf15, rf20                     # 117 load src
-    shr rf15, rf15, 8 ; sub rf20, rf20, rf57                        # 117 load src | 119 sub
-    sub rf15, rf15, rf44 ; sub rf17, rf17, rf50                     # 119 sub | 117 load src
-    shr rf17, rf17, 8 ; sub rf50, rf50, rf22                        # 117 load src | 119 sub
-    sub rf17, rf17, rf38 ; sub rf35, rf33, rf20                     # 119 sub | 119 size
-    vfmax rf35, rf20, rf35 ; sub rf52, rf33, rf15                   # 119 size
-    shr rf35, rf35, rf14 ; sub rf37, rf33, rf50                     # 102 shrv | 119 size
-    and rf35, rf35, rf29 ; sub rf51, rf33, rf17                     # 102 shrv | 119 size
-    vfmax rf52, rf15, rf52 ; sub rf35, rf8, rf35                    # 119 size | 102 sub
-    vfmax rf35, rf35, rf39 ; add rf36, rf16, rf16                   # 102 limit | 117 load src
-    shr rf52, rf52, rf14 ; sub rf43, rf33, rf35                     # 102 shrv | 104 sub
-    and rf23, rf52, rf29 ; add rf52, rf23, rf23                     # 102 shrv | 117 load src
-    vfmax rf37, rf50, rf37 ; sub rf23, rf8, rf23                    # 119 size | 102 sub
-    vfmax rf23, rf23, rf39                                          # 102 limit
-    shr rf37, rf37, rf14 ; sub rf24, rf33, rf23                     # 102 shrv | 104 sub
-    and rf37, rf37, rf29                                            # 102 shrv
-    vfmax rf51, rf17, rf51 ; sub rf37, rf8, rf37                    # 119 size | 102 sub
-    vfmax rf37, rf37, rf39                                          # 102 limit
-    shr rf51, rf51, rf14 ; sub rf26, rf33, rf37                     # 102 shrv | 104 sub
-    and rf29, rf51, rf29                                            # 102 shrv
-    vfmin rf35, rf20, rf35 ; sub rf29, rf8, rf29                    # 104 min | 102 sub
-    vfmax rf29, rf29, rf39                                          # 102 limit
-    vfmax rf35, rf35, rf43 ; sub rf33, rf33, rf29                   # 104 max | 104 sub
-    vfmin rf35, rf15, rf23 ; add rf23, rf35, rf55                   # 104 min | 104 max
-    vfmax rf24, rf35, rf24 ; smul24 rf23, rf23, rf28                # 104 max | 120 parts0
-    vfmin rf37, rf50, rf37 ; add rf24, rf24, rf55                   # 104 min | 104 max
-    vfmax rf26, rf37, rf26 ; smul24 rf24, rf24, rf28                # 104 max | 120 parts0
-    vfmin rf29, rf17, rf29 ; add rf26, rf26, rf55                   # 104 min | 104 max
-    vfmax rf29, rf29, rf33 ; smul24 rf26, rf26, rf28                # 104 max | 120 parts0
-    vfmin rf55, rf20, rf39 ; add rf29, rf29, rf55 ; ldtmu.rf33      # 121 min | 104 max | 117 load src
-    vfmax rf29, rf20, rf39 ; smul24 rf20, rf29, rf28                # 122 max | 120 parts0
-    vfmin rf37, rf15, rf39                                          # 121 min
-    vfmax rf15, rf15, rf39                                          # 122 max
-    vfmin rf35, rf50, rf39                                          # 121 min
-    vfmax rf50, rf50, rf39                                          # 122 max
-    vfmin rf43, rf17, rf39                                          # 121 min
+    tmuwt - ; add rf19, rf5, rf19 ; thrsw ; ldunifrf.rf30           # the last trip's stores | 117 load src | 107 px | uniform 0xbfffc000
+    and rf33, rf57, rf10 ; sub rf20, -1, rf9                        # 107 px | 117 load src
+    and rf43, rf50, rf10 ; sub rf57, rf57, rf33                     # 107 px
+    shr rf12, rf57, 8 ; add tmud, rf12, rf42                        # 107 px | 130 store dst
+    add tmud, rf2, rf42 ; add rf2, rf33, rf22 ; ldtmu.rf42          # 130 store dst | 107 px | 117 load src
+    shr rf42, rf42, rf9 ; mov.ifna tmuau, rf4 ; thrsw               # 117 load src | 130 store dst | uniform 0xfffffffa (vec2)
+    and tmuau, rf45, -4 ; add rf57, rf33, rf37                      # 117 load src | 107 px | uniform 0xfffffffb (vec3)
+    add rf47, rf12, rf22 ; add rf23, rf12, rf37 ; ldtmu.rf44        # 107 px | 117 load src
+    shr rf17, rf44, rf9 ; sub rf9, rf50, rf43 ; thrsw ; ldtmu.rf50  # 117 load src | 107 px
+    shr rf18, rf9, 8 ; add rf9, rf43, rf22                          # 107 px
+    shl rf45, rf45, 3 ; add rf22, rf18, rf22                        # 117 load src | 107 px
+    add rf37, rf43, rf37 ; add rf41, rf18, rf37 ; ldtmu.rf38        # 107 px | 117 load src
+    add rf44, rf44, rf44 ; add rf50, rf50, rf50 ; ldtmu.rf13        # 117 load src
+    shl rf44, rf44, rf20 ; sub rf35, -1, rf21                       # 117 load src
+    shl rf42, rf50, rf20 ; add rf20, rf42, rf44 ; ldtmu.rf44        # 117 load src
+    and rf42, rf20, rf10 ; add rf17, rf17, rf42                     # 117 load src
+    and rf50, rf17, rf10 ; sub rf20, rf20, rf42                     # 117 load src
+    shr rf20, rf20, 8 ; sub rf42, rf42, rf57                        # 117 load src | 119 sub
+    sub rf17, rf20, rf23 ; sub rf20, rf17, rf50                     # 119 sub | 117 load src
+    shr rf20, rf20, 8 ; sub rf50, rf50, rf37                        # 117 load src | 119 sub
+    sub rf20, rf20, rf41 ; sub rf55, rf29, rf42                     # 119 sub | 119 size
+    vfmax rf55, rf42, rf55 ; sub rf25, rf29, rf17                   # 119 size
+    shr rf55, rf55, rf14 ; sub rf52, rf29, rf50                     # 102 shrv | 119 size
+    and rf55, rf55, rf10 ; sub rf51, rf29, rf20                     # 102 shrv | 119 size
+    vfmax rf55, rf17, rf25 ; sub rf25, rf8, rf55                    # 119 size | 102 sub
+    vfmax rf25, rf25, rf39 ; add rf36, rf13, rf13                   # 102 limit | 117 load src
+    shr rf55, rf55, rf14 ; sub rf32, rf29, rf25                     # 102 shrv | 104 sub
+    and rf44, rf55, rf10 ; add rf55, rf44, rf44                     # 102 shrv | 117 load src
+    vfmax rf52, rf50, rf52 ; sub rf44, rf8, rf44                    # 119 size | 102 sub
+    vfmax rf44, rf44, rf39                                          # 102 limit
+    shr rf52, rf52, rf14 ; sub rf24, rf29, rf44                     # 102 shrv | 104 sub
+    and rf52, rf52, rf10                                            # 102 shrv
+    vfmax rf52, rf20, rf51 ; sub rf51, rf8, rf52                    # 119 size | 102 sub
+    vfmax rf51, rf51, rf39                                          # 102 limit
+    shr rf52, rf52, rf14 ; sub rf26, rf29, rf51                     # 102 shrv | 104 sub
+    and rf10, rf52, rf10                                            # 102 shrv
+    vfmin rf25, rf42, rf25 ; sub rf10, rf8, rf10                    # 104 min | 102 sub
+    vfmax rf10, rf10, rf39                                          # 102 limit
+    vfmax rf29, rf25, rf32 ; sub rf25, rf29, rf10                   # 104 max | 104 sub
+    vfmin rf44, rf17, rf44 ; add rf29, rf29, rf16                   # 104 min | 104 max
+    vfmax rf29, rf44, rf24 ; smul24 rf24, rf29, rf28                # 104 max | 120 parts0
+    vfmin rf51, rf50, rf51 ; add rf29, rf29, rf16                   # 104 min | 104 max
+    vfmax rf29, rf51, rf26 ; smul24 rf26, rf29, rf28                # 104 max | 120 parts0
+    vfmin rf29, rf20, rf10 ; add rf10, rf29, rf16                   # 104 min | 104 max
+    vfmax rf25, rf29, rf25 ; smul24 rf10, rf10, rf28                # 104 max | 120 parts0
+    vfmin rf25, rf42, rf39 ; add rf16, rf25, rf16 ; ldtmu.rf29      # 121 min | 104 max | 117 load src
+    vfmax rf42, rf42, rf39 ; smul24 rf16, rf16, rf28                # 122 max | 120 parts0
+    vfmin rf51, rf17, rf39                                          # 121 min
     vfmax rf17, rf17, rf39                                          # 122 max
-    shr rf13, rf13, rf21                                            # 117 load src
-    shr rf16, rf16, rf21 ; sub rf21, -1, rf45                       # 117 load src
-    shl rf36, rf36, rf25                                            # 117 load src
-    shl rf25, rf52, rf25 ; add rf13, rf13, rf36 ; ldtmu.rf36        # 117 load src
-    and rf25, rf13, rf41 ; add rf16, rf16, rf25 ; ldtmu.rf52        # 117 load src
-    and rf39, rf16, rf41 ; sub rf13, rf13, rf25                     # 117 load src
-    shr rf13, rf13, 8 ; sub rf25, rf25, rf57                        # 117 load src | 119 sub
-    vfmin rf55, rf55, rf25 ; sub rf13, rf13, rf44                   # 121 min | 119 sub
-    vfmin rf16, rf37, rf13 ; sub rf37, rf16, rf39                   # 121 min | 117 load src
-    vfmax rf15, rf15, rf13 ; sub rf39, rf39, rf22                   # 122 max | 119 sub
-    vfmax rf29, rf29, rf25 ; sub rf51, rf18, rf25                   # 122 max | 119 size
-    shr rf37, rf37, 8 ; sub rf11, rf18, rf13                        # 117 load src | 119 size
-    vfmin rf37, rf35, rf39 ; sub rf35, rf37, rf38                   # 121 min | 119 sub
-    vfmin rf43, rf43, rf35 ; sub rf34, rf18, rf39                   # 121 min | 119 size
-    vfmax rf17, rf17, rf35 ; sub rf59, rf18, rf35                   # 122 max | 119 size
+    vfmin rf44, rf50, rf39                                          # 121 min
     vfmax rf50, rf50, rf39                                          # 122 max
-    vfmax rf51, rf25, rf51                                          # 119 size
-    shr rf51, rf51, rf14                                            # 102 shrv
-    and rf51, rf51, rf41                                            # 102 shrv
-    vfmax rf51, rf13, rf11 ; sub rf11, rf8, rf51                    # 119 size | 102 sub
-    vfmax rf11, rf11, rf62                                          # 102 limit
-    vfmin rf25, rf25, rf11 ; sub rf11, rf18, rf11                   # 104 min | 104 sub
-    vfmax rf11, rf25, rf11                                          # 104 max
-    shr rf11, rf51, rf14 ; add rf51, rf11, rf30                     # 102 shrv | 104 max
-    and rf11, rf11, rf41 ; smul24 rf51, rf51, rf28                  # 102 shrv | 120 parts1
-    and tmuau, rf9, -4 ; sub rf11, rf8, rf11                        # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf11, rf11, rf62 ; add rf23, rf23, rf51 ; thrsw           # 102 limit | 125 add
-    vfmin rf13, rf13, rf11 ; sub rf11, rf18, rf11 ; ldunifrf.rf51   # 104 min | 104 sub | 107 px | uniform 0x00ff00ff
-    vfmax rf11, rf13, rf11 ; add rf13, rf36, rf36                   # 104 max | 117 load src
-    shl rf11, rf9, 3 ; add rf9, rf11, rf30                          # 117 load src | 104 max
-    vfmax rf9, rf39, rf34 ; smul24 rf34, rf9, rf28                  # 119 size | 120 parts1
-    shr rf9, rf9, rf14 ; add rf24, rf24, rf34                       # 102 shrv | 125 add
-    and rf9, rf9, rf41 ; add rf52, rf52, rf52                       # 102 shrv | 117 load src
-    vfmax rf59, rf35, rf59 ; sub rf9, rf8, rf9                      # 119 size | 102 sub
-    vfmax rf9, rf9, rf62                                            # 102 limit
-    vfmin rf39, rf39, rf9 ; sub rf9, rf18, rf9                      # 104 min | 104 sub
-    vfmax rf9, rf39, rf9 ; ldunifrf.rf39                            # 104 max | 119 size | uniform 0x80008000
-    shr rf9, rf59, rf14 ; add rf59, rf9, rf30                       # 102 shrv | 104 max
-    and rf9, rf9, rf41 ; smul24 rf41, rf59, rf28 ; ldunifrf.rf59    # 102 shrv | 120 parts1 | 60 pri | uniform 0x40004000
-    shr rf33, rf33, rf45 ; sub rf9, rf8, rf9                        # 117 load src | 102 sub
-    vfmax rf9, rf9, rf62 ; add rf26, rf26, rf41                     # 102 limit | 125 add
-    vfmin rf18, rf35, rf9 ; sub rf9, rf18, rf9                      # 104 min | 104 sub
-    vfmax rf9, rf18, rf9 ; add rf18, rf5, rf40 ; ldunifrf.rf40      # 104 max | 117 load src | 107 px | uniform 0xbfffc000
-    shr rf30, rf36, rf45 ; add rf9, rf9, rf30                       # 117 load src | 104 max
-    shl rf13, rf13, rf21 ; smul24 rf9, rf9, rf28 ; ldtmu.rf28       # 117 load src | 120 parts1
-    shl rf20, rf52, rf21 ; add rf9, rf20, rf9 ; ldtmu.rf21          # 117 load src | 125 add
-    and tmuau, rf18, -4 ; add rf13, rf33, rf13                      # 117 load src | uniform 0xfffffffb (vec3)
-    and rf30, rf13, rf51 ; add rf20, rf30, rf20 ; thrsw ; ldtmu.rf33 # 117 load src
-    and rf52, rf20, rf51 ; sub rf13, rf13, rf30 ; ldunifrf.rf36     # 117 load src | 107 px | uniform 0x00ff00ff
-    shr rf13, rf13, 8 ; sub rf30, rf30, rf57                        # 117 load src | 119 sub
-    vfmin rf55, rf55, rf30 ; sub rf13, rf13, rf44                   # 121 min | 119 sub
-    vfmin rf16, rf16, rf13 ; sub rf20, rf20, rf52                   # 121 min | 117 load src
-    vfmax rf15, rf15, rf13 ; sub rf52, rf52, rf22                   # 122 max | 119 sub
-    vfmax rf29, rf29, rf30 ; sub rf45, rf39, rf30                   # 122 max | 119 size
-    shr rf20, rf20, 8 ; sub rf35, rf39, rf13                        # 117 load src | 119 size
-    vfmin rf37, rf37, rf52 ; sub rf20, rf20, rf38                   # 121 min | 119 sub
-    vfmin rf43, rf43, rf20 ; sub rf41, rf39, rf52                   # 121 min | 119 size
-    vfmax rf17, rf17, rf20 ; sub rf62, rf39, rf20                   # 122 max | 119 size
-    vfmax rf50, rf50, rf52                                          # 122 max
+    vfmin rf32, rf20, rf39                                          # 121 min
+    vfmax rf20, rf20, rf39                                          # 122 max
+    shr rf38, rf38, rf21                                            # 117 load src
+    shr rf13, rf13, rf21 ; sub rf21, -1, rf45                       # 117 load src
+    shl rf36, rf36, rf35                                            # 117 load src
+    shl rf36, rf55, rf35 ; add rf35, rf38, rf36 ; ldtmu.rf38        # 117 load src
+    and rf36, rf35, rf46 ; add rf13, rf13, rf36 ; ldtmu.rf55        # 117 load src
+    and rf39, rf13, rf46 ; sub rf35, rf35, rf36                     # 117 load src
+    shr rf35, rf35, 8 ; sub rf36, rf36, rf57                        # 117 load src | 119 sub
+    vfmin rf35, rf25, rf36 ; sub rf25, rf35, rf23                   # 121 min | 119 sub
+    vfmin rf13, rf51, rf25 ; sub rf51, rf13, rf39                   # 121 min | 117 load src
+    vfmax rf17, rf17, rf25 ; sub rf39, rf39, rf37                   # 122 max | 119 sub
+    vfmax rf42, rf42, rf36 ; sub rf52, rf62, rf36                   # 122 max | 119 size
+    shr rf51, rf51, 8 ; sub rf11, rf62, rf25                        # 117 load src | 119 size
+    vfmin rf51, rf44, rf39 ; sub rf44, rf51, rf41                   # 121 min | 119 sub
+    vfmin rf32, rf32, rf44 ; sub rf34, rf62, rf39                   # 121 min | 119 size
+    vfmax rf20, rf20, rf44 ; sub rf59, rf62, rf44                   # 122 max | 119 size
+    vfmax rf50, rf50, rf39                                          # 122 max
+    vfmax rf52, rf36, rf52                                          # 119 size
+    shr rf52, rf52, rf14                                            # 102 shrv
+    and rf52, rf52, rf46                                            # 102 shrv
+    vfmax rf52, rf25, rf11 ; sub rf11, rf8, rf52                    # 119 size | 102 sub
+    vfmax rf11, rf11, rf15                                          # 102 limit
+    vfmin rf36, rf36, rf11 ; sub rf11, rf62, rf11                   # 104 min | 104 sub
+    vfmax rf11, rf36, rf11                                          # 104 max
+    shr rf11, rf52, rf14 ; add rf52, rf11, rf30                     # 102 shrv | 104 max
+    and rf11, rf11, rf46 ; smul24 rf52, rf52, rf28                  # 102 shrv | 120 parts1
+    and tmuau, rf19, -4 ; sub rf11, rf8, rf11                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    vfmax rf11, rf11, rf15 ; add rf24, rf24, rf52 ; thrsw           # 102 limit | 125 add
+    vfmin rf25, rf25, rf11 ; sub rf11, rf62, rf11 ; ldunifrf.rf52   # 104 min | 104 sub | 107 px | uniform 0x00ff00ff
+    vfmax rf11, rf25, rf11 ; add rf25, rf38, rf38                   # 104 max | 117 load src
+    shl rf19, rf19, 3 ; add rf11, rf11, rf30                        # 117 load src | 104 max
+    vfmax rf11, rf39, rf34 ; smul24 rf34, rf11, rf28                # 119 size | 120 parts1
+    shr rf11, rf11, rf14 ; add rf26, rf26, rf34                     # 102 shrv | 125 add
+    and rf11, rf11, rf46 ; add rf55, rf55, rf55                     # 102 shrv | 117 load src
+    vfmax rf59, rf44, rf59 ; sub rf11, rf8, rf11                    # 119 size | 102 sub
+    vfmax rf11, rf11, rf15                                          # 102 limit
+    vfmin rf39, rf39, rf11 ; sub rf11, rf62, rf11                   # 104 min | 104 sub
+    vfmax rf11, rf39, rf11 ; ldunifrf.rf39                          # 104 max | 119 size | uniform 0x80008000
+    shr rf11, rf59, rf14 ; add rf59, rf11, rf30                     # 102 shrv | 104 max
+    and rf11, rf11, rf46 ; smul24 rf46, rf59, rf28 ; ldunifrf.rf59  # 102 shrv | 120 parts1 | 60 pri | uniform 0x40004000
+    shr rf29, rf29, rf45 ; sub rf11, rf8, rf11                      # 117 load src | 102 sub
+    vfmax rf10, rf11, rf15 ; add rf11, rf10, rf46                   # 102 limit | 125 add
+    vfmin rf44, rf44, rf10 ; sub rf10, rf62, rf10                   # 104 min | 104 sub
+    vfmax rf10, rf44, rf10 ; add rf40, rf5, rf40 ; ldunifrf.rf44    # 104 max | 117 load src | 107 px | uniform 0xbfffc000
+    shr rf30, rf38, rf45 ; add rf10, rf10, rf30                     # 117 load src | 104 max
+    shl rf25, rf25, rf21 ; smul24 rf10, rf10, rf28 ; ldtmu.rf28     # 117 load src | 120 parts1
+    shl rf16, rf55, rf21 ; add rf10, rf16, rf10 ; ldtmu.rf21        # 117 load src | 125 add
+    and tmuau, rf40, -4 ; add rf25, rf29, rf25                      # 117 load src | uniform 0xfffffffb (vec3)
+    and rf30, rf25, rf52 ; add rf16, rf30, rf16 ; thrsw ; ldtmu.rf29 # 117 load src
+    and rf55, rf16, rf52 ; sub rf25, rf25, rf30 ; ldunifrf.rf38     # 117 load src | 107 px | uniform 0x00ff00ff
+    shr rf25, rf25, 8 ; sub rf30, rf30, rf57                        # 117 load src | 119 sub
+    vfmin rf35, rf35, rf30 ; sub rf25, rf25, rf23                   # 121 min | 119 sub
+    vfmin rf13, rf13, rf25 ; sub rf16, rf16, rf55                   # 121 min | 117 load src
+    vfmax rf17, rf17, rf25 ; sub rf55, rf55, rf37                   # 122 max | 119 sub
+    vfmax rf42, rf42, rf30 ; sub rf45, rf39, rf30                   # 122 max | 119 size
+    shr rf16, rf16, 8 ; sub rf62, rf39, rf25                        # 117 load src | 119 size
+    vfmin rf51, rf51, rf55 ; sub rf16, rf16, rf41                   # 121 min | 119 sub
+    vfmin rf32, rf32, rf16 ; sub rf15, rf39, rf55                   # 121 min | 119 size
+    vfmax rf20, rf20, rf16 ; sub rf46, rf39, rf16                   # 122 max | 119 size
+    vfmax rf50, rf50, rf55                                          # 122 max
     vfmax rf45, rf30, rf45                                          # 119 size
     shr rf45, rf45, rf14                                            # 102 shrv
-    and rf45, rf45, rf51                                            # 102 shrv
-    vfmax rf45, rf13, rf35 ; sub rf35, rf8, rf45                    # 119 size | 102 sub
-    vfmax rf35, rf35, rf59 ; sub rf34, -1, rf11                     # 102 limit | 117 load src
-    vfmin rf35, rf30, rf35 ; sub rf30, rf39, rf35                   # 104 min | 104 sub
-    vfmax rf30, rf35, rf30 ; add rf35, rf21, rf21                   # 104 max | 117 load src
-    shr rf30, rf45, rf14 ; add rf45, rf30, rf40                     # 102 shrv | 104 max
-    and rf30, rf30, rf51 ; smul24 rf45, rf45, rf53                  # 102 shrv | 120 parts2
-    shl rf30, rf18, 3 ; sub rf18, rf8, rf30                         # 117 load src | 102 sub
-    vfmax rf18, rf18, rf59 ; add rf23, rf23, rf45                   # 102 limit | 125 add
-    vfmin rf18, rf13, rf18 ; sub rf13, rf39, rf18                   # 104 min | 104 sub
-    vfmax rf13, rf18, rf13 ; add rf18, rf33, rf33                   # 104 max | 117 load src
-    vfmax rf13, rf52, rf41 ; add rf41, rf13, rf40                   # 119 size | 104 max
-    shr rf13, rf13, rf14 ; smul24 rf41, rf41, rf53                  # 102 shrv | 120 parts2
-    and rf13, rf13, rf51 ; add rf24, rf24, rf41 ; ldunifrf.rf41     # 102 shrv | 125 add | 119 size | uniform 0x80008000
-    vfmax rf62, rf20, rf62 ; sub rf13, rf8, rf13                    # 119 size | 102 sub
-    vfmax rf13, rf13, rf59                                          # 102 limit
-    vfmin rf52, rf52, rf13 ; sub rf13, rf39, rf13                   # 104 min | 104 sub
-    vfmax rf13, rf52, rf13 ; add rf31, rf5, rf31 ; ldunifrf.rf52    # 104 max | 117 load src | 60 pri | uniform 0x40004000
-    shr rf13, rf62, rf14 ; add rf62, rf13, rf40                     # 102 shrv | 104 max
-    and rf13, rf13, rf51 ; smul24 rf51, rf62, rf53                  # 102 shrv | 120 parts2
-    shr rf28, rf28, rf11 ; sub rf13, rf8, rf13                      # 117 load src | 102 sub
-    vfmax rf13, rf13, rf59 ; add rf26, rf26, rf51                   # 102 limit | 125 add
-    vfmin rf20, rf20, rf13 ; sub rf13, rf39, rf13 ; ldunifrf.rf39   # 104 min | 104 sub | 107 px | uniform 0xbfffc000
-    vfmax rf13, rf20, rf13                                          # 104 max
-    shr rf13, rf21, rf11 ; add rf11, rf13, rf40 ; ldtmu.rf21        # 117 load src | 104 max
-    shl rf35, rf35, rf34 ; smul24 rf11, rf11, rf53 ; ldtmu.rf40     # 117 load src | 120 parts2
-    shl rf11, rf18, rf34 ; add rf9, rf9, rf11 ; ldtmu.rf18          # 117 load src | 125 add
-    and tmuau, rf31, -4 ; add rf28, rf28, rf35                      # 117 load src | uniform 0xfffffffb (vec3)
-    and rf13, rf28, rf36 ; add rf11, rf13, rf11 ; thrsw ; ldunifrf.rf35 # 117 load src | 107 px | uniform 0x00ff00ff
-    and rf34, rf11, rf36 ; sub rf28, rf28, rf13                     # 117 load src
-    shr rf13, rf28, 8 ; sub rf28, rf13, rf57                        # 117 load src | 119 sub
-    vfmin rf55, rf55, rf28 ; sub rf13, rf13, rf44                   # 121 min | 119 sub
-    vfmin rf11, rf16, rf13 ; sub rf16, rf11, rf34                   # 121 min | 117 load src
-    vfmax rf15, rf15, rf13 ; sub rf34, rf34, rf22                   # 122 max | 119 sub
-    vfmax rf29, rf29, rf28 ; sub rf20, rf41, rf28                   # 122 max | 119 size
-    shr rf16, rf16, 8 ; sub rf51, rf41, rf13                        # 117 load src | 119 size
-    vfmin rf37, rf37, rf34 ; sub rf16, rf16, rf38                   # 121 min | 119 sub
-    vfmin rf43, rf43, rf16 ; sub rf59, rf41, rf34                   # 121 min | 119 size
-    vfmax rf17, rf17, rf16 ; sub rf62, rf41, rf16                   # 122 max | 119 size
-    vfmax rf50, rf50, rf34 ; sub rf33, -1, rf30                     # 122 max | 117 load src
-    vfmax rf20, rf28, rf20                                          # 119 size
-    shr rf20, rf20, rf14                                            # 102 shrv
-    and rf20, rf20, rf36                                            # 102 shrv
-    shl rf31, rf31, 3 ; sub rf20, rf8, rf20                         # 117 load src | 102 sub
-    vfmax rf20, rf20, rf52                                          # 102 limit
-    vfmin rf28, rf28, rf20 ; sub rf20, rf41, rf20                   # 104 min | 104 sub
-    vfmax rf20, rf28, rf20 ; add rf28, rf40, rf40                   # 104 max | 117 load src
-    vfmax rf20, rf13, rf51 ; add rf51, rf20, rf39                   # 119 size | 104 max
-    shr rf20, rf20, rf14 ; smul24 rf51, rf51, rf53                  # 102 shrv | 120 parts3
-    and rf20, rf20, rf36 ; add rf23, rf23, rf51                     # 102 shrv | 125 add
-    vfmax rf59, rf34, rf59 ; sub rf20, rf8, rf20                    # 119 size | 102 sub
-    vfmax rf18, rf20, rf52 ; add rf20, rf18, rf18                   # 102 limit | 117 load src
-    vfmin rf18, rf13, rf18 ; sub rf13, rf41, rf18                   # 104 min | 104 sub
-    vfmax rf13, rf18, rf13 ; add rf18, rf5, rf56 ; ldunifrf.rf56    # 104 max | 117 load src | 119 size | uniform 0x80008000
-    shr rf13, rf59, rf14 ; add rf59, rf13, rf39                     # 102 shrv | 104 max
-    and rf13, rf13, rf36 ; smul24 rf59, rf59, rf53                  # 102 shrv | 120 parts3
-    vfmax rf62, rf16, rf62 ; sub rf13, rf8, rf13                    # 119 size | 102 sub
-    vfmax rf13, rf13, rf52 ; add rf24, rf24, rf59                   # 102 limit | 125 add
-    vfmin rf34, rf34, rf13 ; sub rf13, rf41, rf13 ; ldunifrf.rf59   # 104 min | 104 sub | 60 pri | uniform 0x40004000
-    vfmax rf13, rf34, rf13                                          # 104 max
-    shr rf13, rf62, rf14 ; add rf14, rf13, rf39                     # 102 shrv | 104 max
-    and rf13, rf13, rf36 ; smul24 rf14, rf14, rf53                  # 102 shrv | 120 parts3
-    shr rf13, rf21, rf30 ; sub rf8, rf8, rf13                       # 117 load src | 102 sub
-    vfmax rf8, rf8, rf52 ; add rf14, rf26, rf14 ; ldtmu.rf26        # 102 limit | 125 add | 117 load src
-    vfmin rf16, rf16, rf8 ; sub rf8, rf41, rf8 ; ldtmu.rf41         # 104 min | 104 sub | 117 load src
-    vfmax rf8, rf16, rf8 ; sub rf16, -1, rf31                       # 104 max | 117 load src
-    shr rf30, rf40, rf30 ; add rf8, rf8, rf39 ; ldtmu.rf39          # 117 load src | 104 max
-    shl rf28, rf28, rf33 ; smul24 rf8, rf8, rf53 ; ldunifrf.rf53    # 117 load src | 120 parts3 | 107 px | uniform 0x00ff00ff
-    shl rf9, rf20, rf33 ; add rf8, rf9, rf8 ; ldunifrf.rf20         # 117 load src | 125 add | 119 size | uniform 0x80008000
-    and tmuau, rf18, -4 ; add rf13, rf13, rf28                      # 117 load src | uniform 0xfffffffb (vec3)
-    and rf30, rf13, rf35 ; add rf9, rf30, rf9 ; thrsw ; ldunifrf.rf28 # 117 load src | 60 pri | uniform 0x40004000
-    and rf33, rf9, rf35 ; sub rf13, rf13, rf30                      # 117 load src
-    shr rf13, rf13, 8 ; sub rf30, rf30, rf57                        # 117 load src | 119 sub
-    vfmin rf55, rf55, rf30 ; sub rf13, rf13, rf44                   # 121 min | 119 sub
-    vfmin rf9, rf11, rf13 ; sub rf11, rf9, rf33                     # 121 min | 117 load src
-    vfmax rf15, rf15, rf13 ; sub rf33, rf33, rf22                   # 122 max | 119 sub
-    vfmax rf29, rf29, rf30 ; sub rf40, rf56, rf30                   # 122 max | 119 size
-    shr rf11, rf11, 8 ; sub rf52, rf56, rf13                        # 117 load src | 119 size
-    vfmin rf37, rf37, rf33 ; sub rf11, rf11, rf38                   # 121 min | 119 sub
-    vfmin rf43, rf43, rf11 ; sub rf21, rf56, rf33                   # 121 min | 119 size
-    vfmax rf17, rf17, rf11 ; sub rf36, rf56, rf11                   # 122 max | 119 size
-    vfmax rf50, rf50, rf33 ; add rf62, rf41, rf41                   # 122 max | 117 load src
-    shl rf39, rf18, 3 ; add rf18, rf39, rf39                        # 117 load src
-    vfmax rf40, rf30, rf40                                          # 119 size
-    shr rf40, rf40, rf6                                             # 102 shrv
-    and rf40, rf40, rf35                                            # 102 shrv
-    vfmax rf52, rf13, rf52 ; sub rf40, rf1, rf40                    # 119 size | 102 sub
-    vfmax rf40, rf40, rf59                                          # 102 limit
-    vfmin rf40, rf30, rf40 ; sub rf30, rf56, rf40                   # 104 min | 104 sub
-    vfmax rf30, rf40, rf30 ; add rf40, rf5, rf48                    # 104 max | 117 load src
-    shr rf30, rf52, rf6 ; add rf52, rf30, rf30                      # 102 shrv | 120 parts4
-    and rf23, rf30, rf35 ; add rf30, rf23, rf52                     # 102 shrv | 125 add
-    vfmax rf23, rf33, rf21 ; sub rf21, rf1, rf23                    # 119 size | 102 sub
+    and rf45, rf45, rf52                                            # 102 shrv
+    vfmax rf62, rf25, rf62 ; sub rf45, rf8, rf45                    # 119 size | 102 sub
+    vfmax rf45, rf45, rf59 ; sub rf34, -1, rf19                     # 102 limit | 117 load src
+    vfmin rf45, rf30, rf45 ; sub rf30, rf39, rf45                   # 104 min | 104 sub
+    vfmax rf30, rf45, rf30 ; add rf45, rf21, rf21                   # 104 max | 117 load src
+    shr rf30, rf62, rf14 ; add rf62, rf30, rf44                     # 102 shrv | 104 max
+    and rf30, rf30, rf52 ; smul24 rf62, rf62, rf53                  # 102 shrv | 120 parts2
+    shl rf40, rf40, 3 ; sub rf30, rf8, rf30                         # 117 load src | 102 sub
+    vfmax rf24, rf30, rf59 ; add rf30, rf24, rf62                   # 102 limit | 125 add
+    vfmin rf25, rf25, rf24 ; sub rf24, rf39, rf24                   # 104 min | 104 sub
+    vfmax rf24, rf25, rf24 ; add rf25, rf29, rf29                   # 104 max | 117 load src
+    vfmax rf15, rf55, rf15 ; add rf24, rf24, rf44                   # 119 size | 104 max
+    shr rf15, rf15, rf14 ; smul24 rf24, rf24, rf53                  # 102 shrv | 120 parts2
+    and rf15, rf15, rf52 ; add rf24, rf26, rf24 ; ldunifrf.rf26     # 102 shrv | 125 add | 119 size | uniform 0x80008000
+    vfmax rf46, rf16, rf46 ; sub rf15, rf8, rf15                    # 119 size | 102 sub
+    vfmax rf15, rf15, rf59                                          # 102 limit
+    vfmin rf55, rf55, rf15 ; sub rf15, rf39, rf15                   # 104 min | 104 sub
+    vfmax rf15, rf55, rf15 ; add rf31, rf5, rf31 ; ldunifrf.rf55    # 104 max | 117 load src | 60 pri | uniform 0x40004000
+    shr rf15, rf46, rf14 ; add rf46, rf15, rf44                     # 102 shrv | 104 max
+    and rf15, rf15, rf52 ; smul24 rf46, rf46, rf53                  # 102 shrv | 120 parts2
+    shr rf28, rf28, rf19 ; sub rf15, rf8, rf15                      # 117 load src | 102 sub
+    vfmax rf11, rf15, rf59 ; add rf15, rf11, rf46                   # 102 limit | 125 add
+    vfmin rf16, rf16, rf11 ; sub rf11, rf39, rf11 ; ldunifrf.rf39   # 104 min | 104 sub | 107 px | uniform 0xbfffc000
+    vfmax rf11, rf16, rf11                                          # 104 max
+    shr rf19, rf21, rf19 ; add rf11, rf11, rf44 ; ldtmu.rf21        # 117 load src | 104 max
+    shl rf45, rf45, rf34 ; smul24 rf11, rf11, rf53 ; ldtmu.rf44     # 117 load src | 120 parts2
+    shl rf11, rf25, rf34 ; add rf10, rf10, rf11 ; ldtmu.rf25        # 117 load src | 125 add
+    and tmuau, rf31, -4 ; add rf28, rf28, rf45                      # 117 load src | uniform 0xfffffffb (vec3)
+    and rf19, rf28, rf38 ; add rf11, rf19, rf11 ; thrsw ; ldunifrf.rf45 # 117 load src | 107 px | uniform 0x00ff00ff
+    and rf34, rf11, rf38 ; sub rf28, rf28, rf19                     # 117 load src
+    shr rf19, rf28, 8 ; sub rf28, rf19, rf57                        # 117 load src | 119 sub
+    vfmin rf35, rf35, rf28 ; sub rf19, rf19, rf23                   # 121 min | 119 sub
+    vfmin rf11, rf13, rf19 ; sub rf13, rf11, rf34                   # 121 min | 117 load src
+    vfmax rf17, rf17, rf19 ; sub rf34, rf34, rf37                   # 122 max | 119 sub
+    vfmax rf42, rf42, rf28 ; sub rf16, rf26, rf28                   # 122 max | 119 size
+    shr rf13, rf13, 8 ; sub rf46, rf26, rf19                        # 117 load src | 119 size
+    vfmin rf51, rf51, rf34 ; sub rf13, rf13, rf41                   # 121 min | 119 sub
+    vfmin rf32, rf32, rf13 ; sub rf59, rf26, rf34                   # 121 min | 119 size
+    vfmax rf20, rf20, rf13 ; sub rf52, rf26, rf13                   # 122 max | 119 size
+    vfmax rf50, rf50, rf34 ; sub rf29, -1, rf40                     # 122 max | 117 load src
+    vfmax rf16, rf28, rf16                                          # 119 size
+    shr rf16, rf16, rf14                                            # 102 shrv
+    and rf16, rf16, rf38                                            # 102 shrv
+    shl rf31, rf31, 3 ; sub rf16, rf8, rf16                         # 117 load src | 102 sub
+    vfmax rf16, rf16, rf55                                          # 102 limit
+    vfmin rf28, rf28, rf16 ; sub rf16, rf26, rf16                   # 104 min | 104 sub
+    vfmax rf16, rf28, rf16 ; add rf28, rf44, rf44                   # 104 max | 117 load src
+    vfmax rf16, rf19, rf46 ; add rf46, rf16, rf39                   # 119 size | 104 max
+    shr rf16, rf16, rf14 ; smul24 rf46, rf46, rf53                  # 102 shrv | 120 parts3
+    and rf16, rf16, rf38 ; add rf30, rf30, rf46                     # 102 shrv | 125 add
+    vfmax rf59, rf34, rf59 ; sub rf16, rf8, rf16                    # 119 size | 102 sub
+    vfmax rf16, rf16, rf55 ; add rf25, rf25, rf25                   # 102 limit | 117 load src
+    vfmin rf19, rf19, rf16 ; sub rf16, rf26, rf16                   # 104 min | 104 sub
+    vfmax rf16, rf19, rf16 ; add rf19, rf5, rf56 ; ldunifrf.rf56    # 104 max | 117 load src | 119 size | uniform 0x80008000
+    shr rf16, rf59, rf14 ; add rf59, rf16, rf39                     # 102 shrv | 104 max
+    and rf16, rf16, rf38 ; smul24 rf59, rf59, rf53                  # 102 shrv | 120 parts3
+    vfmax rf52, rf13, rf52 ; sub rf16, rf8, rf16                    # 119 size | 102 sub
+    vfmax rf16, rf16, rf55 ; add rf24, rf24, rf59                   # 102 limit | 125 add
+    vfmin rf34, rf34, rf16 ; sub rf16, rf26, rf16 ; ldunifrf.rf59   # 104 min | 104 sub | 60 pri | uniform 0x40004000
+    vfmax rf16, rf34, rf16                                          # 104 max
+    shr rf14, rf52, rf14 ; add rf16, rf16, rf39                     # 102 shrv | 104 max
+    and rf14, rf14, rf38 ; smul24 rf16, rf16, rf53                  # 102 shrv | 120 parts3
+    shr rf14, rf21, rf40 ; sub rf8, rf8, rf14                       # 117 load src | 102 sub
+    vfmax rf8, rf8, rf55 ; add rf15, rf15, rf16 ; ldtmu.rf16        # 102 limit | 125 add | 117 load src
+    vfmin rf13, rf13, rf8 ; sub rf8, rf26, rf8 ; ldtmu.rf26         # 104 min | 104 sub | 117 load src
+    vfmax rf8, rf13, rf8 ; sub rf13, -1, rf31                       # 104 max | 117 load src
+    shr rf39, rf44, rf40 ; add rf8, rf8, rf39 ; ldtmu.rf40          # 117 load src | 104 max
+    shl rf28, rf28, rf29 ; smul24 rf8, rf8, rf53 ; ldunifrf.rf53    # 117 load src | 120 parts3 | 107 px | uniform 0x00ff00ff
+    shl rf10, rf25, rf29 ; add rf8, rf10, rf8 ; ldunifrf.rf25       # 117 load src | 125 add | 119 size | uniform 0x80008000
+    and tmuau, rf19, -4 ; add rf14, rf14, rf28                      # 117 load src | uniform 0xfffffffb (vec3)
+    and rf39, rf14, rf45 ; add rf10, rf39, rf10 ; thrsw ; ldunifrf.rf28 # 117 load src | 60 pri | uniform 0x40004000
+    and rf29, rf10, rf45 ; sub rf14, rf14, rf39                     # 117 load src
+    shr rf14, rf14, 8 ; sub rf39, rf39, rf57                        # 117 load src | 119 sub
+    vfmin rf35, rf35, rf39 ; sub rf14, rf14, rf23                   # 121 min | 119 sub
+    vfmin rf10, rf11, rf14 ; sub rf11, rf10, rf29                   # 121 min | 117 load src
+    vfmax rf17, rf17, rf14 ; sub rf29, rf29, rf37                   # 122 max | 119 sub
+    vfmax rf42, rf42, rf39 ; sub rf44, rf56, rf39                   # 122 max | 119 size
+    shr rf11, rf11, 8 ; sub rf55, rf56, rf14                        # 117 load src | 119 size
+    vfmin rf51, rf51, rf29 ; sub rf11, rf11, rf41                   # 121 min | 119 sub
+    vfmin rf32, rf32, rf11 ; sub rf21, rf56, rf29                   # 121 min | 119 size
+    vfmax rf20, rf20, rf11 ; sub rf38, rf56, rf11                   # 122 max | 119 size
+    vfmax rf50, rf50, rf29 ; add rf52, rf26, rf26                   # 122 max | 117 load src
+    shl rf40, rf19, 3 ; add rf19, rf40, rf40                        # 117 load src
+    vfmax rf44, rf39, rf44                                          # 119 size
+    shr rf44, rf44, rf6                                             # 102 shrv
+    and rf44, rf44, rf45                                            # 102 shrv
+    vfmax rf55, rf14, rf55 ; sub rf44, rf1, rf44                    # 119 size | 102 sub
+    vfmax rf44, rf44, rf59                                          # 102 limit
+    vfmin rf44, rf39, rf44 ; sub rf39, rf56, rf44                   # 104 min | 104 sub
+    vfmax rf39, rf44, rf39 ; add rf44, rf5, rf48                    # 104 max | 117 load src
+    shr rf39, rf55, rf6 ; add rf55, rf39, rf39                      # 102 shrv | 120 parts4
+    and rf30, rf39, rf45 ; add rf39, rf30, rf55                     # 102 shrv | 125 add
+    vfmax rf30, rf29, rf21 ; sub rf21, rf1, rf30                    # 119 size | 102 sub
     vfmax rf21, rf21, rf59                                          # 102 limit
-    vfmin rf21, rf13, rf21 ; sub rf13, rf56, rf21                   # 104 min | 104 sub
-    vfmax rf13, rf21, rf13                                          # 104 max
-    shr rf13, rf23, rf6 ; add rf23, rf13, rf13                      # 102 shrv | 120 parts4
-    and rf13, rf13, rf35 ; add rf23, rf24, rf23                     # 102 shrv | 125 add
-    vfmax rf36, rf11, rf36 ; sub rf13, rf1, rf13                    # 119 size | 102 sub
-    vfmax rf13, rf13, rf59                                          # 102 limit
-    vfmin rf33, rf33, rf13 ; sub rf13, rf56, rf13 ; ldtmu.rf24      # 104 min | 104 sub | 117 load src
-    vfmax rf13, rf33, rf13 ; sub rf33, -1, rf39                     # 104 max | 117 load src
-    shr rf13, rf36, rf6 ; add rf36, rf13, rf13                      # 102 shrv | 120 parts4
-    and rf13, rf13, rf35 ; add rf14, rf14, rf36 ; ldtmu.rf35        # 102 shrv | 125 add | 117 load src
-    shr rf26, rf26, rf31 ; sub rf13, rf1, rf13 ; ldtmu.rf36         # 117 load src | 102 sub
-    vfmax rf13, rf13, rf59 ; add rf59, rf35, rf35                   # 102 limit | 117 load src
-    vfmin rf13, rf11, rf13 ; sub rf11, rf56, rf13 ; ldunifrf.rf56   # 104 min | 104 sub | 107 px | uniform 0x00ff00ff
-    vfmax rf11, rf13, rf11 ; add rf13, rf36, rf36                   # 104 max | 117 load src
-    shr rf31, rf41, rf31 ; add rf11, rf11, rf11                     # 117 load src | 120 parts4
-    shl rf11, rf62, rf16 ; add rf8, rf8, rf11 ; ldunifrf.rf62       # 117 load src | 125 add | 119 size | uniform 0x80008000
-    shl rf16, rf18, rf16 ; add rf11, rf26, rf11 ; ldunifrf.rf18     # 117 load src | 60 pri | uniform 0x40004000
-    and rf31, rf11, rf53 ; add rf16, rf31, rf16                     # 117 load src
-    and rf26, rf16, rf53 ; sub rf11, rf11, rf31                     # 117 load src
-    shr rf11, rf11, 8 ; sub rf31, rf31, rf57                        # 117 load src | 119 sub
-    vfmin rf55, rf55, rf31 ; sub rf11, rf11, rf44                   # 121 min | 119 sub
-    vfmin rf9, rf9, rf11 ; sub rf16, rf16, rf26                     # 121 min | 117 load src
-    vfmax rf15, rf15, rf11 ; sub rf26, rf26, rf22                   # 122 max | 119 sub
-    vfmax rf29, rf29, rf31 ; sub rf41, rf20, rf31                   # 122 max | 119 size
-    shr rf16, rf16, 8 ; sub rf36, rf20, rf11                        # 117 load src | 119 size
-    vfmin rf37, rf37, rf26 ; sub rf16, rf16, rf38                   # 121 min | 119 sub
-    vfmin rf43, rf43, rf16 ; sub rf21, rf20, rf26                   # 121 min | 119 size
-    vfmax rf17, rf17, rf16 ; sub rf52, rf20, rf16                   # 122 max | 119 size
-    vfmax rf50, rf50, rf26                                          # 122 max
-    and tmuau, rf40, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf40, rf40, 3                                               # 117 load src
-    vfmax rf41, rf31, rf41 ; thrsw                                  # 119 size
-    shr rf41, rf41, rf6                                             # 102 shrv
-    and rf7, rf41, rf53 ; add rf41, rf5, rf7                        # 102 shrv | 117 load src
-    vfmax rf36, rf11, rf36 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
+    vfmin rf21, rf14, rf21 ; sub rf14, rf56, rf21                   # 104 min | 104 sub
+    vfmax rf14, rf21, rf14                                          # 104 max
+    shr rf14, rf30, rf6 ; add rf30, rf14, rf14                      # 102 shrv | 120 parts4
+    and rf14, rf14, rf45 ; add rf24, rf24, rf30                     # 102 shrv | 125 add
+    vfmax rf38, rf11, rf38 ; sub rf14, rf1, rf14                    # 119 size | 102 sub
+    vfmax rf14, rf14, rf59                                          # 102 limit
+    vfmin rf29, rf29, rf14 ; sub rf14, rf56, rf14 ; ldtmu.rf30      # 104 min | 104 sub | 117 load src
+    vfmax rf14, rf29, rf14 ; sub rf29, -1, rf40                     # 104 max | 117 load src
+    shr rf14, rf38, rf6 ; add rf38, rf14, rf14                      # 102 shrv | 120 parts4
+    and rf14, rf14, rf45 ; add rf15, rf15, rf38 ; ldtmu.rf38        # 102 shrv | 125 add | 117 load src
+    shr rf16, rf16, rf31 ; sub rf14, rf1, rf14 ; ldtmu.rf45         # 117 load src | 102 sub
+    vfmax rf14, rf14, rf59 ; add rf59, rf38, rf38                   # 102 limit | 117 load src
+    vfmin rf14, rf11, rf14 ; sub rf11, rf56, rf14 ; ldunifrf.rf56   # 104 min | 104 sub | 107 px | uniform 0x00ff00ff
+    vfmax rf11, rf14, rf11 ; add rf14, rf45, rf45                   # 104 max | 117 load src
+    shr rf26, rf26, rf31 ; add rf11, rf11, rf11                     # 117 load src | 120 parts4
+    shl rf11, rf52, rf13 ; add rf8, rf8, rf11 ; ldunifrf.rf52       # 117 load src | 125 add | 119 size | uniform 0x80008000
+    shl rf13, rf19, rf13 ; add rf11, rf16, rf11 ; ldunifrf.rf16     # 117 load src | 60 pri | uniform 0x40004000
+    and rf26, rf11, rf53 ; add rf13, rf26, rf13                     # 117 load src
+    and rf19, rf13, rf53 ; sub rf11, rf11, rf26                     # 117 load src
+    shr rf11, rf11, 8 ; sub rf26, rf26, rf57                        # 117 load src | 119 sub
+    vfmin rf35, rf35, rf26 ; sub rf11, rf11, rf23                   # 121 min | 119 sub
+    vfmin rf10, rf10, rf11 ; sub rf13, rf13, rf19                   # 121 min | 117 load src
+    vfmax rf17, rf17, rf11 ; sub rf19, rf19, rf37                   # 122 max | 119 sub
+    vfmax rf42, rf42, rf26 ; sub rf31, rf25, rf26                   # 122 max | 119 size
+    shr rf13, rf13, 8 ; sub rf45, rf25, rf11                        # 117 load src | 119 size
+    vfmin rf51, rf51, rf19 ; sub rf13, rf13, rf41                   # 121 min | 119 sub
+    vfmin rf32, rf32, rf13 ; sub rf21, rf25, rf19                   # 121 min | 119 size
+    vfmax rf20, rf20, rf13 ; sub rf55, rf25, rf13                   # 122 max | 119 size
+    vfmax rf50, rf50, rf19                                          # 122 max
+    and tmuau, rf44, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf44, rf44, 3                                               # 117 load src
+    vfmax rf31, rf26, rf31 ; thrsw                                  # 119 size
+    shr rf31, rf31, rf6                                             # 102 shrv
+    and rf7, rf31, rf53 ; add rf31, rf5, rf7                        # 102 shrv | 117 load src
+    vfmax rf45, rf11, rf45 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
     vfmax rf7, rf7, rf28                                            # 102 limit
-    vfmin rf31, rf31, rf7 ; sub rf7, rf20, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf31, rf7                                            # 104 max
-    shr rf7, rf36, rf6 ; add rf36, rf7, rf7                         # 102 shrv | 120 parts5
-    and rf7, rf7, rf53 ; add rf30, rf30, rf36                       # 102 shrv | 125 add
-    vfmax rf21, rf26, rf21 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
+    vfmin rf26, rf26, rf7 ; sub rf7, rf25, rf7                      # 104 min | 104 sub
+    vfmax rf7, rf26, rf7                                            # 104 max
+    shr rf7, rf45, rf6 ; add rf45, rf7, rf7                         # 102 shrv | 120 parts5
+    and rf7, rf7, rf53 ; add rf39, rf39, rf45                       # 102 shrv | 125 add
+    vfmax rf21, rf19, rf21 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
     vfmax rf7, rf7, rf28                                            # 102 limit
-    vfmin rf11, rf11, rf7 ; sub rf7, rf20, rf7                      # 104 min | 104 sub
+    vfmin rf11, rf11, rf7 ; sub rf7, rf25, rf7                      # 104 min | 104 sub
     vfmax rf7, rf11, rf7                                            # 104 max
     shr rf7, rf21, rf6 ; add rf21, rf7, rf7                         # 102 shrv | 120 parts5
-    and rf7, rf7, rf53 ; add rf21, rf23, rf21 ; ldtmu.rf23          # 102 shrv | 125 add | 117 load src
-    vfmax rf52, rf16, rf52 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
-    vfmax rf7, rf7, rf28 ; sub rf11, -1, rf40                       # 102 limit | 117 load src
-    vfmin rf26, rf26, rf7 ; sub rf7, rf20, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf26, rf7 ; ldtmu.rf26                               # 104 max | 117 load src
-    shr rf7, rf52, rf6 ; add rf52, rf7, rf7                         # 102 shrv | 120 parts5
-    and rf7, rf7, rf53 ; add rf14, rf14, rf52 ; ldtmu.rf52          # 102 shrv | 125 add | 117 load src
-    shr rf24, rf24, rf39 ; sub rf7, rf1, rf7                        # 117 load src | 102 sub
-    vfmax rf7, rf7, rf28 ; add rf28, rf26, rf26                     # 102 limit | 117 load src
-    vfmin rf16, rf16, rf7 ; sub rf7, rf20, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf16, rf7 ; add rf16, rf52, rf52                     # 104 max | 117 load src
-    shr rf35, rf35, rf39 ; add rf7, rf7, rf7 ; ldunifrf.rf39        # 117 load src | 120 parts5 | 119 size | uniform 0x80008000
-    shl rf8, rf59, rf33 ; add rf7, rf8, rf7 ; ldunifrf.rf59         # 117 load src | 125 add | 60 pri | uniform 0x40004000
-    shl rf13, rf13, rf33 ; add rf8, rf24, rf8                       # 117 load src
-    and rf35, rf8, rf56 ; add rf13, rf35, rf13                      # 117 load src
-    and rf24, rf13, rf56 ; sub rf8, rf8, rf35                       # 117 load src
-    shr rf8, rf8, 8 ; sub rf35, rf35, rf57                          # 117 load src | 119 sub
-    vfmin rf55, rf55, rf35 ; sub rf8, rf8, rf44                     # 121 min | 119 sub
-    vfmin rf9, rf9, rf8 ; sub rf13, rf13, rf24                      # 121 min | 117 load src
-    vfmax rf15, rf15, rf8 ; sub rf24, rf24, rf22                    # 122 max | 119 sub
-    vfmax rf29, rf29, rf35 ; sub rf33, rf62, rf35                   # 122 max | 119 size
-    shr rf13, rf13, 8 ; sub rf52, rf62, rf8                         # 117 load src | 119 size
-    vfmin rf37, rf37, rf24 ; sub rf13, rf13, rf38                   # 121 min | 119 sub
-    vfmin rf43, rf43, rf13 ; sub rf20, rf62, rf24                   # 121 min | 119 size
-    vfmax rf17, rf17, rf13 ; sub rf53, rf62, rf13                   # 122 max | 119 size
-    vfmax rf49, rf50, rf24 ; add rf50, rf5, rf49                    # 122 max | 117 load src
-    and tmuau, rf41, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf41, rf41, 3                                               # 117 load src
-    vfmax rf33, rf35, rf33 ; thrsw                                  # 119 size
-    shr rf33, rf33, rf6                                             # 102 shrv
-    and rf33, rf33, rf56                                            # 102 shrv
-    vfmax rf52, rf8, rf52 ; sub rf33, rf1, rf33                     # 119 size | 102 sub
-    vfmax rf33, rf33, rf18                                          # 102 limit
-    vfmin rf35, rf35, rf33 ; sub rf33, rf62, rf33                   # 104 min | 104 sub
-    vfmax rf33, rf35, rf33                                          # 104 parts6
-    shr rf30, rf52, rf6 ; add rf33, rf30, rf33 ; ldtmu.rf52         # 102 shrv | 125 add | 117 load src
+    and rf7, rf7, rf53 ; add rf21, rf24, rf21 ; ldtmu.rf24          # 102 shrv | 125 add | 117 load src
+    vfmax rf55, rf13, rf55 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
+    vfmax rf7, rf7, rf28 ; sub rf11, -1, rf44                       # 102 limit | 117 load src
+    vfmin rf19, rf19, rf7 ; sub rf7, rf25, rf7                      # 104 min | 104 sub
+    vfmax rf7, rf19, rf7 ; ldtmu.rf19                               # 104 max | 117 load src
+    shr rf7, rf55, rf6 ; add rf55, rf7, rf7                         # 102 shrv | 120 parts5
+    and rf7, rf7, rf53 ; add rf15, rf15, rf55 ; ldtmu.rf53          # 102 shrv | 125 add | 117 load src
+    shr rf30, rf30, rf40 ; sub rf7, rf1, rf7                        # 117 load src | 102 sub
+    vfmax rf7, rf7, rf28 ; add rf28, rf19, rf19                     # 102 limit | 117 load src
+    vfmin rf13, rf13, rf7 ; sub rf7, rf25, rf7                      # 104 min | 104 sub
+    vfmax rf7, rf13, rf7 ; add rf13, rf53, rf53                     # 104 max | 117 load src
+    shr rf38, rf38, rf40 ; add rf7, rf7, rf7 ; ldunifrf.rf40        # 117 load src | 120 parts5 | 119 size | uniform 0x80008000
+    shl rf8, rf59, rf29 ; add rf7, rf8, rf7 ; ldunifrf.rf59         # 117 load src | 125 add | 60 pri | uniform 0x40004000
+    shl rf14, rf14, rf29 ; add rf8, rf30, rf8                       # 117 load src
+    and rf38, rf8, rf56 ; add rf14, rf38, rf14                      # 117 load src
+    and rf29, rf14, rf56 ; sub rf8, rf8, rf38                       # 117 load src
+    shr rf8, rf8, 8 ; sub rf38, rf38, rf57                          # 117 load src | 119 sub
+    vfmin rf35, rf35, rf38 ; sub rf8, rf8, rf23                     # 121 min | 119 sub
+    vfmin rf10, rf10, rf8 ; sub rf14, rf14, rf29                    # 121 min | 117 load src
+    vfmax rf17, rf17, rf8 ; sub rf29, rf29, rf37                    # 122 max | 119 sub
+    vfmax rf42, rf42, rf38 ; sub rf30, rf52, rf38                   # 122 max | 119 size
+    shr rf14, rf14, 8 ; sub rf53, rf52, rf8                         # 117 load src | 119 size
+    vfmin rf51, rf51, rf29 ; sub rf14, rf14, rf41                   # 121 min | 119 sub
+    vfmin rf32, rf32, rf14 ; sub rf25, rf52, rf29                   # 121 min | 119 size
+    vfmax rf20, rf20, rf14 ; sub rf55, rf52, rf14                   # 122 max | 119 size
+    vfmax rf49, rf50, rf29 ; add rf50, rf5, rf49                    # 122 max | 117 load src
+    and tmuau, rf31, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf31, rf31, 3                                               # 117 load src
+    vfmax rf30, rf38, rf30 ; thrsw                                  # 119 size
+    shr rf30, rf30, rf6                                             # 102 shrv
     and rf30, rf30, rf56                                            # 102 shrv
-    vfmax rf30, rf24, rf20 ; sub rf20, rf1, rf30                    # 119 size | 102 sub
-    vfmax rf20, rf20, rf18                                          # 102 limit
-    vfmin rf20, rf8, rf20 ; sub rf8, rf62, rf20                     # 104 min | 104 sub
-    vfmax rf8, rf20, rf8 ; sub rf20, -1, rf41                       # 104 parts6 | 117 load src
+    vfmax rf53, rf8, rf53 ; sub rf30, rf1, rf30                     # 119 size | 102 sub
+    vfmax rf30, rf30, rf16                                          # 102 limit
+    vfmin rf38, rf38, rf30 ; sub rf30, rf52, rf30                   # 104 min | 104 sub
+    vfmax rf30, rf38, rf30                                          # 104 parts6
+    shr rf30, rf53, rf6 ; add rf39, rf39, rf30 ; ldtmu.rf53         # 102 shrv | 125 add | 117 load src
+    and rf30, rf30, rf56                                            # 102 shrv
+    vfmax rf30, rf29, rf25 ; sub rf25, rf1, rf30                    # 119 size | 102 sub
+    vfmax rf25, rf25, rf16                                          # 102 limit
+    vfmin rf25, rf8, rf25 ; sub rf8, rf52, rf25                     # 104 min | 104 sub
+    vfmax rf8, rf25, rf8 ; sub rf25, -1, rf31                       # 104 parts6 | 117 load src
     shr rf8, rf30, rf6 ; add rf21, rf21, rf8 ; ldtmu.rf30           # 102 shrv | 125 add | 117 load src
     and rf8, rf8, rf56                                              # 102 shrv
-    vfmax rf53, rf13, rf53 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
-    vfmax rf8, rf8, rf18 ; add rf35, rf30, rf30                     # 102 limit | 117 load src
-    vfmin rf24, rf24, rf8 ; sub rf8, rf62, rf8                      # 104 min | 104 sub
-    vfmax rf8, rf24, rf8 ; ldtmu.rf24                               # 104 parts6 | 117 load src
-    shr rf8, rf53, rf6 ; add rf14, rf14, rf8                        # 102 shrv | 125 add
-    and rf8, rf8, rf56 ; add rf24, rf24, rf24                       # 102 shrv | 117 load src
-    shr rf23, rf23, rf40 ; sub rf8, rf1, rf8                        # 117 load src | 102 sub
-    vfmax rf8, rf8, rf18                                            # 102 limit
-    vfmin rf13, rf13, rf8 ; sub rf8, rf62, rf8 ; ldunifrf.rf62      # 104 min | 104 sub | 119 size | uniform 0x80008000
-    vfmax rf8, rf13, rf8 ; add rf13, rf5, rf58                      # 104 parts6 | 117 load src
-    shr rf8, rf26, rf40 ; add rf7, rf7, rf8 ; ldunifrf.rf26         # 117 load src | 125 add | 60 pri | uniform 0x40004000
+    vfmax rf55, rf14, rf55 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
+    vfmax rf8, rf8, rf16 ; add rf38, rf30, rf30                     # 102 limit | 117 load src
+    vfmin rf29, rf29, rf8 ; sub rf8, rf52, rf8                      # 104 min | 104 sub
+    vfmax rf8, rf29, rf8 ; ldtmu.rf29                               # 104 parts6 | 117 load src
+    shr rf8, rf55, rf6 ; add rf15, rf15, rf8                        # 102 shrv | 125 add
+    and rf8, rf8, rf56 ; add rf29, rf29, rf29                       # 102 shrv | 117 load src
+    shr rf24, rf24, rf44 ; sub rf8, rf1, rf8                        # 117 load src | 102 sub
+    vfmax rf8, rf8, rf16                                            # 102 limit
+    vfmin rf14, rf14, rf8 ; sub rf8, rf52, rf8 ; ldunifrf.rf52      # 104 min | 104 sub | 119 size | uniform 0x80008000
+    vfmax rf8, rf14, rf8 ; add rf14, rf5, rf58                      # 104 parts6 | 117 load src
+    shr rf8, rf19, rf44 ; add rf7, rf7, rf8 ; ldunifrf.rf19         # 117 load src | 125 add | 60 pri | uniform 0x40004000
     shl rf28, rf28, rf11                                            # 117 load src
-    shl rf16, rf16, rf11 ; add rf11, rf23, rf28                     # 117 load src
-    and rf16, rf11, rf56 ; add rf8, rf8, rf16                       # 117 load src
-    and rf23, rf8, rf56 ; sub rf11, rf11, rf16                      # 117 load src
-    shr rf11, rf11, 8 ; sub rf16, rf16, rf57                        # 117 load src | 119 sub
-    vfmin rf55, rf55, rf16 ; sub rf11, rf11, rf44                   # 121 min | 119 sub
-    vfmin rf8, rf9, rf11 ; sub rf9, rf8, rf23                       # 121 min | 117 load src
-    vfmax rf15, rf15, rf11 ; sub rf23, rf23, rf22                   # 122 max | 119 sub
-    vfmax rf29, rf29, rf16 ; sub rf28, rf39, rf16                   # 122 max | 119 size
-    shr rf9, rf9, 8 ; sub rf40, rf39, rf11                          # 117 load src | 119 size
-    vfmin rf37, rf37, rf23 ; sub rf9, rf9, rf38                     # 121 min | 119 sub
-    vfmin rf43, rf43, rf9 ; sub rf58, rf39, rf23                    # 121 min | 119 size
-    vfmax rf17, rf17, rf9 ; sub rf18, rf39, rf9                     # 122 max | 119 size
-    vfmax rf49, rf49, rf23                                          # 122 max
+    shl rf13, rf13, rf11 ; add rf11, rf24, rf28                     # 117 load src
+    and rf13, rf11, rf56 ; add rf8, rf8, rf13                       # 117 load src
+    and rf24, rf8, rf56 ; sub rf11, rf11, rf13                      # 117 load src
+    shr rf11, rf11, 8 ; sub rf13, rf13, rf57                        # 117 load src | 119 sub
+    vfmin rf35, rf35, rf13 ; sub rf11, rf11, rf23                   # 121 min | 119 sub
+    vfmin rf8, rf10, rf11 ; sub rf10, rf8, rf24                     # 121 min | 117 load src
+    vfmax rf17, rf17, rf11 ; sub rf24, rf24, rf37                   # 122 max | 119 sub
+    vfmax rf42, rf42, rf13 ; sub rf28, rf40, rf13                   # 122 max | 119 size
+    shr rf10, rf10, 8 ; sub rf44, rf40, rf11                        # 117 load src | 119 size
+    vfmin rf51, rf51, rf24 ; sub rf10, rf10, rf41                   # 121 min | 119 sub
+    vfmin rf32, rf32, rf10 ; sub rf58, rf40, rf24                   # 121 min | 119 size
+    vfmax rf20, rf20, rf10 ; sub rf16, rf40, rf10                   # 122 max | 119 size
+    vfmax rf49, rf49, rf24                                          # 122 max
     and tmuau, rf50, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
     shl rf50, rf50, 3                                               # 117 load src
-    vfmax rf28, rf16, rf28 ; thrsw                                  # 119 size
+    vfmax rf28, rf13, rf28 ; thrsw                                  # 119 size
     shr rf28, rf28, rf6                                             # 102 shrv
     and rf28, rf28, rf56                                            # 102 shrv
-    vfmax rf40, rf11, rf40 ; sub rf28, rf1, rf28                    # 119 size | 102 sub
+    vfmax rf44, rf11, rf44 ; sub rf28, rf1, rf28                    # 119 size | 102 sub
     vfmax rf28, rf28, rf59                                          # 102 limit
-    vfmin rf28, rf16, rf28 ; sub rf16, rf39, rf28                   # 104 min | 104 sub
-    vfmax rf16, rf28, rf16                                          # 104 parts7
-    shr rf16, rf40, rf6 ; add rf33, rf33, rf16 ; ldtmu.rf40         # 102 shrv | 125 add | 117 load src
-    and rf16, rf16, rf56                                            # 102 shrv
-    vfmax rf58, rf23, rf58 ; sub rf16, rf1, rf16                    # 119 size | 102 sub
-    vfmax rf16, rf16, rf59 ; sub rf28, -1, rf50                     # 102 limit | 117 load src
-    vfmin rf16, rf11, rf16 ; sub rf11, rf39, rf16                   # 104 min | 104 sub
-    vfmax rf11, rf16, rf11 ; ldtmu.rf16                             # 104 parts7 | 117 load src
+    vfmin rf28, rf13, rf28 ; sub rf13, rf40, rf28                   # 104 min | 104 sub
+    vfmax rf13, rf28, rf13                                          # 104 parts7
+    shr rf13, rf44, rf6 ; add rf39, rf39, rf13 ; ldtmu.rf44         # 102 shrv | 125 add | 117 load src
+    and rf13, rf13, rf56                                            # 102 shrv
+    vfmax rf58, rf24, rf58 ; sub rf13, rf1, rf13                    # 119 size | 102 sub
+    vfmax rf13, rf13, rf59 ; sub rf28, -1, rf50                     # 102 limit | 117 load src
+    vfmin rf13, rf11, rf13 ; sub rf11, rf40, rf13                   # 104 min | 104 sub
+    vfmax rf11, rf13, rf11 ; ldtmu.rf13                             # 104 parts7 | 117 load src
     shr rf11, rf58, rf6 ; add rf21, rf21, rf11                      # 102 shrv | 125 add
-    and rf11, rf11, rf56 ; add rf58, rf16, rf16                     # 102 shrv | 117 load src
-    vfmax rf18, rf9, rf18 ; sub rf11, rf1, rf11                     # 119 size | 102 sub
+    and rf11, rf11, rf56 ; add rf58, rf13, rf13                     # 102 shrv | 117 load src
+    vfmax rf16, rf10, rf16 ; sub rf11, rf1, rf11                    # 119 size | 102 sub
     vfmax rf11, rf11, rf59                                          # 102 limit
-    vfmin rf23, rf23, rf11 ; sub rf11, rf39, rf11                   # 104 min | 104 sub
-    vfmax rf11, rf23, rf11 ; ldtmu.rf23                             # 104 parts7 | 117 load src
-    shr rf11, rf18, rf6 ; add rf14, rf14, rf11 ; ldunifrf.rf18      # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
-    and rf11, rf11, rf56 ; add rf23, rf23, rf23                     # 102 shrv | 117 load src
-    shr rf52, rf52, rf41 ; sub rf11, rf1, rf11                      # 117 load src | 102 sub
+    vfmin rf24, rf24, rf11 ; sub rf11, rf40, rf11                   # 104 min | 104 sub
+    vfmax rf11, rf24, rf11 ; ldtmu.rf24                             # 104 parts7 | 117 load src
+    shr rf11, rf16, rf6 ; add rf15, rf15, rf11 ; ldunifrf.rf16      # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
+    and rf11, rf11, rf56 ; add rf24, rf24, rf24                     # 102 shrv | 117 load src
+    shr rf53, rf53, rf31 ; sub rf11, rf1, rf11                      # 117 load src | 102 sub
     vfmax rf11, rf11, rf59                                          # 102 limit
-    vfmin rf11, rf9, rf11 ; sub rf9, rf39, rf11                     # 104 min | 104 sub
-    vfmax rf5, rf11, rf9 ; add rf9, rf5, rf27 ; ldunifrf.rf11       # 104 parts7 | 117 p | 119 size | uniform 0x80008000
-    shr rf7, rf30, rf41 ; add rf5, rf7, rf5 ; ldunifrf.rf30         # 117 load src | 125 add | 60 pri | uniform 0x40004000
-    shl rf35, rf35, rf20                                            # 117 load src
-    shl rf24, rf24, rf20 ; add rf20, rf52, rf35                     # 117 load src
-    and rf24, rf20, rf56 ; add rf7, rf7, rf24                       # 117 load src
-    and rf35, rf7, rf56 ; sub rf20, rf20, rf24                      # 117 load src
-    shr rf20, rf20, 8 ; sub rf24, rf24, rf57                        # 117 load src | 119 sub
-    vfmin rf55, rf55, rf24 ; sub rf20, rf20, rf44                   # 121 min | 119 sub
-    vfmin rf7, rf8, rf20 ; sub rf8, rf7, rf35                       # 121 min | 117 load src
-    vfmax rf15, rf15, rf20 ; sub rf35, rf35, rf22                   # 122 max | 119 sub
-    vfmax rf29, rf29, rf24 ; sub rf52, rf62, rf24                   # 122 max | 119 size
-    shr rf8, rf8, 8 ; sub rf41, rf62, rf20                          # 117 load src | 119 size
-    vfmin rf37, rf37, rf35 ; sub rf8, rf8, rf38                     # 121 min | 119 sub
-    vfmin rf43, rf43, rf8 ; sub rf27, rf62, rf35                    # 121 min | 119 size
-    vfmax rf17, rf17, rf8 ; sub rf39, rf62, rf8                     # 122 max | 119 size
-    vfmax rf49, rf49, rf35                                          # 122 max
-    and tmuau, rf13, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf13, rf13, 3                                               # 117 load src
-    vfmax rf52, rf24, rf52 ; thrsw                                  # 119 size
-    shr rf52, rf52, rf6                                             # 102 shrv
-    and rf52, rf52, rf56                                            # 102 shrv
-    vfmax rf52, rf20, rf41 ; sub rf41, rf1, rf52                    # 119 size | 102 sub
-    vfmax rf41, rf41, rf26                                          # 102 limit
-    vfmin rf41, rf24, rf41 ; sub rf24, rf62, rf41                   # 104 min | 104 sub
-    vfmax rf24, rf41, rf24                                          # 104 max
-    shr rf24, rf52, rf6 ; add rf52, rf24, rf24                      # 102 shrv | 120 parts8
-    and rf24, rf24, rf56 ; add rf33, rf33, rf52 ; ldtmu.rf52        # 102 shrv | 125 add | 117 load src
-    vfmax rf27, rf35, rf27 ; sub rf24, rf1, rf24 ; ldtmu.rf41       # 119 size | 102 sub | 117 load src
-    vfmax rf24, rf24, rf26                                          # 102 limit
-    vfmin rf24, rf20, rf24 ; sub rf20, rf62, rf24                   # 104 min | 104 sub
-    vfmax rf20, rf24, rf20 ; sub rf24, -1, rf13                     # 104 max | 117 load src
-    shr rf20, rf27, rf6 ; add rf27, rf20, rf20                      # 102 shrv | 120 parts8
-    and rf20, rf20, rf56 ; add rf21, rf21, rf27 ; ldtmu.rf27        # 102 shrv | 125 add | 117 load src
-    vfmax rf39, rf8, rf39 ; sub rf20, rf1, rf20                     # 119 size | 102 sub
-    vfmax rf20, rf20, rf26 ; add rf59, rf41, rf41                   # 102 limit | 117 load src
-    vfmin rf35, rf35, rf20 ; sub rf20, rf62, rf20                   # 104 min | 104 sub
-    vfmax rf20, rf35, rf20 ; add rf27, rf27, rf27                   # 104 max | 117 load src
-    shr rf20, rf39, rf6 ; add rf39, rf20, rf20                      # 102 shrv | 120 parts8
-    and rf14, rf20, rf56 ; add rf20, rf14, rf39 ; ldunifrf.rf39     # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
-    shr rf40, rf40, rf50 ; sub rf14, rf1, rf14                      # 117 load src | 102 sub
-    vfmax rf14, rf14, rf26 ; ldunifrf.rf26                          # 102 limit | 119 size | uniform 0x80008000
-    vfmin rf14, rf8, rf14 ; sub rf8, rf62, rf14                     # 104 min | 104 sub
-    vfmax rf8, rf14, rf8 ; ldunifrf.rf14                            # 104 max | 60 pri | uniform 0x40004000
-    shr rf16, rf16, rf50 ; add rf8, rf8, rf8                        # 117 load src | 120 parts8
+    vfmin rf11, rf10, rf11 ; sub rf10, rf40, rf11                   # 104 min | 104 sub
+    vfmax rf5, rf11, rf10 ; add rf10, rf5, rf27 ; ldunifrf.rf11     # 104 parts7 | 117 p | 119 size | uniform 0x80008000
+    shr rf7, rf30, rf31 ; add rf5, rf7, rf5 ; ldunifrf.rf30         # 117 load src | 125 add | 60 pri | uniform 0x40004000
+    shl rf38, rf38, rf25                                            # 117 load src
+    shl rf29, rf29, rf25 ; add rf25, rf53, rf38                     # 117 load src
+    and rf29, rf25, rf56 ; add rf7, rf7, rf29                       # 117 load src
+    and rf38, rf7, rf56 ; sub rf25, rf25, rf29                      # 117 load src
+    shr rf25, rf25, 8 ; sub rf29, rf29, rf57                        # 117 load src | 119 sub
+    vfmin rf35, rf35, rf29 ; sub rf25, rf25, rf23                   # 121 min | 119 sub
+    vfmin rf7, rf8, rf25 ; sub rf8, rf7, rf38                       # 121 min | 117 load src
+    vfmax rf17, rf17, rf25 ; sub rf38, rf38, rf37                   # 122 max | 119 sub
+    vfmax rf42, rf42, rf29 ; sub rf53, rf52, rf29                   # 122 max | 119 size
+    shr rf8, rf8, 8 ; sub rf31, rf52, rf25                          # 117 load src | 119 size
+    vfmin rf51, rf51, rf38 ; sub rf8, rf8, rf41                     # 121 min | 119 sub
+    vfmin rf32, rf32, rf8 ; sub rf27, rf52, rf38                    # 121 min | 119 size
+    vfmax rf20, rf20, rf8 ; sub rf40, rf52, rf8                     # 122 max | 119 size
+    vfmax rf49, rf49, rf38                                          # 122 max
+    and tmuau, rf14, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf14, rf14, 3                                               # 117 load src
+    vfmax rf53, rf29, rf53 ; thrsw                                  # 119 size
+    shr rf53, rf53, rf6                                             # 102 shrv
+    and rf53, rf53, rf56                                            # 102 shrv
+    vfmax rf53, rf25, rf31 ; sub rf31, rf1, rf53                    # 119 size | 102 sub
+    vfmax rf31, rf31, rf19                                          # 102 limit
+    vfmin rf31, rf29, rf31 ; sub rf29, rf52, rf31                   # 104 min | 104 sub
+    vfmax rf29, rf31, rf29                                          # 104 max
+    shr rf29, rf53, rf6 ; add rf53, rf29, rf29                      # 102 shrv | 120 parts8
+    and rf29, rf29, rf56 ; add rf39, rf39, rf53 ; ldtmu.rf53        # 102 shrv | 125 add | 117 load src
+    vfmax rf29, rf38, rf27 ; sub rf27, rf1, rf29 ; ldtmu.rf31       # 119 size | 102 sub | 117 load src
+    vfmax rf27, rf27, rf19                                          # 102 limit
+    vfmin rf27, rf25, rf27 ; sub rf25, rf52, rf27                   # 104 min | 104 sub
+    vfmax rf25, rf27, rf25 ; sub rf27, -1, rf14                     # 104 max | 117 load src
+    shr rf25, rf29, rf6 ; add rf29, rf25, rf25                      # 102 shrv | 120 parts8
+    and rf21, rf25, rf56 ; add rf25, rf21, rf29 ; ldtmu.rf29        # 102 shrv | 125 add | 117 load src
+    vfmax rf40, rf8, rf40 ; sub rf21, rf1, rf21                     # 119 size | 102 sub
+    vfmax rf21, rf21, rf19 ; add rf59, rf31, rf31                   # 102 limit | 117 load src
+    vfmin rf38, rf38, rf21 ; sub rf21, rf52, rf21                   # 104 min | 104 sub
+    vfmax rf21, rf38, rf21 ; add rf29, rf29, rf29                   # 104 max | 117 load src
+    shr rf21, rf40, rf6 ; add rf40, rf21, rf21                      # 102 shrv | 120 parts8
+    and rf15, rf21, rf56 ; add rf21, rf15, rf40 ; ldunifrf.rf40     # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
+    shr rf44, rf44, rf50 ; sub rf15, rf1, rf15                      # 117 load src | 102 sub
+    vfmax rf15, rf15, rf19 ; ldunifrf.rf19                          # 102 limit | 119 size | uniform 0x80008000
+    vfmin rf15, rf8, rf15 ; sub rf8, rf52, rf15                     # 104 min | 104 sub
+    vfmax rf8, rf15, rf8 ; ldunifrf.rf15                            # 104 max | 60 pri | uniform 0x40004000
+    shr rf13, rf13, rf50 ; add rf8, rf8, rf8                        # 117 load src | 120 parts8
     shl rf8, rf58, rf28 ; add rf5, rf5, rf8                         # 117 load src | 125 add
-    shl rf23, rf23, rf28 ; add rf8, rf40, rf8                       # 117 load src
-    and rf23, rf8, rf18 ; add rf16, rf16, rf23                      # 117 load src
-    and rf28, rf16, rf18 ; sub rf8, rf8, rf23                       # 117 load src
-    shr rf8, rf8, 8 ; sub rf23, rf23, rf57                          # 117 load src | 119 sub
-    vfmin rf55, rf55, rf23 ; sub rf8, rf8, rf44                     # 121 min | 119 sub
-    vfmin rf7, rf7, rf8 ; sub rf16, rf16, rf28                      # 121 min | 117 load src
-    vfmax rf15, rf15, rf8 ; sub rf28, rf28, rf22                    # 122 max | 119 sub
-    vfmax rf29, rf29, rf23 ; sub rf40, rf11, rf23                   # 122 max | 119 size
-    shr rf16, rf16, 8 ; sub rf58, rf11, rf8                         # 117 load src | 119 size
-    vfmin rf37, rf37, rf28 ; sub rf16, rf16, rf38                   # 121 min | 119 sub
-    vfmin rf43, rf43, rf16 ; sub rf50, rf11, rf28                   # 121 min | 119 size
-    vfmax rf17, rf17, rf16 ; sub rf62, rf11, rf16                   # 122 max | 119 size
+    shl rf24, rf24, rf28 ; add rf8, rf44, rf8                       # 117 load src
+    and rf24, rf8, rf16 ; add rf13, rf13, rf24                      # 117 load src
+    and rf28, rf13, rf16 ; sub rf8, rf8, rf24                       # 117 load src
+    shr rf8, rf8, 8 ; sub rf24, rf24, rf57                          # 117 load src | 119 sub
+    vfmin rf35, rf35, rf24 ; sub rf8, rf8, rf23                     # 121 min | 119 sub
+    vfmin rf7, rf7, rf8 ; sub rf13, rf13, rf28                      # 121 min | 117 load src
+    vfmax rf17, rf17, rf8 ; sub rf28, rf28, rf37                    # 122 max | 119 sub
+    vfmax rf42, rf42, rf24 ; sub rf44, rf11, rf24                   # 122 max | 119 size
+    shr rf13, rf13, 8 ; sub rf58, rf11, rf8                         # 117 load src | 119 size
+    vfmin rf51, rf51, rf28 ; sub rf13, rf13, rf41                   # 121 min | 119 sub
+    vfmin rf32, rf32, rf13 ; sub rf50, rf11, rf28                   # 121 min | 119 size
+    vfmax rf20, rf20, rf13 ; sub rf52, rf11, rf13                   # 122 max | 119 size
     vfmax rf49, rf49, rf28                                          # 122 max
-    and tmuau, rf9, -4                                              # 117 p | uniform 0xfffffffb (vec3)
-    shl rf9, rf9, 3                                                 # 117 p
-    vfmax rf40, rf23, rf40 ; thrsw                                  # 119 size
-    shr rf40, rf40, rf6                                             # 102 shrv
-    and rf40, rf40, rf18                                            # 102 shrv
-    vfmax rf58, rf8, rf58 ; sub rf40, rf1, rf40                     # 119 size | 102 sub
-    vfmax rf40, rf40, rf30 ; sub rf56, -1, rf9                      # 102 limit | 117 p
-    vfmin rf40, rf23, rf40 ; sub rf23, rf11, rf40                   # 104 min | 104 sub
-    vfmax rf23, rf40, rf23 ; ldtmu.rf40                             # 104 max | 117 p
-    shr rf23, rf58, rf6 ; add rf58, rf23, rf23                      # 102 shrv | 120 parts9
-    and rf23, rf23, rf18 ; add rf33, rf33, rf58 ; ldtmu.rf58        # 102 shrv | 125 add | 117 p
-    vfmax rf50, rf28, rf50 ; sub rf23, rf1, rf23                    # 119 size | 102 sub
-    vfmax rf23, rf23, rf30                                          # 102 limit
-    vfmin rf23, rf8, rf23 ; sub rf8, rf11, rf23                     # 104 min | 104 sub
-    vfmax rf8, rf23, rf8 ; add rf23, rf58, rf58                     # 104 max | 117 p
-    shr rf8, rf50, rf6 ; add rf50, rf8, rf8 ; ldtmu.rf35            # 102 shrv | 120 parts9 | 117 p
-    and rf8, rf8, rf18 ; add rf21, rf21, rf50                       # 102 shrv | 125 add
-    vfmax rf62, rf16, rf62 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
-    vfmax rf8, rf8, rf30 ; add rf35, rf35, rf35                     # 102 limit | 117 p
+    and tmuau, rf10, -4                                             # 117 p | uniform 0xfffffffb (vec3)
+    shl rf10, rf10, 3                                               # 117 p
+    vfmax rf44, rf24, rf44 ; thrsw                                  # 119 size
+    shr rf44, rf44, rf6                                             # 102 shrv
+    and rf44, rf44, rf16                                            # 102 shrv
+    vfmax rf58, rf8, rf58 ; sub rf44, rf1, rf44                     # 119 size | 102 sub
+    vfmax rf44, rf44, rf30 ; sub rf56, -1, rf10                     # 102 limit | 117 p
+    vfmin rf44, rf24, rf44 ; sub rf24, rf11, rf44                   # 104 min | 104 sub
+    vfmax rf24, rf44, rf24 ; ldtmu.rf44                             # 104 max | 117 p
+    shr rf24, rf58, rf6 ; add rf58, rf24, rf24                      # 102 shrv | 120 parts9
+    and rf24, rf24, rf16 ; add rf39, rf39, rf58 ; ldtmu.rf58        # 102 shrv | 125 add | 117 p
+    vfmax rf50, rf28, rf50 ; sub rf24, rf1, rf24                    # 119 size | 102 sub
+    vfmax rf24, rf24, rf30                                          # 102 limit
+    vfmin rf24, rf8, rf24 ; sub rf8, rf11, rf24                     # 104 min | 104 sub
+    vfmax rf8, rf24, rf8 ; add rf24, rf58, rf58                     # 104 max | 117 p
+    shr rf8, rf50, rf6 ; add rf50, rf8, rf8 ; ldtmu.rf38            # 102 shrv | 120 parts9 | 117 p
+    and rf8, rf8, rf16 ; add rf25, rf25, rf50                       # 102 shrv | 125 add
+    vfmax rf52, rf13, rf52 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
+    vfmax rf8, rf8, rf30 ; add rf38, rf38, rf38                     # 102 limit | 117 p
     vfmin rf28, rf28, rf8 ; sub rf8, rf11, rf8                      # 104 min | 104 sub
     vfmax rf8, rf28, rf8 ; ldunifrf.rf28                            # 104 max | 60 pri | uniform 0x40004000
-    shr rf8, rf62, rf6 ; add rf62, rf8, rf8                         # 102 shrv | 120 parts9
-    and rf8, rf8, rf18 ; add rf18, rf20, rf62 ; ldunifrf.rf20       # 102 shrv | 125 add | 129 select | uniform 0x40ff40ff
-    shr rf52, rf52, rf13 ; sub rf8, rf1, rf8                        # 117 load src | 102 sub
+    shr rf8, rf52, rf6 ; add rf52, rf8, rf8                         # 102 shrv | 120 parts9
+    and rf8, rf8, rf16 ; add rf16, rf21, rf52 ; ldunifrf.rf21       # 102 shrv | 125 add | 129 select | uniform 0x40ff40ff
+    shr rf53, rf53, rf14 ; sub rf8, rf1, rf8                        # 117 load src | 102 sub
     vfmax rf8, rf8, rf30 ; mov rf30, rf28                           # 102 limit | 129 select
-    vfmin rf11, rf16, rf8 ; sub rf8, rf11, rf8                      # 104 min | 104 sub
+    vfmin rf11, rf13, rf8 ; sub rf8, rf11, rf8                      # 104 min | 104 sub
     vfmax rf8, rf11, rf8 ; mov rf11, rf30                           # 104 max | 129 select
-    shr rf13, rf41, rf13 ; add rf8, rf8, rf8 ; ldunifrf.rf41        # 117 load src | 120 parts9 | 119 size | uniform 0x80008000
-    shl rf8, rf59, rf24 ; add rf5, rf5, rf8                         # 117 load src | 125 add
-    shl rf24, rf27, rf24 ; add rf8, rf52, rf8                       # 117 load src
-    and rf24, rf8, rf39 ; add rf13, rf13, rf24                      # 117 load src
-    and rf27, rf13, rf39 ; sub rf8, rf8, rf24                       # 117 load src
-    shr rf8, rf8, 8 ; sub rf24, rf24, rf57                          # 117 load src | 119 sub
-    vfmin rf55, rf55, rf24 ; sub rf8, rf8, rf44                     # 121 min | 119 sub
-    vfmin rf7, rf7, rf8 ; sub rf13, rf13, rf27                      # 121 min | 117 load src
-    vfmax rf15, rf15, rf8 ; sub rf27, rf27, rf22                    # 122 max | 119 sub
-    vfmax rf29, rf29, rf24 ; sub rf52, rf26, rf24                   # 122 max | 119 size
-    shr rf13, rf13, 8 ; sub rf59, rf26, rf8                         # 117 load src | 119 size
-    vfmin rf37, rf37, rf27 ; sub rf13, rf13, rf38                   # 121 min | 119 sub
-    vfmin rf43, rf43, rf13 ; sub rf16, rf26, rf27                   # 121 min | 119 size
-    vfmax rf17, rf17, rf13 ; sub rf62, rf26, rf13                   # 122 max | 119 size
-    vfmax rf20, rf49, rf27 ; mov rf49, rf20                         # 122 max | 129 select
-    vfmax rf52, rf24, rf52 ; mov rf50, rf49                         # 119 size | 129 select
-    shr rf52, rf52, rf6 ; mov rf0, rf3                              # 102 shrv | next trip
-    and rf52, rf52, rf39 ; mov rf53, rf30                           # 102 shrv | 129 select
-    vfmax rf59, rf8, rf59 ; sub rf52, rf1, rf52                     # 119 size | 102 sub
-    vfmax rf52, rf52, rf14 ; mov rf36, rf49                         # 102 limit | 129 select
-    vfmin rf52, rf24, rf52 ; sub rf24, rf26, rf52                   # 104 min | 104 sub
-    vfmax rf24, rf52, rf24 ; mov rf52, rf30                         # 104 parts10 | 129 select
-    shr rf24, rf59, rf6 ; add rf33, rf33, rf24                      # 102 shrv | 125 add
-    and rf24, rf24, rf39 ; mov rf59, rf49                           # 102 shrv | 129 select
-    vfmax rf24, rf27, rf16 ; sub rf16, rf1, rf24                    # 119 size | 102 sub
-    vfmax rf16, rf16, rf14                                          # 102 limit
-    vfmin rf16, rf8, rf16 ; sub rf8, rf26, rf16                     # 104 min | 104 sub
-    vfmax rf8, rf16, rf8                                            # 104 parts10
-    shr rf8, rf24, rf6 ; add rf21, rf21, rf8                        # 102 shrv | 125 add
-    and rf8, rf8, rf39                                              # 102 shrv
-    vfmax rf62, rf13, rf62 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
-    vfmax rf8, rf8, rf14                                            # 102 limit
-    vfmin rf27, rf27, rf8 ; sub rf8, rf26, rf8                      # 104 min | 104 sub
-    vfmax rf8, rf27, rf8 ; ldunifrf.rf27                            # 104 parts10 | 125 total | uniform 0x7ffd8000
-    shr rf8, rf62, rf6 ; add rf18, rf18, rf8 ; ldunifrf.rf62        # 102 shrv | 125 add | 60 pri | uniform 0x00010001
-    and rf8, rf8, rf39                                              # 102 shrv
-    shr rf40, rf40, rf9 ; sub rf8, rf1, rf8                         # 117 p | 102 sub
-    vfmax rf8, rf8, rf14                                            # 102 limit
-    vfmin rf13, rf13, rf8 ; sub rf8, rf26, rf8 ; ldunifrf.rf26      # 104 min | 104 sub | 126 add | uniform 0x01040107
+    shr rf14, rf31, rf14 ; add rf8, rf8, rf8 ; ldunifrf.rf31        # 117 load src | 120 parts9 | 119 size | uniform 0x80008000
+    shl rf8, rf59, rf27 ; add rf5, rf5, rf8                         # 117 load src | 125 add
+    shl rf27, rf29, rf27 ; add rf8, rf53, rf8                       # 117 load src
+    and rf27, rf8, rf40 ; add rf14, rf14, rf27                      # 117 load src
+    and rf29, rf14, rf40 ; sub rf8, rf8, rf27                       # 117 load src
+    shr rf8, rf8, 8 ; sub rf27, rf27, rf57                          # 117 load src | 119 sub
+    vfmin rf35, rf35, rf27 ; sub rf8, rf8, rf23                     # 121 min | 119 sub
+    vfmin rf7, rf7, rf8 ; sub rf14, rf14, rf29                      # 121 min | 117 load src
+    vfmax rf17, rf17, rf8 ; sub rf29, rf29, rf37                    # 122 max | 119 sub
+    vfmax rf42, rf42, rf27 ; sub rf53, rf19, rf27                   # 122 max | 119 size
+    shr rf14, rf14, 8 ; sub rf59, rf19, rf8                         # 117 load src | 119 size
+    vfmin rf51, rf51, rf29 ; sub rf14, rf14, rf41                   # 121 min | 119 sub
+    vfmin rf32, rf32, rf14 ; sub rf13, rf19, rf29                   # 121 min | 119 size
+    vfmax rf20, rf20, rf14 ; sub rf52, rf19, rf14                   # 122 max | 119 size
+    vfmax rf21, rf49, rf29 ; mov rf49, rf21                         # 122 max | 129 select
+    vfmax rf53, rf27, rf53 ; mov rf50, rf49                         # 119 size | 129 select
+    shr rf53, rf53, rf6 ; mov rf0, rf3                              # 102 shrv | next trip
+    and rf53, rf53, rf40 ; mov rf55, rf30                           # 102 shrv | 129 select
+    vfmax rf59, rf8, rf59 ; sub rf53, rf1, rf53                     # 119 size | 102 sub
+    vfmax rf53, rf53, rf15 ; mov rf45, rf49                         # 102 limit | 129 select
+    vfmin rf53, rf27, rf53 ; sub rf27, rf19, rf53                   # 104 min | 104 sub
+    vfmax rf27, rf53, rf27 ; mov rf53, rf30                         # 104 parts10 | 129 select
+    shr rf27, rf59, rf6 ; add rf39, rf39, rf27                      # 102 shrv | 125 add
+    and rf27, rf27, rf40 ; mov rf59, rf49                           # 102 shrv | 129 select
+    vfmax rf27, rf29, rf13 ; sub rf13, rf1, rf27                    # 119 size | 102 sub
+    vfmax rf13, rf13, rf15                                          # 102 limit
+    vfmin rf13, rf8, rf13 ; sub rf8, rf19, rf13                     # 104 min | 104 sub
     vfmax rf8, rf13, rf8                                            # 104 parts10
-    shr rf8, rf58, rf9 ; add rf5, rf5, rf8 ; ldunifrf.rf9           # 117 p | 125 add | 126 rounded | uniform 0x0fff0fff
-    shl rf23, rf23, rf56                                            # 117 p
-    shl rf35, rf35, rf56 ; add rf23, rf40, rf23 ; ldunifrf.rf40     # 117 p | 60 pri | uniform 0x40004000
-    and rf35, rf23, rf39 ; add rf8, rf8, rf35 ; ldunifrf.rf56       # 117 p | 129 select | uniform 0x40ff40ff
-    and rf58, rf8, rf39 ; sub rf23, rf23, rf35                      # 117 p
-    shr rf23, rf23, 8 ; sub rf35, rf35, rf57                        # 117 p | 119 sub
-    vfmin rf44, rf55, rf35 ; sub rf23, rf23, rf44                   # 121 low | 119 sub
+    shr rf8, rf27, rf6 ; add rf25, rf25, rf8                        # 102 shrv | 125 add
+    and rf8, rf8, rf40                                              # 102 shrv
+    vfmax rf52, rf14, rf52 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
+    vfmax rf8, rf8, rf15                                            # 102 limit
+    vfmin rf29, rf29, rf8 ; sub rf8, rf19, rf8                      # 104 min | 104 sub
+    vfmax rf8, rf29, rf8 ; ldunifrf.rf29                            # 104 parts10 | 125 total | uniform 0x7ffd8000
+    shr rf8, rf52, rf6 ; add rf16, rf16, rf8 ; ldunifrf.rf52        # 102 shrv | 125 add | 60 pri | uniform 0x00010001
+    and rf8, rf8, rf40                                              # 102 shrv
+    shr rf44, rf44, rf10 ; sub rf8, rf1, rf8                        # 117 p | 102 sub
+    vfmax rf8, rf8, rf15                                            # 102 limit
+    vfmin rf14, rf14, rf8 ; sub rf8, rf19, rf8 ; ldunifrf.rf19      # 104 min | 104 sub | 126 add | uniform 0x01040107
+    vfmax rf8, rf14, rf8                                            # 104 parts10
+    shr rf8, rf58, rf10 ; add rf5, rf5, rf8 ; ldunifrf.rf10         # 117 p | 125 add | 126 rounded | uniform 0x0fff0fff
+    shl rf24, rf24, rf56                                            # 117 p
+    shl rf38, rf38, rf56 ; add rf24, rf44, rf24 ; ldunifrf.rf44     # 117 p | 60 pri | uniform 0x40004000
+    and rf38, rf24, rf40 ; add rf8, rf8, rf38 ; ldunifrf.rf56       # 117 p | 129 select | uniform 0x40ff40ff
+    and rf58, rf8, rf40 ; sub rf24, rf24, rf38                      # 117 p
+    shr rf24, rf24, 8 ; sub rf38, rf38, rf57                        # 117 p | 119 sub
+    vfmin rf24, rf35, rf38 ; sub rf23, rf24, rf23 ; ldunifrf.rf35   # 121 low | 119 sub | 61 sec | uniform 0x00000100
     vfmin rf7, rf7, rf23 ; sub rf8, rf8, rf58                       # 121 low | 117 p
-    vfmax rf7, rf15, rf23 ; add.ifb rf11, rf12, rf7                 # 122 high | 129 select
-    vfmax rf7, rf29, rf35 ; add.ifb rf50, rf12, rf7                 # 122 high | 129 select
-    shr rf8, rf8, 8 ; sub rf22, rf58, rf22                          # 117 p | 119 sub
-    vfmin rf37, rf37, rf22 ; sub rf8, rf8, rf38 ; ldunifrf.rf38     # 121 low | 119 sub | 130 clip | uniform 0xbfbfc000
-    vfmin rf43, rf43, rf8 ; add.ifb rf52, rf32, rf44                # 121 low | 129 select
-    vfmax rf17, rf17, rf8 ; add.ifb rf53, rf46, rf43                # 122 high | 129 select
-    vfmax rf17, rf20, rf22 ; add.ifb rf36, rf46, rf17               # 122 high | 129 select
-    add.ifb rf30, rf47, rf37 ; add.ifb rf59, rf32, rf7              # 129 select
-    add.ifb rf49, rf47, rf17 ; sub rf17, rf41, rf35                 # 129 select | 119 size
-    vfmax rf17, rf35, rf17 ; sub rf47, rf41, rf23 ; ldunifrf.rf7    # 119 size | 130 store dst | uniform value:dst_stride
-    shr rf17, rf17, rf6 ; sub rf32, rf41, rf22 ; ldunifrf.rf37      # 102 shrv | 119 size | uniform value:items
-    and rf17, rf17, rf39 ; sub rf20, rf41, rf8 ; ldunifrf.rf46      # 102 shrv | 119 size | uniform value:records
-    vfmax rf47, rf23, rf47 ; sub rf17, rf1, rf17                    # 119 size | 102 sub
-    vfmax rf17, rf17, rf28 ; sub rf37, rf37, 1                      # 102 limit
-    vfmin rf35, rf35, rf17 ; sub rf17, rf41, rf17                   # 104 min | 104 sub
-    vfmax rf17, rf35, rf17                                          # 104 part
-    shr rf17, rf47, rf6 ; add rf33, rf33, rf17                      # 102 shrv | 125 total
-    and rf17, rf17, rf39 ; add rf47, rf33, rf27                     # 102 shrv | 125 total
-    vfmax rf32, rf22, rf32 ; sub rf17, rf1, rf17                    # 119 size | 102 sub
-    vfmax rf17, rf17, rf28 ; add rf33, rf33, rf26                   # 102 limit | 126 add
-    vfmin rf23, rf23, rf17 ; sub rf17, rf41, rf17                   # 104 min | 104 sub
-    vfmax rf17, rf23, rf17                                          # 104 part
-    shr rf17, rf32, rf6 ; add rf21, rf21, rf17                      # 102 shrv | 125 total
-    and rf17, rf17, rf39 ; add rf32, rf21, rf27                     # 102 shrv | 125 total
-    vfmax rf20, rf8, rf20 ; sub rf17, rf1, rf17                     # 119 size | 102 sub
-    vfmax rf17, rf17, rf28 ; add rf21, rf21, rf26                   # 102 limit | 126 add
-    vfmin rf22, rf22, rf17 ; sub rf17, rf41, rf17                   # 104 min | 104 sub
-    vfmax rf17, rf22, rf17                                          # 104 part
-    shr rf6, rf20, rf6 ; add rf17, rf18, rf17                       # 102 shrv | 125 total
-    and rf6, rf6, rf39 ; add rf39, rf17, rf27                       # 102 shrv | 125 total
-    shr rf6, rf47, 15 ; sub rf1, rf1, rf6                           # 126 shr | 102 sub
-    vfmax rf1, rf1, rf28 ; add rf17, rf17, rf26                     # 102 limit | 126 add
-    vfmin rf8, rf8, rf1 ; sub rf1, rf41, rf1                        # 104 min | 104 sub
+    vfmax rf7, rf17, rf23 ; add.ifb rf11, rf12, rf7                 # 122 high | 129 select
+    vfmax rf7, rf42, rf38 ; add.ifb rf50, rf12, rf7                 # 122 high | 129 select
+    shr rf8, rf8, 8 ; sub rf37, rf58, rf37                          # 117 p | 119 sub
+    vfmin rf41, rf51, rf37 ; sub rf8, rf8, rf41 ; ldunifrf.rf51     # 121 low | 119 sub | 130 clip | uniform 0xbfbfc000
+    vfmin rf24, rf32, rf8 ; add.ifb rf53, rf33, rf24                # 121 low | 129 select
+    vfmax rf20, rf20, rf8 ; add.ifb rf55, rf18, rf24                # 122 high | 129 select
+    vfmax rf18, rf21, rf37 ; add.ifb rf45, rf18, rf20               # 122 high | 129 select
+    add.ifb rf30, rf43, rf41 ; add.ifb rf59, rf33, rf7              # 129 select
+    add.ifb rf49, rf43, rf18 ; sub rf18, rf31, rf38                 # 129 select | 119 size
+    vfmax rf18, rf38, rf18 ; sub rf43, rf31, rf23 ; ldunifrf.rf7    # 119 size | 130 store dst | uniform value:dst_stride
+    shr rf18, rf18, rf6 ; sub rf33, rf31, rf37 ; ldunifrf.rf41      # 102 shrv | 119 size | uniform value:items
+    and rf18, rf18, rf40 ; sub rf20, rf31, rf8 ; ldunifrf.rf21      # 102 shrv | 119 size | uniform value:records
+    vfmax rf43, rf23, rf43 ; sub rf18, rf1, rf18                    # 119 size | 102 sub
+    vfmax rf18, rf18, rf28 ; sub rf41, rf41, 1                      # 102 limit
+    vfmin rf38, rf38, rf18 ; sub rf18, rf31, rf18                   # 104 min | 104 sub
+    vfmax rf18, rf38, rf18                                          # 104 part
+    shr rf18, rf43, rf6 ; add rf39, rf39, rf18                      # 102 shrv | 125 total
+    and rf18, rf18, rf40 ; add rf43, rf39, rf29                     # 102 shrv | 125 total
+    vfmax rf33, rf37, rf33 ; sub rf18, rf1, rf18                    # 119 size | 102 sub
+    vfmax rf18, rf18, rf28 ; add rf39, rf39, rf19                   # 102 limit | 126 add
+    vfmin rf23, rf23, rf18 ; sub rf18, rf31, rf18                   # 104 min | 104 sub
+    vfmax rf18, rf23, rf18                                          # 104 part
+    shr rf18, rf33, rf6 ; add rf25, rf25, rf18                      # 102 shrv | 125 total
+    and rf18, rf18, rf40 ; add rf33, rf25, rf29                     # 102 shrv | 125 total
+    vfmax rf20, rf8, rf20 ; sub rf18, rf1, rf18                     # 119 size | 102 sub
+    vfmax rf18, rf18, rf28 ; add rf25, rf25, rf19                   # 102 limit | 126 add
+    vfmin rf37, rf37, rf18 ; sub rf18, rf31, rf18                   # 104 min | 104 sub
+    vfmax rf18, rf37, rf18                                          # 104 part
+    shr rf6, rf20, rf6 ; add rf16, rf16, rf18                       # 102 shrv | 125 total
+    and rf6, rf6, rf40 ; add rf40, rf16, rf29                       # 102 shrv | 125 total
+    shr rf6, rf43, 15 ; sub rf1, rf1, rf6                           # 126 shr | 102 sub
+    vfmax rf1, rf1, rf28 ; add rf16, rf16, rf19                     # 102 limit | 126 add
+    vfmin rf8, rf8, rf1 ; sub rf1, rf31, rf1                        # 104 min | 104 sub
     vfmax rf1, rf8, rf1                                             # 104 part
-    and rf5, rf6, rf62 ; add rf1, rf5, rf1                          # 126 shr | 125 total
-    shr rf27, rf32, 15 ; add rf32, rf1, rf27                        # 126 shr | 125 total
-    and rf5, rf27, rf62 ; add rf27, rf33, rf5                       # 126 shr | 126 add
-    shr rf5, rf39, 15 ; add rf21, rf21, rf5                         # 126 shr | 126 add
-    and rf1, rf5, rf62 ; add rf5, rf1, rf26                         # 126 shr | 126 add
-    shr rf1, rf32, 15 ; add rf17, rf17, rf1                         # 126 shr | 126 add
-    and rf1, rf1, rf62                                              # 126 shr
-    shr rf1, rf27, 4 ; add rf5, rf5, rf1                            # 126 rounded | 126 add
-    shr rf21, rf21, 4                                               # 126 rounded
-    shr rf17, rf17, 4                                               # 126 rounded
+    and rf5, rf6, rf52 ; add rf1, rf5, rf1                          # 126 shr | 125 total
+    shr rf29, rf33, 15 ; add rf33, rf1, rf29                        # 126 shr | 125 total
+    and rf5, rf29, rf52 ; add rf29, rf39, rf5                       # 126 shr | 126 add
+    shr rf5, rf40, 15 ; add rf25, rf25, rf5                         # 126 shr | 126 add
+    and rf1, rf5, rf52 ; add rf5, rf1, rf19                         # 126 shr | 126 add
+    shr rf1, rf33, 15 ; add rf16, rf16, rf1                         # 126 shr | 126 add
+    and rf1, rf1, rf52                                              # 126 shr
+    shr rf1, rf29, 4 ; add rf5, rf5, rf1                            # 126 rounded | 126 add
+    shr rf25, rf25, 4                                               # 126 rounded
+    shr rf16, rf16, 4                                               # 126 rounded
     shr rf5, rf5, 4                                                 # 126 rounded
-    and rf1, rf1, rf9                                               # 126 rounded
-    and rf2, rf21, rf9 ; add rf1, rf2, rf1                          # 126 rounded | 129 add
-    vfmax rf1, rf1, rf52 ; add rf2, rf42, rf2                       # 129 max | 129 add
+    and rf1, rf1, rf10                                              # 126 rounded
+    and rf2, rf25, rf10 ; add rf1, rf2, rf1                         # 126 rounded | 129 add
+    vfmax rf1, rf1, rf53 ; add rf2, rf47, rf2                       # 129 max | 129 add
     vfmin rf1, rf1, rf59                                            # 129 limited
     vfmax rf2, rf2, rf11                                            # 129 max
     vfmin rf2, rf2, rf50                                            # 129 limited
-    and rf17, rf17, rf9                                             # 126 rounded
-    and rf9, rf5, rf9 ; add rf5, rf19, rf17                         # 126 rounded | 129 add
-    vfmax rf5, rf5, rf30 ; add rf9, rf10, rf9                       # 129 max | 129 add
+    and rf16, rf16, rf10                                            # 126 rounded
+    and rf9, rf5, rf10 ; add rf5, rf9, rf16                         # 126 rounded | 129 add
+    vfmax rf5, rf5, rf30 ; add rf9, rf22, rf9                       # 129 max | 129 add
     vfmin rf5, rf5, rf49                                            # 129 limited
-    vfmax rf9, rf9, rf53                                            # 129 max
-    vfmin rf9, rf9, rf36                                            # 129 limited
-    vfmax rf1, rf1, rf40                                            # 130 clip
-    vfmax rf2, rf2, rf40                                            # 130 clip
-    vfmax rf5, rf5, rf40                                            # 130 clip
-    vfmax rf9, rf9, rf40                                            # 130 clip
+    vfmax rf9, rf9, rf55                                            # 129 max
+    vfmin rf9, rf9, rf45                                            # 129 limited
+    vfmax rf1, rf1, rf44                                            # 130 clip
+    vfmax rf2, rf2, rf44                                            # 130 clip
+    vfmax rf5, rf5, rf44                                            # 130 clip
+    vfmax rf9, rf9, rf44                                            # 130 clip
     vfmin rf1, rf1, rf56                                            # 130 clip
     vfmin rf2, rf2, rf56                                            # 130 clip
-    shl rf2, rf2, 8                                                 # 130 clip
-    vfmin rf2, rf5, rf56 ; add rf1, rf1, rf2                        # 130 clip
-    vfmin rf9, rf9, rf56                                            # 130 clip
-    shl rf9, rf9, 8                                                 # 130 clip
-    shl rf9, rf37, 4 ; add rf2, rf2, rf9                            # 130 clip
-    add tmud, rf1, rf38 ; add rf1, rf46, rf9                        # 130 store dst
-    add tmud, rf2, rf38 ; sub.pushc -, rf1, rf3                     # 130 store dst | whether there is a batch more
-    nop ; add.ifnb tmuau, rf4, rf7                                  # 130 store dst | uniform 0xfffffffa (vec2)
+    vfmin rf5, rf5, rf56 ; umul24 rf2, rf2, rf35                    # 130 clip
+    vfmin rf2, rf9, rf56 ; add rf1, rf1, rf2                        # 130 clip
+    shl rf35, rf41, 4 ; umul24 rf2, rf2, rf35                       # 130 clip
+    add rf1, rf5, rf2 ; add tmud, rf1, rf51                         # 130 clip | 130 store dst
+    add tmud, rf1, rf51 ; add rf1, rf21, rf35                       # 130 store dst
+    add.ifna tmuau, rf4, rf7 ; sub.pushc -, rf1, rf3                # 130 store dst | whether there is a batch more | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

@@ -5,12 +5,12 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inside (15 <= edges <= 15)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 075bcf71b3ba8434
+# input hash 5a83d0dc6499920a
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 418 instructions a trip, 418 an item; 403 at least for all it does.
-# 64 of the 64 registers that 2 threads a QPU leave each.
+# 419 instructions a trip, 419 an item; 399 at least for all it does.
+# 60 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 63 load 71 words, 4 store 4.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
 #
@@ -27,27 +27,27 @@
 .uniform 0x000000ff
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00010000
 .uniform 0x00000100
+.uniform 0x01000000
 .uniform 0x00000000  # address of the table log2
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # address of the table next
+.uniform 0x00010000
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of the table next
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000100
 .uniform 0x01000000
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of the table next
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x00000000  # address of the table next
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x00010000
-.uniform 0x00000100
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of the table log2
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -106,445 +106,446 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shl rf0, rf0, 4
     and rf2, rf3, 1                                                 # 106 stage
-    shr rf6, rf3, 1                                                 # 106 stage
-    shl rf9, rf2, 2                                                 # 117 load src
+    shr rf9, rf3, 1                                                 # 106 stage
+    shl rf8, rf2, 2                                                 # 117 load src
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 damping
     shl rf1, rf1, 4
     nop ; ldunifrf.rf2                                              # uniform value:records
     add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 117 load src | uniform value:src
-    umin tmuau, rf2, rf0 ; add rf1, rf1, rf9 ; thrsw                # the item's record | 117 load src | uniform 0xfffffffb (vec3)
+    umin tmuau, rf2, rf0 ; add rf1, rf1, rf8 ; thrsw                # the item's record | 117 load src | uniform 0xfffffffb (vec3)
     nop ; ldunifrf.rf14                                             # 117 load src | uniform value:src_stride
-    nop ; smul24 rf4, rf6, rf14 ; ldunifrf.rf3                      # 117 load src | uniform value:threads
+    nop ; smul24 rf4, rf9, rf14 ; ldunifrf.rf3                      # 117 load src | uniform value:threads
     shl rf1, rf3, 4 ; add rf15, rf1, rf4                            # 117 load src
     nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
     nop ; ldtmu.rf5                                                 # the item's record
     nop ; add rf16, rf15, rf5 ; ldtmu.rf5                           # 117 load src | the item's record
-    nop ; ldunifrf.rf7                                              # 60 pri | uniform 0x000000ff
-    and rf8, rf5, rf7 ; mov rf18, rf7 ; ldunifrf.rf10               # 60 pri | 129 select | 130 store dst | uniform value:dst
-    shl rf9, rf8, 2 ; add rf10, rf10, rf9                           # 97 table | 130 store dst
-    nop ; ldunifrf.rf11                                             # 130 store dst | uniform value:dst_stride
-    nop ; smul24 rf12, rf6, rf11 ; ldunifrf.rf6                     # 130 store dst | 62 damping | uniform 0x00010000
-    mov rf11, 3 ; v8dot rf6, rf5, rf6                               # 111 select | 62 damping
-    mov rf21, rf11 ; mov rf22, rf11 ; ldunifrf.rf13                 # 111 select | 61 sec | uniform 0x00000100
-    add rf19, rf10, rf12 ; v8dot rf10, rf5, rf13 ; ldunifrf.rf20    # 130 store dst | 61 sec | 97 table | uniform table:log2
+    nop ; ldunifrf.rf6                                              # 60 pri | uniform 0x000000ff
+    and rf7, rf5, rf6 ; mov rf18, rf6 ; ldunifrf.rf10               # 60 pri | 129 select | 130 store dst | uniform value:dst
+    shl rf8, rf7, 2 ; add rf11, rf10, rf8                           # 97 table | 130 store dst
+    nop ; ldunifrf.rf10                                             # 130 store dst | uniform value:dst_stride
+    mov rf10, 3 ; smul24 rf9, rf9, rf10                             # 111 select | 130 store dst
+    mov rf21, rf10 ; mov rf22, rf10 ; ldunifrf.rf12                 # 111 select | 61 sec | uniform 0x00000100
+    add rf19, rf11, rf9 ; v8dot rf9, rf5, rf12 ; ldunifrf.rf11      # 130 store dst | 61 sec | 63 dir | uniform 0x01000000
+    nop ; v8dot rf11, rf5, rf11 ; ldunifrf.rf20                     # 63 dir | 97 table | uniform table:log2
     nop ; ldunifrf.rf12                                             # 117 table | uniform table:dy
     nop ; ldunifrf.rf13                                             # 117 table | uniform table:dx
-    nop ; mov rf17, 0                                               # 126 select
+    nop ; mov rf17, 0                                               # 129 select
 loop:
-    shl rf9, rf10, 2 ; add tmua, rf20, rf9                          # 98 table | 97 table
-    add tmua, rf20, rf9 ; mov rf23, rf17 ; thrsw ; ldunifrf.rf9     # 98 table | 126 select | 63 dir | uniform 0x01000000
-    shr rf5, rf5, -8 ; mov rf9, rf17                                # 63 dir | 129 select
-    shl rf20, rf5, 3 ; mov rf24, rf18                               # 117 table | 129 select
-    add tmuau, rf12, rf20 ; add rf25, rf19, rf4 ; thrsw ; ldtmu.rf4 # 117 table | 130 store dst | 97 table | uniform 0xfffffffa (vec2)
-    asr rf20, rf8, 1 ; add tmuau, rf13, rf20                        # 99 shr | 117 table | uniform 0xfffffffa (vec2)
-    add rf26, rf5, 2 ; add rf20, rf20, rf20                         # 113 add | 99 mul
-    shl rf20, rf26, 2 ; sub.pushc -, rf20, rf8                      # 113 beside0 | 111 select
-    sub rf4, rf6, rf4 ; mov rf27, rf17 ; thrsw ; ldtmu.rf26         # 97 sub | 126 select | 98 table
-    max rf4, rf4, 0 ; sub rf6, rf6, rf26                            # 97 pri_shift | 98 sub
-    mov rf28, rf17 ; mov rf29, rf18 ; ldunifrf.rf26                 # 129 select | 113 beside0 | uniform table:next
-    mov rf31, rf17 ; mov rf32, rf17 ; ldtmu.rf30                    # 126 select | 129 select | 117 table
-    mov rf35, rf18 ; smul24 rf34, rf30, rf14 ; ldtmu.rf33           # 129 select | 117 load src | 117 table
-    mov rf38, rf17 ; smul24 rf37, rf33, rf14 ; ldtmu.rf36           # 126 select | 117 load src | 117 table
-    add rf30, rf34, rf36 ; smul24 rf34, rf30, -1                    # 117 load src | 117 mul
-    add rf30, rf16, rf30 ; smul24 rf36, rf36, -1                    # 117 load src | 117 mul
-    mov tmuau, rf30 ; smul24 rf39, rf34, rf14 ; ldtmu.rf34          # 117 load src | 117 table | uniform 0xfffffffd (u8)
-    mov tmuau, rf16 ; add rf36, rf39, rf36 ; thrsw                  # 107 px | 117 load src | uniform 0xfffffffd (u8)
-    add rf36, rf16, rf36 ; add rf37, rf37, rf34 ; ldunifrf.rf39     # 117 load src | 113 beside0 | uniform table:next
-    mov tmuau, rf36 ; smul24 rf33, rf33, -1                         # 117 load src | 117 mul | uniform 0xfffffffd (u8)
-    add rf37, rf16, rf37 ; smul24 rf40, rf33, rf14 ; thrsw ; ldtmu.rf33 # 117 load src
-    mov tmuau, rf37 ; smul24 rf34, rf34, -1                         # 117 load src | 117 mul | uniform 0xfffffffd (u8)
-    and rf40, rf33, rf7 ; add rf41, rf40, rf34 ; ldtmu.rf34         # 122 wrap | 117 load src | 107 px
-    add rf43, rf16, rf41 ; sub rf41, rf34, rf33 ; thrsw ; ldtmu.rf42 # 117 load src | 119 size
-    max rf6, rf6, 0 ; mov tmuau, rf43                               # 98 shift | 117 load src | uniform 0xfffffffd (u8)
-    add tmua, rf26, rf20 ; mov.ifna rf21, 4                         # 113 beside0 | 111 select
-    min rf20, rf34, rf33 ; sub rf26, rf34, rf42 ; thrsw ; ldtmu.rf44 # 121 min | 119 size | 117 load src
-    mov.ifna rf22, 2 ; sub rf45, rf34, rf44                         # 111 select | 119 size
-    max rf5, rf34, rf40 ; add rf40, rf5, 6                          # 122 max | 113 add
-    shl rf40, rf40, 2 ; sub.pushc rf33, rf33, rf34                  # 113 way | 104 select
-    max rf33, rf33, rf41 ; mov rf46, rf17 ; thrsw ; ldtmu.rf41      # 119 size | 129 select | 117 load src
-    asr rf47, rf33, rf4 ; sub rf48, rf34, rf41 ; ldunifrf.rf49      # 102 shrv | 119 size | 62 damping | uniform 0x00010000
-    min rf47, rf20, rf42 ; sub rf20, rf8, rf47 ; ldunifrf.rf50      # 121 min | 102 sub | 61 sec | uniform 0x00000100
-    max rf20, rf20, 0 ; sub.pushc rf51, rf42, rf34                  # 102 limit | 104 select
-    max rf26, rf51, rf26 ; mov rf52, rf18 ; ldtmu.rf51              # 119 size | 129 select | 113 beside0
-    shl rf51, rf51, 3                                               # 117 table
-    asr rf53, rf26, rf4 ; add tmuau, rf12, rf51                     # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
-    min rf20, rf33, rf20 ; add tmuau, rf13, rf51 ; thrsw            # 103 amount | 117 table | uniform 0xfffffffa (vec2)
-    sub rf53, rf8, rf53 ; sub.ifb rf20, 0, rf20                     # 102 sub | 104 select
-    max rf20, rf53, 0 ; smul24 rf53, rf20, rf21                     # 102 limit | 120 parts0
-    min rf26, rf26, rf20 ; ldtmu.rf20                               # 103 amount | 117 table
-    and rf42, rf42, rf7 ; smul24 rf51, rf20, rf14 ; ldtmu.rf33      # 122 wrap | 117 load src | 117 table
-    max rf5, rf5, rf42 ; smul24 rf54, rf33, rf14 ; ldtmu.rf42       # 122 max | 117 load src | 117 table
-    add rf20, rf51, rf42 ; smul24 rf51, rf20, -1                    # 117 load src | 117 mul
-    add rf42, rf16, rf20 ; smul24 rf20, rf42, -1                    # 117 load src | 117 mul
-    mov tmuau, rf42 ; smul24 rf55, rf51, rf14 ; thrsw ; ldtmu.rf51  # 117 load src | 117 table | uniform 0xfffffffd (u8)
-    add rf54, rf55, rf20 ; add rf55, rf54, rf51 ; ldunifrf.rf20     # 117 load src | 97 table | uniform table:log2
-    add rf33, rf16, rf54 ; smul24 rf54, rf33, -1                    # 117 load src | 117 mul
-    mov tmuau, rf33 ; add rf56, rf16, rf55 ; thrsw ; ldtmu.rf55     # 117 load src | uniform 0xfffffffd (u8)
-    mov tmuau, rf56 ; smul24 rf51, rf51, -1                         # 117 load src | 117 mul | uniform 0xfffffffd (u8)
-    sub.ifa rf26, 0, rf26 ; smul24 rf54, rf54, rf14                 # 104 select | 117 load src
-    min rf47, rf47, rf44 ; add rf54, rf54, rf51 ; thrsw ; ldtmu.rf51 # 121 min | 117 load src
-    and rf54, rf44, rf7 ; add rf57, rf16, rf54                      # 122 wrap | 117 load src
-    max rf5, rf5, rf54 ; mov tmuau, rf57                            # 122 max | 117 load src | uniform 0xfffffffd (u8)
-    sub.pushc rf39, rf44, rf34 ; add tmua, rf39, rf40               # 104 select | 113 way
-    max rf39, rf39, rf45 ; sub rf45, rf34, rf55 ; thrsw ; ldtmu.rf40 # 119 size | 117 load src
-    asr rf44, rf39, rf4 ; sub rf54, rf34, rf51                      # 102 shrv | 119 size
-    min rf47, rf47, rf41 ; sub rf44, rf8, rf44                      # 121 min | 102 sub
-    max rf44, rf44, 0 ; sub.pushc rf58, rf41, rf34                  # 102 limit | 104 select
-    max rf48, rf58, rf48 ; sub rf58, rf34, rf40 ; thrsw ; ldtmu.rf59 # 119 size | 117 load src
-    asr rf60, rf48, rf4 ; sub rf61, rf34, rf59                      # 102 shrv | 119 size
-    min rf39, rf39, rf44 ; sub rf44, rf8, rf60                      # 103 amount | 102 sub
-    max rf44, rf44, 0 ; smul24 rf26, rf26, rf21                     # 102 limit | 120 parts1
-    min rf26, rf48, rf44 ; add rf48, rf53, rf26 ; ldtmu.rf44        # 103 amount | 125 add | 113 way
-    shl rf44, rf44, 3                                               # 117 table
-    and rf41, rf41, rf7 ; sub.ifb rf39, 0, rf39                     # 122 wrap | 104 select
-    sub.pushc rf53, rf55, rf34 ; add tmuau, rf12, rf44              # 104 select | 117 table | uniform 0xfffffffa (vec2)
-    max rf45, rf53, rf45 ; sub.ifb rf26, 0, rf26                    # 119 size | 104 select
-    asr rf53, rf45, rf6 ; sub.pushc rf60, rf51, rf34                # 102 shrv | 104 select
-    max rf44, rf60, rf54 ; add tmuau, rf13, rf44 ; thrsw            # 119 size | 117 table | uniform 0xfffffffa (vec2)
-    asr rf54, rf44, rf6 ; sub rf53, rf10, rf53                      # 102 shrv | 102 sub
-    max rf53, rf53, 0 ; sub rf54, rf10, rf54                        # 102 limit | 102 sub
-    min rf45, rf45, rf53 ; smul24 rf39, rf39, rf22 ; ldtmu.rf53     # 103 amount | 120 parts2 | 117 table
-    max rf54, rf54, 0 ; smul24 rf60, rf53, rf14                     # 102 limit | 117 load src
-    min rf44, rf44, rf54 ; smul24 rf26, rf26, rf22 ; ldtmu.rf54     # 103 amount | 120 parts3 | 117 table
-    max rf5, rf5, rf41 ; smul24 rf62, rf54, rf14 ; ldtmu.rf41       # 122 max | 117 load src | 117 table
-    min rf47, rf47, rf55 ; sub.ifb rf45, 0, rf45                    # 121 min | 104 select
-    and rf55, rf55, rf7 ; sub.pushc rf63, rf40, rf34                # 122 wrap | 104 parts6
-    max rf58, rf63, rf58 ; add rf63, rf60, rf41 ; ldtmu.rf60        # 119 size | 117 load src | 117 table
-    max rf5, rf5, rf55 ; smul24 rf53, rf53, -1                      # 122 max | 117 mul
-    asr rf55, rf58, rf6 ; sub.ifb rf44, 0, rf44                     # 102 shrv | 104 select
-    min rf47, rf47, rf51 ; add rf63, rf16, rf63                     # 121 min | 117 load src
-    and rf41, rf51, rf7 ; smul24 rf51, rf41, -1                     # 122 wrap | 117 mul
-    max rf5, rf5, rf41 ; sub.pushc rf41, rf59, rf34                 # 122 max | 104 parts7
-    max rf41, rf41, rf61 ; smul24 rf53, rf53, rf14                  # 119 size | 117 load src
-    asr rf61, rf41, rf6 ; mov tmuau, rf63 ; thrsw                   # 102 shrv | 117 load src | uniform 0xfffffffd (u8)
-    min rf47, rf47, rf40 ; add rf51, rf53, rf51                     # 121 min | 117 load src
-    and rf55, rf40, rf7 ; sub rf40, rf10, rf55                      # 122 wrap | 102 sub
-    max rf40, rf40, 0 ; add rf51, rf16, rf51                        # 102 limit | 117 load src
-    min rf40, rf58, rf40 ; sub rf58, rf10, rf61 ; ldtmu.rf61        # 103 amount | 102 sub | 117 load src
-    max rf58, rf58, 0 ; mov tmuau, rf51                             # 102 limit | 117 load src | uniform 0xfffffffd (u8)
-    min rf41, rf41, rf58 ; sub rf58, rf34, rf61 ; thrsw             # 103 amount | 119 size
-    max rf5, rf5, rf55 ; sub.ifb rf40, 0, rf40                      # 122 max | 104 parts6
-    min rf47, rf47, rf59 ; add rf62, rf62, rf60                     # 121 min | 117 load src
-    and rf59, rf59, rf7 ; sub.pushc rf55, rf61, rf34                # 122 wrap | 104 select
-    max rf55, rf55, rf58 ; add rf62, rf16, rf62 ; ldtmu.rf58        # 119 size | 117 load src
-    asr rf54, rf55, rf6 ; smul24 rf53, rf54, -1                     # 102 shrv | 117 mul
-    max rf5, rf5, rf59 ; sub.ifb rf41, 0, rf41                      # 122 max | 104 parts7
-    min rf47, rf47, rf61 ; sub.pushc rf59, rf58, rf34               # 121 min | 104 select
-    and rf60, rf61, rf7 ; smul24 rf61, rf60, -1                     # 122 wrap | 117 mul
-    max rf5, rf5, rf60 ; sub rf60, rf34, rf58                       # 122 max | 119 size
-    max rf53, rf59, rf60 ; smul24 rf59, rf53, rf14                  # 119 size | 117 p
-    asr rf60, rf53, rf6 ; mov tmuau, rf62 ; thrsw                   # 102 shrv | 117 load src | uniform 0xfffffffd (u8)
-    min rf47, rf47, rf58 ; add rf59, rf59, rf61                     # 121 min | 117 p
-    and rf58, rf58, rf7 ; sub rf54, rf10, rf54                      # 122 wrap | 102 sub
-    max rf54, rf54, 0 ; add rf59, rf16, rf59                        # 102 limit | 117 p
-    min rf54, rf55, rf54 ; sub rf55, rf10, rf60 ; ldtmu.rf60        # 103 amount | 102 sub | 117 load src
-    max rf55, rf55, 0 ; mov tmuau, rf59                             # 102 limit | 117 p | uniform 0xfffffffd (u8)
-    min rf39, rf53, rf55 ; add rf48, rf48, rf39 ; thrsw             # 103 amount | 125 add
-    max rf5, rf5, rf58 ; sub.ifb rf54, 0, rf54                      # 122 max | 104 select
-    min rf47, rf47, rf60 ; add rf45, rf45, rf45                     # 121 min | 120 parts4
-    and rf53, rf60, rf7 ; sub.pushc rf58, rf60, rf34                # 122 wrap | 104 parts10
-    max rf53, rf5, rf53 ; sub rf5, rf34, rf60 ; ldtmu.rf60          # 122 max | 119 size | 117 p
-    max rf5, rf58, rf5 ; add rf26, rf48, rf26                       # 119 size | 125 add
-    asr rf48, rf5, rf6 ; sub.ifb rf39, 0, rf39                      # 102 shrv | 104 select
-    and rf58, rf60, rf7 ; add rf44, rf44, rf44                      # 122 wrap | 120 parts5
-    sub.pushc rf55, rf60, rf34 ; sub rf61, rf34, rf60               # 104 part | 119 size
-    max rf26, rf55, rf61 ; add rf45, rf26, rf45                     # 119 size | 125 add
-    asr rf44, rf26, rf6 ; add rf45, rf45, rf44                      # 102 shrv | 125 add
-    sub rf40, rf10, rf48 ; add rf45, rf45, rf40                     # 102 sub | 125 add
-    max rf54, rf40, 0 ; add rf40, rf54, rf54                        # 102 limit | 120 parts8
-    min rf5, rf5, rf54 ; sub rf44, rf10, rf44                       # 103 amount | 102 sub
-    max rf41, rf44, 0 ; add rf44, rf45, rf41                        # 102 limit | 125 add
-    min rf39, rf26, rf41 ; add rf26, rf39, rf39                     # 103 amount | 120 parts9
-    add rf40, rf44, rf40 ; sub.ifb rf5, 0, rf5                      # 125 add | 104 parts10
-    add rf26, rf40, rf26 ; sub.ifa rf39, 0, rf39                    # 125 add | 104 part
-    add rf5, rf26, rf5 ; sub tmuau, rf30, -1                        # 125 add | 117 load src | uniform 0xfffffffd (u8)
-    add rf5, rf5, rf39 ; sub tmuau, rf16, -1                        # 125 total | 107 px | uniform 0xfffffffd (u8)
-    nop ; sub.pushn -, rf5, 0                                       # 126 select
-    nop ; add rf5, rf5, 8                                           # 126 add
-    nop ; mov.ifa rf23, 1                                           # 126 select
-    sub rf5, rf5, rf23 ; sub.pushc -, 0, rf8                        # 126 sub | 129 select
-    asr rf5, rf5, 4                                                 # 126 rounded
-    sub.andc -, 0, rf10 ; add rf5, rf34, rf5                        # 129 select | 129 add
-    min.ifa rf9, rf47, rf60 ; thrsw                                 # 129 select
-    max rf5, rf5, rf9 ; sub tmuau, rf36, -1                         # 129 max | 117 load src | uniform 0xfffffffd (u8)
-    max.ifa rf24, rf53, rf58 ; sub tmuau, rf37, -1                  # 129 select | 117 load src | uniform 0xfffffffd (u8)
-    vfla rf53 ; sub.pushc -, rf0, rf2                               # 129 select | 130 store dst
-    tmuwt - ; thrsw ; ldtmu.rf58                                    # the last trip's stores | 117 load src
-    and rf47, rf58, rf7 ; ldtmu.rf9                                 # 122 wrap | 107 px
-    sub rf60, rf9, rf58 ; sub tmuau, rf43, -1                       # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    min tmud, rf5, rf24 ; sub.pushc rf5, rf58, rf9                  # 130 store dst | 104 select
-    max rf5, rf5, rf60 ; ldtmu.rf60                                 # 119 size | 117 load src
-    asr rf24, rf5, rf4 ; mov.ifnb tmuau, rf25 ; thrsw               # 102 shrv | 130 store dst | uniform 0xfffffffd (u8)
-    sub rf34, rf9, rf60 ; sub rf24, rf8, rf24                       # 119 size | 102 sub
-    max rf24, rf24, 0                                               # 102 limit
-    min rf5, rf5, rf24 ; sub.pushc rf24, rf60, rf9                  # 103 amount | 104 select
-    max rf24, rf24, rf34 ; thrsw ; ldtmu.rf34                       # 119 size | 117 load src
-    asr rf23, rf24, rf4 ; sub.ifb rf5, 0, rf5                       # 102 shrv | 104 select
-    sub rf23, rf8, rf23 ; sub rf39, rf9, rf34                       # 102 sub | 119 size
-    max rf23, rf23, 0 ; sub.pushc rf26, rf34, rf9                   # 102 limit | 104 select
-    min rf23, rf24, rf23 ; smul24 rf5, rf5, rf21 ; ldtmu.rf24       # 103 amount | 120 parts0 | 117 load src
-    max rf26, rf26, rf39 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 select
-    asr rf39, rf26, rf4 ; sub.pushc rf40, rf24, rf9                 # 102 shrv | 104 select
-    sub rf44, rf9, rf24 ; sub tmuau, rf42, -1                       # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    max rf40, rf40, rf44 ; sub rf39, rf8, rf39 ; thrsw              # 119 size | 102 sub
-    asr rf44, rf40, rf4 ; sub tmuau, rf33, -1                       # 102 shrv | 117 load src | uniform 0xfffffffd (u8)
-    max rf39, rf39, 0 ; sub rf44, rf8, rf44                         # 102 limit | 102 sub
-    min rf26, rf26, rf39 ; smul24 rf23, rf23, rf21 ; thrsw ; ldtmu.rf39 # 103 amount | 120 parts1 | 117 load src
-    max rf44, rf44, 0 ; sub rf41, rf9, rf39                         # 102 limit | 119 size
-    min rf40, rf40, rf44 ; sub.ifb rf26, 0, rf26                    # 103 amount | 104 select
-    min rf58, rf9, rf58 ; sub.pushc rf44, rf39, rf9                 # 121 min | 104 select
-    max rf41, rf44, rf41 ; smul24 rf26, rf26, rf22 ; ldtmu.rf44     # 119 size | 120 parts2 | 117 load src
-    asr rf45, rf41, rf6 ; sub.ifb rf40, 0, rf40                     # 102 shrv | 104 select
-    max rf47, rf9, rf47 ; sub.pushc rf54, rf44, rf9                 # 122 max | 104 select
-    min rf58, rf58, rf60 ; sub rf48, rf9, rf44                      # 121 min | 119 size
-    max rf48, rf54, rf48 ; sub tmuau, rf56, -1                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf54, rf48, rf6 ; sub rf45, rf10, rf45 ; thrsw              # 102 shrv | 102 sub
-    max rf45, rf45, 0 ; sub rf54, rf10, rf54                        # 102 limit | 102 sub
-    min rf41, rf41, rf45 ; sub tmuau, rf57, -1                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
-    max rf5, rf54, 0 ; add rf23, rf5, rf23                          # 102 limit | 125 add
-    min rf40, rf48, rf5 ; smul24 rf5, rf40, rf22 ; thrsw ; ldtmu.rf48 # 103 amount | 120 parts3 | 117 load src
-    and rf60, rf60, rf7 ; sub.ifb rf41, 0, rf41                     # 122 wrap | 104 select
-    max rf47, rf47, rf60 ; sub rf60, rf9, rf48                      # 122 max | 119 size
-    min rf58, rf58, rf34 ; sub.pushc rf54, rf48, rf9                # 121 min | 104 parts6
-    max rf23, rf54, rf60 ; add rf54, rf23, rf26 ; ldtmu.rf26        # 119 size | 125 add | 117 load src
-    asr rf60, rf23, rf6 ; sub.ifb rf40, 0, rf40                     # 102 shrv | 104 select
-    and rf34, rf34, rf7 ; sub.pushc rf45, rf26, rf9                 # 122 wrap | 104 parts7
-    max rf34, rf47, rf34 ; sub rf47, rf9, rf26                      # 122 max | 119 size
-    max rf45, rf45, rf47 ; sub tmuau, rf63, -1                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf47, rf45, rf6 ; sub rf60, rf10, rf60 ; thrsw              # 102 shrv | 102 sub
-    max rf47, rf60, 0 ; sub rf60, rf10, rf47                        # 102 limit | 102 sub
-    min rf23, rf23, rf47 ; sub tmuau, rf51, -1                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
-    max rf60, rf60, 0 ; add rf41, rf41, rf41                        # 102 limit | 120 parts4
-    min rf5, rf45, rf60 ; add rf54, rf54, rf5 ; thrsw ; ldtmu.rf45  # 103 amount | 125 add | 117 load src
-    min rf58, rf58, rf24 ; sub.ifb rf23, 0, rf23                    # 121 min | 104 parts6
-    and rf24, rf24, rf7 ; sub rf60, rf9, rf45                       # 122 wrap | 119 size
-    max rf24, rf34, rf24 ; sub.pushc rf34, rf45, rf9                # 122 max | 104 select
-    max rf40, rf34, rf60 ; add rf34, rf40, rf40 ; ldtmu.rf60        # 119 size | 120 parts5 | 117 load src
-    asr rf47, rf40, rf6 ; sub.ifb rf5, 0, rf5                       # 102 shrv | 104 parts7
-    min rf58, rf58, rf39 ; sub.pushc rf55, rf60, rf9                # 121 min | 104 select
-    and rf39, rf39, rf7 ; sub rf61, rf9, rf60                       # 122 wrap | 119 size
-    max rf55, rf55, rf61 ; sub tmuau, rf62, -1                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf61, rf55, rf6 ; sub rf47, rf10, rf47 ; thrsw              # 102 shrv | 102 sub
-    max rf47, rf47, 0 ; sub rf61, rf10, rf61                        # 102 limit | 102 sub
-    min rf40, rf40, rf47 ; sub tmuau, rf59, -1                      # 103 amount | 117 p | uniform 0xfffffffd (u8)
-    max rf41, rf61, 0 ; add rf54, rf54, rf41                        # 102 limit | 125 add
-    min rf34, rf55, rf41 ; add rf54, rf54, rf34 ; thrsw ; ldtmu.rf41 # 103 amount | 125 add | 117 load src
-    max rf24, rf24, rf39 ; sub.ifb rf40, 0, rf40                    # 122 max | 104 select
-    min rf58, rf58, rf44 ; sub rf39, rf9, rf41                      # 121 min | 119 size
-    and rf44, rf44, rf7 ; sub.pushc rf55, rf41, rf9                 # 122 wrap | 104 parts10
-    max rf23, rf55, rf39 ; add rf54, rf54, rf23 ; ldtmu.rf39        # 119 size | 125 add | 117 p
-    asr rf55, rf23, rf6 ; sub.ifb rf34, 0, rf34                     # 102 shrv | 104 select
-    max rf24, rf24, rf44 ; sub.pushc rf44, rf39, rf9                # 122 max | 104 part
-    min rf58, rf58, rf48 ; sub rf61, rf9, rf39                      # 121 min | 119 size
-    max rf55, rf44, rf61 ; sub rf44, rf10, rf55                     # 119 size | 102 sub
-    asr rf61, rf55, rf6 ; add rf40, rf40, rf40                      # 102 shrv | 120 parts8
-    max rf44, rf44, 0 ; sub rf61, rf10, rf61                        # 102 limit | 102 sub
-    min rf5, rf23, rf44 ; add rf23, rf54, rf5                       # 103 amount | 125 add
-    max rf61, rf61, 0 ; add rf34, rf34, rf34                        # 102 limit | 120 parts9
-    min rf23, rf55, rf61 ; add rf40, rf23, rf40                     # 103 amount | 125 add
-    and rf48, rf48, rf7 ; sub.ifb rf5, 0, rf5                       # 122 wrap | 104 parts10
-    max rf24, rf24, rf48 ; add rf34, rf40, rf34                     # 122 max | 125 add
-    min rf58, rf58, rf26 ; sub.ifa rf23, 0, rf23                    # 121 min | 104 part
-    and rf5, rf26, rf7 ; add rf26, rf34, rf5                        # 122 wrap | 125 add
-    max rf5, rf24, rf5 ; add rf23, rf26, rf23                       # 122 max | 125 total
-    min rf58, rf58, rf45 ; sub.pushn -, rf23, 0                     # 121 min | 126 select
-    and rf23, rf45, rf7 ; add rf45, rf23, 8                         # 122 wrap | 126 add
-    max rf5, rf5, rf23 ; mov.ifa rf27, 1                            # 122 max | 126 select
-    min rf58, rf58, rf60 ; sub tmuau, rf30, -2                      # 121 min | 117 load src | uniform 0xfffffffd (u8)
-    and rf27, rf60, rf7 ; sub rf45, rf45, rf27                      # 122 wrap | 126 sub
-    max rf5, rf5, rf27 ; sub tmuau, rf16, -2                        # 122 max | 107 px | uniform 0xfffffffd (u8)
-    min rf58, rf58, rf41 ; thrsw                                    # 121 min
-    and rf41, rf41, rf7 ; sub tmuau, rf36, -2                       # 122 wrap | 117 load src | uniform 0xfffffffd (u8)
-    asr rf45, rf45, 4                                               # 126 rounded
-    max rf5, rf5, rf41 ; mov.pushz -, rf53                          # 122 max | 129 select
-    and rf9, rf39, rf7 ; add rf45, rf9, rf45 ; thrsw ; ldtmu.rf41   # 122 wrap | 129 add | 117 load src
-    min.ifna rf28, rf58, rf39 ; sub tmuau, rf37, -2                 # 129 select | 117 load src | uniform 0xfffffffd (u8)
-    max rf28, rf45, rf28 ; ldtmu.rf45                               # 129 max | 107 px
-    max.ifna rf29, rf5, rf9 ; sub.pushc -, rf0, rf2                 # 129 select | 130 store dst
-    min tmud, rf28, rf29 ; sub.pushc rf28, rf41, rf45               # 130 store dst | 104 select
-    min rf5, rf45, rf41 ; sub rf29, rf45, rf41 ; ldtmu.rf9          # 121 min | 119 size | 117 load src
-    max rf28, rf28, rf29 ; sub.ifnb tmuau, rf25, -1                 # 119 size | 130 store dst | uniform 0xfffffffd (u8)
-    asr rf29, rf28, rf4 ; sub.pushc rf39, rf9, rf45                 # 102 shrv | 104 select
-    sub rf58, rf45, rf9 ; sub rf29, rf8, rf29 ; thrsw               # 119 size | 102 sub
-    max rf39, rf39, rf58 ; sub tmuau, rf43, -2                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf58, rf39, rf4 ; sub tmuau, rf42, -2                       # 102 shrv | 117 load src | uniform 0xfffffffd (u8)
-    max rf29, rf29, 0 ; sub rf58, rf8, rf58                         # 102 limit | 102 sub
-    min rf28, rf28, rf29 ; thrsw ; ldtmu.rf29                       # 103 amount | 117 load src
-    max rf58, rf58, 0 ; sub rf27, rf45, rf29                        # 102 limit | 119 size
-    min rf39, rf39, rf58 ; sub.ifb rf28, 0, rf28                    # 103 amount | 104 select
-    sub.pushc rf58, rf29, rf45 ; sub.ifa rf39, 0, rf39              # 104 select
-    max rf28, rf58, rf27 ; smul24 rf27, rf28, rf21 ; thrsw ; ldtmu.rf58 # 119 size | 120 parts0 | 117 load src
-    asr rf60, rf28, rf4 ; sub rf23, rf45, rf58                      # 102 shrv | 119 size
-    and rf41, rf41, rf7 ; sub rf60, rf8, rf60                       # 122 wrap | 102 sub
-    max rf60, rf60, 0 ; sub.pushc rf24, rf58, rf45                  # 102 limit | 104 select
-    max rf23, rf24, rf23 ; sub tmuau, rf33, -2                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf24, rf23, rf4 ; smul24 rf39, rf39, rf21 ; thrsw ; ldtmu.rf26 # 102 shrv | 120 parts1 | 117 load src
-    min rf24, rf28, rf60 ; sub rf28, rf8, rf24                      # 103 amount | 102 sub
-    max rf28, rf28, 0 ; sub rf60, rf45, rf26                        # 102 limit | 119 size
-    min rf23, rf23, rf28 ; sub.ifb rf24, 0, rf24                    # 103 amount | 104 select
-    max rf41, rf45, rf41 ; sub.pushc rf28, rf26, rf45               # 122 max | 104 select
-    max rf28, rf28, rf60 ; smul24 rf24, rf24, rf22 ; ldtmu.rf60     # 119 size | 120 parts2 | 117 load src
-    asr rf34, rf28, rf6 ; sub.ifb rf23, 0, rf23                     # 102 shrv | 104 select
-    min rf5, rf5, rf9 ; sub.pushc rf40, rf60, rf45                  # 121 min | 104 select
-    and rf9, rf9, rf7 ; sub rf48, rf45, rf60                        # 122 wrap | 119 size
-    max rf40, rf40, rf48 ; sub tmuau, rf56, -2                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf48, rf40, rf6 ; sub rf34, rf10, rf34 ; thrsw              # 102 shrv | 102 sub
-    max rf34, rf34, 0 ; sub rf48, rf10, rf48                        # 102 limit | 102 sub
-    min rf28, rf28, rf34 ; sub tmuau, rf57, -2                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
-    max rf27, rf48, 0 ; add rf39, rf27, rf39                        # 102 limit | 125 add
-    min rf27, rf40, rf27 ; smul24 rf23, rf23, rf22 ; thrsw ; ldtmu.rf40 # 103 amount | 120 parts3 | 117 load src
-    max rf9, rf41, rf9 ; sub.ifb rf28, 0, rf28                      # 122 max | 104 select
-    min rf5, rf5, rf29 ; sub rf41, rf45, rf40                       # 121 min | 119 size
-    and rf29, rf29, rf7 ; sub.pushc rf48, rf40, rf45                # 122 wrap | 104 parts6
-    max rf24, rf48, rf41 ; add rf41, rf39, rf24 ; ldtmu.rf39        # 119 size | 125 add | 117 load src
-    asr rf48, rf24, rf6 ; sub.ifb rf27, 0, rf27                     # 102 shrv | 104 select
-    max rf9, rf9, rf29 ; sub.pushc rf29, rf39, rf45                 # 122 max | 104 parts7
-    min rf5, rf5, rf58 ; sub rf34, rf45, rf39                       # 121 min | 119 size
-    max rf29, rf29, rf34 ; sub tmuau, rf63, -2                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf34, rf29, rf6 ; sub rf48, rf10, rf48 ; thrsw              # 102 shrv | 102 sub
-    max rf34, rf48, 0 ; sub rf48, rf10, rf34                        # 102 limit | 102 sub
-    min rf24, rf24, rf34 ; sub tmuau, rf51, -2                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
-    max rf48, rf48, 0 ; add rf28, rf28, rf28                        # 102 limit | 120 parts4
-    min rf23, rf29, rf48 ; add rf41, rf41, rf23 ; thrsw ; ldtmu.rf29 # 103 amount | 125 add | 117 load src
-    and rf58, rf58, rf7 ; sub.ifb rf24, 0, rf24                     # 122 wrap | 104 parts6
-    max rf9, rf9, rf58 ; sub rf58, rf45, rf29                       # 122 max | 119 size
-    min rf5, rf5, rf26 ; sub.pushc rf48, rf29, rf45                 # 121 min | 104 select
-    max rf48, rf48, rf58 ; add rf27, rf27, rf27 ; ldtmu.rf58        # 119 size | 120 parts5 | 117 load src
-    asr rf34, rf48, rf6 ; sub.ifb rf23, 0, rf23                     # 102 shrv | 104 parts7
-    and rf26, rf26, rf7 ; sub.pushc rf55, rf58, rf45                # 122 wrap | 104 select
-    max rf9, rf9, rf26 ; sub rf26, rf45, rf58                       # 122 max | 119 size
-    max rf26, rf55, rf26 ; sub tmuau, rf62, -2                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf55, rf26, rf6 ; sub rf34, rf10, rf34 ; thrsw              # 102 shrv | 102 sub
-    max rf34, rf34, 0 ; sub rf55, rf10, rf55                        # 102 limit | 102 sub
-    min rf34, rf48, rf34 ; sub tmuau, rf59, -2                      # 103 amount | 117 p | uniform 0xfffffffd (u8)
-    max rf28, rf55, 0 ; add rf41, rf41, rf28                        # 102 limit | 125 add
-    min rf26, rf26, rf28 ; add rf28, rf41, rf27 ; thrsw ; ldtmu.rf27 # 103 amount | 125 add | 117 load src
-    min rf5, rf5, rf60 ; sub.ifb rf34, 0, rf34                      # 121 min | 104 select
-    and rf60, rf60, rf7 ; sub rf41, rf45, rf27                      # 122 wrap | 119 size
-    max rf9, rf9, rf60 ; sub.pushc rf60, rf27, rf45                 # 122 max | 104 parts10
-    max rf24, rf60, rf41 ; add rf41, rf28, rf24 ; ldtmu.rf28        # 119 size | 125 add | 117 p
-    asr rf60, rf24, rf6 ; sub.ifb rf26, 0, rf26                     # 102 shrv | 104 select
-    min rf5, rf5, rf40 ; sub.pushc rf55, rf28, rf45                 # 121 min | 104 part
-    and rf40, rf40, rf7 ; sub rf48, rf45, rf28                      # 122 wrap | 119 size
-    max rf55, rf55, rf48 ; sub rf48, rf10, rf60                     # 119 size | 102 sub
-    asr rf60, rf55, rf6 ; add rf34, rf34, rf34                      # 102 shrv | 120 parts8
-    max rf48, rf48, 0 ; sub rf60, rf10, rf60                        # 102 limit | 102 sub
-    min rf23, rf24, rf48 ; add rf24, rf41, rf23                     # 103 amount | 125 add
-    max rf60, rf60, 0 ; add rf26, rf26, rf26                        # 102 limit | 120 parts9
-    min rf24, rf55, rf60 ; add rf34, rf24, rf34                     # 103 amount | 125 add
-    max rf9, rf9, rf40 ; sub.ifb rf23, 0, rf23                      # 122 max | 104 parts10
-    min rf5, rf5, rf39 ; add rf26, rf34, rf26                       # 121 min | 125 add
-    and rf39, rf39, rf7 ; sub.ifa rf24, 0, rf24                     # 122 wrap | 104 part
-    max rf9, rf9, rf39 ; add rf23, rf26, rf23                       # 122 max | 125 add
-    min rf5, rf5, rf29 ; add rf23, rf23, rf24                       # 121 min | 125 total
-    and rf29, rf29, rf7 ; sub.pushn -, rf23, 0                      # 122 wrap | 126 select
-    max rf9, rf9, rf29 ; add rf23, rf23, 8                          # 122 max | 126 add
-    min rf5, rf5, rf58 ; mov.ifa rf31, 1                            # 121 min | 126 select
-    and rf30, rf58, rf7 ; sub tmuau, rf30, -3                       # 122 wrap | 117 load src | uniform 0xfffffffd (u8)
-    max rf9, rf9, rf30 ; sub rf23, rf23, rf31                       # 122 max | 126 sub
-    min rf5, rf5, rf27 ; sub tmuau, rf16, -3                        # 121 min | 107 px | uniform 0xfffffffd (u8)
-    and rf27, rf27, rf7 ; thrsw                                     # 122 wrap
+    shl rf8, rf9, 2 ; add tmua, rf20, rf8                           # 98 table | 97 table
+    shl rf8, rf11, 3 ; add tmua, rf20, rf8                          # 117 table | 98 table
+    add tmuau, rf12, rf8 ; mov rf23, rf17 ; thrsw                   # 117 table | 129 select | uniform 0xfffffffa (vec2)
+    asr rf8, rf7, 1 ; add tmuau, rf13, rf8                          # 99 shr | 117 table | uniform 0xfffffffa (vec2)
+    add rf20, rf11, 2 ; add rf8, rf8, rf8                           # 113 add | 99 mul
+    shl rf8, rf20, 2 ; sub.pushc -, rf8, rf7                        # 113 beside0 | 111 select
+    mov rf25, rf18 ; add rf24, rf19, rf4 ; thrsw ; ldtmu.rf4        # 129 select | 130 store dst | 97 table
+    mov rf26, rf17 ; mov rf27, rf18 ; ldunifrf.rf20                 # 129 select | 113 beside0 | uniform table:next
+    mov rf29, rf17 ; mov rf30, rf18 ; ldunifrf.rf28                 # 129 select | 62 damping | uniform 0x00010000
+    mov rf31, rf17 ; v8dot rf5, rf5, rf28 ; thrsw ; ldtmu.rf28      # 129 select | 62 damping | 98 table
+    sub rf4, rf5, rf4 ; mov.ifna rf21, 4                            # 97 sub | 111 select
+    max rf4, rf4, 0 ; sub rf5, rf5, rf28                            # 97 pri_shift | 98 sub
+    nop ; mov rf32, rf18 ; ldtmu.rf28                               # 129 select | 117 table
+    nop ; smul24 rf34, rf28, rf14 ; ldtmu.rf33                      # 117 load src | 117 table
+    nop ; smul24 rf36, rf33, rf14 ; ldtmu.rf35                      # 117 load src | 117 table
+    add rf28, rf34, rf35 ; smul24 rf34, rf28, -1                    # 117 load src | 117 mul
+    add rf28, rf16, rf28 ; smul24 rf35, rf35, -1                    # 117 load src | 117 mul
+    mov tmuau, rf28 ; smul24 rf37, rf34, rf14 ; ldtmu.rf34          # 117 load src | 117 table | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; add rf35, rf37, rf35 ; thrsw                  # 107 px | 117 load src | uniform 0xfffffffd (u8)
+    add rf35, rf16, rf35 ; add rf36, rf36, rf34 ; ldunifrf.rf37     # 117 load src | 113 beside0 | uniform table:next
+    mov tmuau, rf35 ; smul24 rf33, rf33, -1                         # 117 load src | 117 mul | uniform 0xfffffffd (u8)
+    add rf36, rf16, rf36 ; smul24 rf38, rf33, rf14 ; thrsw ; ldtmu.rf33 # 117 load src
+    mov tmuau, rf36 ; smul24 rf34, rf34, -1                         # 117 load src | 117 mul | uniform 0xfffffffd (u8)
+    and rf38, rf33, rf6 ; add rf39, rf38, rf34 ; ldtmu.rf34         # 122 wrap | 117 load src | 107 px
+    add rf41, rf16, rf39 ; sub rf39, rf34, rf33 ; thrsw ; ldtmu.rf40 # 117 load src | 119 size
+    max rf5, rf5, 0 ; mov tmuau, rf41                               # 98 shift | 117 load src | uniform 0xfffffffd (u8)
+    add tmua, rf20, rf8 ; mov.ifna rf22, 2                          # 113 beside0 | 111 select
+    min rf8, rf34, rf33 ; sub rf42, rf34, rf40 ; thrsw ; ldtmu.rf43 # 121 min | 119 size | 117 load src
+    sub rf11, rf34, rf43 ; add rf20, rf11, 6                        # 119 size | 113 add
+    shl rf44, rf20, 2                                               # 113 way
+    max rf38, rf34, rf38 ; thrsw ; ldtmu.rf45                       # 122 max | 117 load src
+    min rf8, rf8, rf40 ; sub rf46, rf34, rf45 ; ldunifrf.rf47       # 121 min | 119 size | 61 sec | uniform 0x00000100
+    and rf20, rf40, rf6 ; ldunifrf.rf48                             # 122 wrap | 63 dir | uniform 0x01000000
+    max rf38, rf38, rf20 ; ldtmu.rf20                               # 122 max | 113 beside0
+    shl rf33, rf20, 3 ; sub.pushc rf20, rf33, rf34                  # 117 table | 104 select
+    max rf39, rf20, rf39 ; add tmuau, rf12, rf33                    # 119 size | 117 table | uniform 0xfffffffa (vec2)
+    asr rf33, rf39, rf4 ; add tmuau, rf13, rf33 ; thrsw             # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
+    min rf33, rf8, rf43 ; sub rf8, rf7, rf33 ; ldunifrf.rf20        # 121 min | 102 sub | 97 table | uniform table:log2
+    max rf8, rf8, 0                                                 # 102 limit
+    min rf8, rf39, rf8 ; ldtmu.rf39                                 # 103 amount | 117 table
+    and rf49, rf43, rf6 ; smul24 rf51, rf39, rf14 ; ldtmu.rf50      # 122 wrap | 117 load src | 117 table
+    max rf38, rf38, rf49 ; smul24 rf52, rf50, rf14 ; ldtmu.rf49     # 122 max | 117 load src | 117 table
+    add rf39, rf51, rf49 ; smul24 rf51, rf39, -1                    # 117 load src | 117 mul
+    add rf39, rf16, rf39 ; smul24 rf49, rf49, -1                    # 117 load src | 117 mul
+    mov tmuau, rf39 ; smul24 rf53, rf51, rf14 ; thrsw ; ldtmu.rf51  # 117 load src | 117 table | uniform 0xfffffffd (u8)
+    add rf49, rf53, rf49 ; add rf52, rf52, rf51                     # 117 load src
+    add rf49, rf16, rf49 ; smul24 rf50, rf50, -1                    # 117 load src | 117 mul
+    sub.pushc rf40, rf40, rf34 ; mov tmuau, rf49                    # 104 select | 117 load src | uniform 0xfffffffd (u8)
+    max rf40, rf40, rf42 ; add rf52, rf16, rf52 ; thrsw ; ldtmu.rf42 # 119 size | 117 load src
+    asr rf51, rf40, rf4 ; smul24 rf53, rf51, -1                     # 102 shrv | 117 mul
+    sub rf50, rf7, rf51 ; smul24 rf51, rf50, rf14                   # 102 sub | 117 load src
+    max rf50, rf50, 0 ; mov tmuau, rf52                             # 102 limit | 117 load src | uniform 0xfffffffd (u8)
+    min rf40, rf40, rf50 ; add rf51, rf51, rf53 ; thrsw ; ldtmu.rf50 # 103 amount | 117 load src
+    add rf51, rf16, rf51 ; sub.ifb rf8, 0, rf8                      # 117 load src | 104 select
+    mov tmuau, rf51 ; sub.ifa rf40, 0, rf40                         # 117 load src | 104 select | uniform 0xfffffffd (u8)
+    sub.pushc rf37, rf43, rf34 ; add tmua, rf37, rf44               # 104 select | 113 way
+    max rf11, rf37, rf11 ; sub rf37, rf34, rf42 ; thrsw ; ldtmu.rf43 # 119 size | 117 load src
+    asr rf44, rf11, rf4 ; sub rf53, rf34, rf50                      # 102 shrv | 119 size
+    min rf44, rf33, rf45 ; sub rf33, rf7, rf44                      # 121 min | 102 sub
+    max rf33, rf33, 0 ; sub.pushc rf54, rf45, rf34                  # 102 limit | 104 select
+    max rf46, rf54, rf46 ; sub rf54, rf34, rf43 ; thrsw ; ldtmu.rf55 # 119 size | 117 load src
+    asr rf56, rf46, rf4 ; sub rf57, rf34, rf55                      # 102 shrv | 119 size
+    min rf11, rf11, rf33 ; sub rf33, rf7, rf56                      # 103 amount | 102 sub
+    max rf33, rf33, 0 ; smul24 rf8, rf8, rf21                       # 102 limit | 120 parts0
+    min rf40, rf46, rf33 ; smul24 rf33, rf40, rf21 ; ldtmu.rf46     # 103 amount | 120 parts1 | 113 way
+    shl rf8, rf46, 3 ; add rf33, rf8, rf33                          # 117 table | 125 add
+    and rf45, rf45, rf6 ; sub.ifb rf11, 0, rf11                     # 122 wrap | 104 select
+    max rf38, rf38, rf45 ; sub.pushc rf45, rf42, rf34               # 122 max | 104 select
+    max rf37, rf45, rf37 ; add tmuau, rf12, rf8                     # 119 size | 117 table | uniform 0xfffffffa (vec2)
+    asr rf45, rf37, rf5 ; sub.ifb rf40, 0, rf40                     # 102 shrv | 104 select
+    min rf44, rf44, rf42 ; sub.pushc rf46, rf50, rf34               # 121 min | 104 select
+    max rf8, rf46, rf53 ; add tmuau, rf13, rf8 ; thrsw              # 119 size | 117 table | uniform 0xfffffffa (vec2)
+    asr rf46, rf8, rf5 ; sub rf45, rf9, rf45                        # 102 shrv | 102 sub
+    max rf45, rf45, 0 ; sub rf46, rf9, rf46                         # 102 limit | 102 sub
+    min rf37, rf37, rf45 ; smul24 rf11, rf11, rf22 ; ldtmu.rf45     # 103 amount | 120 parts2 | 117 table
+    max rf46, rf46, 0 ; smul24 rf53, rf45, rf14                     # 102 limit | 117 load src
+    min rf40, rf8, rf46 ; smul24 rf8, rf40, rf22 ; ldtmu.rf46       # 103 amount | 120 parts3 | 117 table
+    and rf42, rf42, rf6 ; smul24 rf58, rf46, rf14 ; ldtmu.rf56      # 122 wrap | 117 load src | 117 table
+    max rf38, rf38, rf42 ; sub.ifb rf37, 0, rf37                    # 122 max | 104 select
+    min rf44, rf44, rf50 ; sub.pushc rf42, rf43, rf34               # 121 min | 104 parts6
+    max rf42, rf42, rf54 ; add rf54, rf53, rf56 ; ldtmu.rf53        # 119 size | 117 load src | 117 table
+    asr rf45, rf42, rf5 ; smul24 rf59, rf45, -1                     # 102 shrv | 117 mul
+    and rf50, rf50, rf6 ; sub.ifb rf40, 0, rf40                     # 122 wrap | 104 select
+    max rf38, rf38, rf50 ; sub.pushc rf50, rf55, rf34               # 122 max | 104 parts7
+    max rf50, rf50, rf57 ; add rf54, rf16, rf54                     # 119 size | 117 load src
+    asr rf56, rf50, rf5 ; smul24 rf57, rf56, -1                     # 102 shrv | 117 mul
+    min rf44, rf44, rf43 ; smul24 rf59, rf59, rf14                  # 121 min | 117 load src
+    and rf43, rf43, rf6 ; mov tmuau, rf54 ; thrsw                   # 122 wrap | 117 load src | uniform 0xfffffffd (u8)
+    max rf38, rf38, rf43 ; add rf43, rf59, rf57                     # 122 max | 117 load src
+    min rf45, rf44, rf55 ; sub rf44, rf9, rf45                      # 121 min | 102 sub
+    max rf43, rf44, 0 ; add rf44, rf16, rf43                        # 102 limit | 117 load src
+    min rf42, rf42, rf43 ; sub rf43, rf9, rf56 ; ldtmu.rf56         # 103 amount | 102 sub | 117 load src
+    max rf43, rf43, 0 ; mov tmuau, rf44                             # 102 limit | 117 load src | uniform 0xfffffffd (u8)
+    min rf43, rf50, rf43 ; sub rf50, rf34, rf56 ; thrsw             # 103 amount | 119 size
+    and rf55, rf55, rf6 ; sub.ifb rf42, 0, rf42                     # 122 wrap | 104 parts6
+    max rf38, rf38, rf55 ; add rf55, rf58, rf53                     # 122 max | 117 load src
+    min rf58, rf45, rf56 ; sub.pushc rf45, rf56, rf34               # 121 min | 104 select
+    max rf45, rf45, rf50 ; add rf55, rf16, rf55 ; ldtmu.rf50        # 119 size | 117 load src
+    asr rf46, rf45, rf5 ; smul24 rf57, rf46, -1                     # 102 shrv | 117 mul
+    and rf56, rf56, rf6 ; sub.ifb rf43, 0, rf43                     # 122 wrap | 104 parts7
+    max rf38, rf38, rf56 ; sub.pushc rf56, rf50, rf34               # 122 max | 104 select
+    min rf59, rf58, rf50 ; sub rf58, rf34, rf50                     # 121 min | 119 size
+    max rf53, rf56, rf58 ; smul24 rf56, rf53, -1                    # 119 size | 117 mul
+    asr rf57, rf53, rf5 ; smul24 rf58, rf57, rf14                   # 102 shrv | 117 p
+    and rf50, rf50, rf6 ; mov tmuau, rf55 ; thrsw                   # 122 wrap | 117 load src | uniform 0xfffffffd (u8)
+    max rf38, rf38, rf50 ; add rf50, rf58, rf56                     # 122 max | 117 p
+    sub rf46, rf9, rf46 ; add rf50, rf16, rf50                      # 102 sub | 117 p
+    max rf46, rf46, 0 ; sub rf57, rf9, rf57                         # 102 limit | 102 sub
+    min rf45, rf45, rf46 ; mov tmuau, rf50 ; thrsw ; ldtmu.rf46     # 103 amount | 117 p | 117 load src | uniform 0xfffffffd (u8)
+    max rf11, rf57, 0 ; add rf33, rf33, rf11                        # 102 limit | 125 add
+    min rf11, rf53, rf11 ; sub.ifb rf45, 0, rf45                    # 103 amount | 104 select
+    min rf59, rf59, rf46 ; add rf37, rf37, rf37 ; ldtmu.rf53        # 121 min | 120 parts4 | 117 p
+    and rf56, rf46, rf6 ; sub.pushc rf57, rf46, rf34                # 122 wrap | 104 parts10
+    max rf46, rf38, rf56 ; sub rf38, rf34, rf46                     # 122 max | 119 size
+    max rf8, rf57, rf38 ; add rf33, rf33, rf8                       # 119 size | 125 add
+    asr rf38, rf8, rf5 ; sub.ifb rf11, 0, rf11                      # 102 shrv | 104 select
+    and rf57, rf53, rf6 ; add rf40, rf40, rf40                      # 122 wrap | 120 parts5
+    sub.pushc rf56, rf53, rf34 ; sub rf58, rf34, rf53               # 104 part | 119 size
+    max rf33, rf56, rf58 ; add rf37, rf33, rf37                     # 119 size | 125 add
+    asr rf37, rf33, rf5 ; add rf40, rf37, rf40                      # 102 shrv | 125 add
+    sub rf38, rf9, rf38 ; add rf40, rf40, rf42                      # 102 sub | 125 add
+    max rf45, rf38, 0 ; add rf38, rf45, rf45                        # 102 limit | 120 parts8
+    min rf8, rf8, rf45 ; sub rf37, rf9, rf37                        # 103 amount | 102 sub
+    max rf37, rf37, 0 ; add rf40, rf40, rf43                        # 102 limit | 125 add
+    min rf33, rf33, rf37 ; add rf11, rf11, rf11                     # 103 amount | 120 parts9
+    add rf38, rf40, rf38 ; sub.ifb rf8, 0, rf8                      # 125 add | 104 parts10
+    add rf11, rf38, rf11 ; sub.ifa rf33, 0, rf33                    # 125 add | 104 part
+    add rf8, rf11, rf8 ; sub tmuau, rf28, -1                        # 125 add | 117 load src | uniform 0xfffffffd (u8)
+    add rf8, rf8, rf33 ; sub tmuau, rf16, -1                        # 125 total | 107 px | uniform 0xfffffffd (u8)
+    nop ; add rf33, rf8, 8                                          # 126 add
+    nop ; sub.pushn -, rf8, 0                                       # 126 sub
+    nop ; sub.ifa rf33, rf33, 1                                     # 126 sub
+    asr rf33, rf33, 4                                               # 126 rounded
+    sub.pushc -, 0, rf7 ; add rf33, rf34, rf33                      # 129 select | 129 add
+    nop ; sub.andc -, 0, rf9                                        # 129 select
+    min.ifa rf23, rf59, rf53 ; thrsw                                # 129 select
+    max rf23, rf33, rf23 ; sub tmuau, rf35, -1                      # 129 max | 117 load src | uniform 0xfffffffd (u8)
+    max.ifa rf25, rf46, rf57 ; sub tmuau, rf36, -1                  # 129 select | 117 load src | uniform 0xfffffffd (u8)
+    vfla rf46 ; sub.pushc -, rf0, rf2                               # 129 select | 130 store dst
+    tmuwt - ; thrsw ; ldtmu.rf57                                    # the last trip's stores | 117 load src
+    and rf53, rf57, rf6 ; ldtmu.rf33                                # 122 wrap | 107 px
+    sub rf59, rf33, rf57 ; sub tmuau, rf41, -1                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    min tmud, rf23, rf25 ; sub.pushc rf23, rf57, rf33               # 130 store dst | 104 select
+    max rf23, rf23, rf59 ; ldtmu.rf59                               # 119 size | 117 load src
+    asr rf25, rf23, rf4 ; mov.ifnb tmuau, rf24 ; thrsw              # 102 shrv | 130 store dst | uniform 0xfffffffd (u8)
+    sub rf34, rf33, rf59 ; sub rf25, rf7, rf25                      # 119 size | 102 sub
+    max rf25, rf25, 0                                               # 102 limit
+    min rf23, rf23, rf25 ; sub.pushc rf25, rf59, rf33               # 103 amount | 104 select
+    max rf25, rf25, rf34 ; thrsw ; ldtmu.rf34                       # 119 size | 117 load src
+    asr rf8, rf25, rf4 ; sub.ifb rf23, 0, rf23                      # 102 shrv | 104 select
+    sub rf8, rf7, rf8 ; sub rf11, rf33, rf34                        # 102 sub | 119 size
+    max rf8, rf8, 0 ; sub.pushc rf38, rf34, rf33                    # 102 limit | 104 select
+    min rf23, rf25, rf8 ; smul24 rf8, rf23, rf21 ; ldtmu.rf25       # 103 amount | 120 parts0 | 117 load src
+    max rf11, rf38, rf11 ; sub.ifb rf23, 0, rf23                    # 119 size | 104 select
+    asr rf38, rf11, rf4 ; sub.pushc rf40, rf25, rf33                # 102 shrv | 104 select
+    min rf57, rf33, rf57 ; sub rf37, rf33, rf25                     # 121 min | 119 size
+    max rf37, rf40, rf37 ; sub tmuau, rf39, -1                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf40, rf37, rf4 ; sub rf38, rf7, rf38 ; thrsw               # 102 shrv | 102 sub
+    max rf38, rf38, 0 ; sub rf40, rf7, rf40                         # 102 limit | 102 sub
+    min rf11, rf11, rf38 ; sub tmuau, rf49, -1                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
+    max rf40, rf40, 0 ; smul24 rf23, rf23, rf21                     # 102 limit | 120 parts1
+    min rf8, rf37, rf40 ; add rf37, rf8, rf23 ; thrsw ; ldtmu.rf23  # 103 amount | 125 add | 117 load src
+    max rf53, rf33, rf53 ; sub.ifb rf11, 0, rf11                    # 122 max | 104 select
+    min rf57, rf57, rf59 ; sub rf40, rf33, rf23                     # 121 min | 119 size
+    and rf59, rf59, rf6 ; sub.pushc rf38, rf23, rf33                # 122 wrap | 104 select
+    max rf38, rf38, rf40 ; smul24 rf11, rf11, rf22 ; ldtmu.rf40     # 119 size | 120 parts2 | 117 load src
+    asr rf43, rf38, rf5 ; sub.ifb rf8, 0, rf8                       # 102 shrv | 104 select
+    max rf53, rf53, rf59 ; sub.pushc rf59, rf40, rf33               # 122 max | 104 select
+    min rf57, rf57, rf34 ; sub rf45, rf33, rf40                     # 121 min | 119 size
+    max rf45, rf59, rf45 ; sub tmuau, rf52, -1                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf59, rf45, rf5 ; sub rf43, rf9, rf43 ; thrsw               # 102 shrv | 102 sub
+    max rf43, rf43, 0 ; sub rf59, rf9, rf59                         # 102 limit | 102 sub
+    min rf38, rf38, rf43 ; sub tmuau, rf51, -1                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
+    max rf59, rf59, 0 ; smul24 rf8, rf8, rf22                       # 102 limit | 120 parts3
+    min rf11, rf45, rf59 ; add rf45, rf37, rf11 ; thrsw ; ldtmu.rf37 # 103 amount | 125 add | 117 load src
+    and rf34, rf34, rf6 ; sub.ifb rf38, 0, rf38                     # 122 wrap | 104 select
+    max rf34, rf53, rf34 ; sub rf53, rf33, rf37                     # 122 max | 119 size
+    min rf57, rf57, rf25 ; sub.pushc rf59, rf37, rf33               # 121 min | 104 parts6
+    max rf53, rf59, rf53 ; add rf38, rf38, rf38 ; ldtmu.rf59        # 119 size | 120 parts4 | 117 load src
+    asr rf43, rf53, rf5 ; sub.ifb rf11, 0, rf11                     # 102 shrv | 104 select
+    and rf25, rf25, rf6 ; sub.pushc rf42, rf59, rf33                # 122 wrap | 104 parts7
+    max rf25, rf34, rf25 ; sub rf34, rf33, rf59                     # 122 max | 119 size
+    max rf34, rf42, rf34 ; sub tmuau, rf54, -1                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf42, rf34, rf5 ; sub rf43, rf9, rf43 ; thrsw               # 102 shrv | 102 sub
+    max rf42, rf43, 0 ; sub rf43, rf9, rf42                         # 102 limit | 102 sub
+    min rf42, rf53, rf42 ; sub tmuau, rf44, -1                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
+    max rf8, rf43, 0 ; add rf43, rf45, rf8                          # 102 limit | 125 add
+    min rf11, rf34, rf8 ; add rf8, rf11, rf11 ; thrsw ; ldtmu.rf34  # 103 amount | 120 parts5 | 117 load src
+    min rf57, rf57, rf23 ; sub.ifb rf42, 0, rf42                    # 121 min | 104 parts6
+    and rf23, rf23, rf6 ; sub rf45, rf33, rf34                      # 122 wrap | 119 size
+    max rf23, rf25, rf23 ; sub.pushc rf25, rf34, rf33               # 122 max | 104 select
+    max rf25, rf25, rf45 ; add rf43, rf43, rf38 ; ldtmu.rf38        # 119 size | 125 add | 117 load src
+    asr rf45, rf25, rf5 ; sub.ifb rf11, 0, rf11                     # 102 shrv | 104 parts7
+    min rf57, rf57, rf40 ; sub.pushc rf53, rf38, rf33               # 121 min | 104 select
+    and rf40, rf40, rf6 ; sub rf56, rf33, rf38                      # 122 wrap | 119 size
+    max rf53, rf53, rf56 ; sub tmuau, rf55, -1                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf56, rf53, rf5 ; sub rf45, rf9, rf45 ; thrsw               # 102 shrv | 102 sub
+    max rf45, rf45, 0 ; sub rf56, rf9, rf56                         # 102 limit | 102 sub
+    min rf25, rf25, rf45 ; sub tmuau, rf50, -1                      # 103 amount | 117 p | uniform 0xfffffffd (u8)
+    max rf8, rf56, 0 ; add rf43, rf43, rf8                          # 102 limit | 125 add
+    min rf8, rf53, rf8 ; add rf43, rf43, rf42 ; thrsw ; ldtmu.rf42  # 103 amount | 125 add | 117 load src
+    max rf23, rf23, rf40 ; sub.ifb rf25, 0, rf25                    # 122 max | 104 select
+    min rf57, rf57, rf37 ; sub rf40, rf33, rf42                     # 121 min | 119 size
+    and rf37, rf37, rf6 ; sub.pushc rf53, rf42, rf33                # 122 wrap | 104 parts10
+    max rf40, rf53, rf40 ; add rf25, rf25, rf25 ; ldtmu.rf53        # 119 size | 120 parts8 | 117 p
+    asr rf56, rf40, rf5 ; sub.ifb rf8, 0, rf8                       # 102 shrv | 104 select
+    max rf23, rf23, rf37 ; sub.pushc rf37, rf53, rf33               # 122 max | 104 part
+    min rf57, rf57, rf59 ; sub rf45, rf33, rf53                     # 121 min | 119 size
+    max rf45, rf37, rf45 ; sub rf37, rf9, rf56                      # 119 size | 102 sub
+    asr rf11, rf45, rf5 ; add rf43, rf43, rf11                      # 102 shrv | 125 add
+    max rf11, rf37, 0 ; sub rf37, rf9, rf11                         # 102 limit | 102 sub
+    min rf11, rf40, rf11 ; add rf8, rf8, rf8                        # 103 amount | 120 parts9
+    max rf25, rf37, 0 ; add rf37, rf43, rf25                        # 102 limit | 125 add
+    min rf25, rf45, rf25 ; sub.ifb rf11, 0, rf11                    # 103 amount | 104 parts10
+    and rf8, rf59, rf6 ; add rf37, rf37, rf8                        # 122 wrap | 125 add
+    max rf8, rf23, rf8 ; sub.ifa rf25, 0, rf25                      # 122 max | 104 part
+    min rf11, rf57, rf34 ; add rf37, rf37, rf11                     # 121 min | 125 add
+    and rf25, rf34, rf6 ; add rf34, rf37, rf25                      # 122 wrap | 125 total
+    max rf8, rf8, rf25 ; add rf25, rf34, 8                          # 122 max | 126 add
+    min rf11, rf11, rf38 ; sub.pushn -, rf34, 0                     # 121 min | 126 sub
+    and rf38, rf38, rf6 ; sub tmuau, rf28, -2                       # 122 wrap | 117 load src | uniform 0xfffffffd (u8)
+    max rf8, rf8, rf38 ; sub.ifa rf25, rf25, 1                      # 122 max | 126 sub
+    min rf11, rf11, rf42 ; sub tmuau, rf16, -2                      # 121 min | 107 px | uniform 0xfffffffd (u8)
+    and rf42, rf42, rf6 ; thrsw                                     # 122 wrap
+    asr rf25, rf25, 4                                               # 126 rounded
+    max rf8, rf8, rf42 ; add rf25, rf33, rf25                       # 122 max | 129 add
+    and rf33, rf53, rf6 ; mov.pushz -, rf46                         # 122 wrap | 129 select
+    min.ifna rf26, rf11, rf53 ; sub tmuau, rf35, -2                 # 129 select | 117 load src | uniform 0xfffffffd (u8)
+    max rf25, rf25, rf26 ; thrsw ; ldtmu.rf26                       # 129 max | 117 load src
+    max.ifna rf27, rf8, rf33 ; sub tmuau, rf36, -2                  # 129 select | 117 load src | uniform 0xfffffffd (u8)
+    and rf33, rf26, rf6 ; ldtmu.rf8                                 # 122 wrap | 107 px
+    min tmud, rf25, rf27 ; sub.pushc -, rf0, rf2                    # 130 store dst
+    sub.pushc rf25, rf26, rf8 ; sub rf27, rf8, rf26                 # 104 select | 119 size
+    max rf25, rf25, rf27 ; ldtmu.rf27                               # 119 size | 117 load src
+    asr rf11, rf25, rf4 ; sub.ifnb tmuau, rf24, -1                  # 102 shrv | 130 store dst | uniform 0xfffffffd (u8)
+    sub.pushc rf53, rf27, rf8 ; sub rf42, rf8, rf27                 # 104 select | 119 size
+    max rf42, rf53, rf42 ; sub rf11, rf7, rf11 ; thrsw              # 119 size | 102 sub
+    asr rf53, rf42, rf4 ; sub tmuau, rf41, -2                       # 102 shrv | 117 load src | uniform 0xfffffffd (u8)
+    max rf11, rf11, 0 ; sub rf53, rf7, rf53                         # 102 limit | 102 sub
+    min rf11, rf25, rf11 ; thrsw ; ldtmu.rf25                       # 103 amount | 117 load src
+    max rf53, rf53, 0 ; sub rf38, rf8, rf25                         # 102 limit | 119 size
+    min rf42, rf42, rf53 ; sub.ifb rf11, 0, rf11                    # 103 amount | 104 select
+    sub.pushc rf53, rf25, rf8 ; sub.ifa rf42, 0, rf42               # 104 select
+    max rf38, rf53, rf38 ; smul24 rf11, rf11, rf21 ; ldtmu.rf53     # 119 size | 120 parts0 | 117 load src
+    asr rf34, rf38, rf4 ; sub.pushc rf37, rf53, rf8                 # 102 shrv | 104 select
+    min rf26, rf8, rf26 ; sub rf57, rf8, rf53                       # 121 min | 119 size
+    max rf37, rf37, rf57 ; sub tmuau, rf39, -2                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf57, rf37, rf4 ; sub rf34, rf7, rf34 ; thrsw               # 102 shrv | 102 sub
+    max rf34, rf34, 0 ; sub rf57, rf7, rf57                         # 102 limit | 102 sub
+    min rf34, rf38, rf34 ; sub tmuau, rf49, -2                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
+    max rf57, rf57, 0 ; smul24 rf42, rf42, rf21                     # 102 limit | 120 parts1
+    min rf11, rf37, rf57 ; add rf42, rf11, rf42 ; thrsw ; ldtmu.rf37 # 103 amount | 125 add | 117 load src
+    max rf33, rf8, rf33 ; sub.ifb rf34, 0, rf34                     # 122 max | 104 select
+    min rf26, rf26, rf27 ; sub rf57, rf8, rf37                      # 121 min | 119 size
+    and rf27, rf27, rf6 ; sub.pushc rf38, rf37, rf8                 # 122 wrap | 104 select
+    max rf38, rf38, rf57 ; smul24 rf34, rf34, rf22 ; ldtmu.rf57     # 119 size | 120 parts2 | 117 load src
+    asr rf23, rf38, rf5 ; sub.ifb rf11, 0, rf11                     # 102 shrv | 104 select
+    max rf27, rf33, rf27 ; sub.pushc rf33, rf57, rf8                # 122 max | 104 select
+    min rf26, rf26, rf25 ; sub rf59, rf8, rf57                      # 121 min | 119 size
+    max rf33, rf33, rf59 ; sub tmuau, rf52, -2                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf59, rf33, rf5 ; sub rf23, rf9, rf23 ; thrsw               # 102 shrv | 102 sub
+    max rf23, rf23, 0 ; sub rf59, rf9, rf59                         # 102 limit | 102 sub
+    min rf23, rf38, rf23 ; sub tmuau, rf51, -2                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
+    max rf59, rf59, 0 ; smul24 rf11, rf11, rf22                     # 102 limit | 120 parts3
+    min rf33, rf33, rf59 ; add rf42, rf42, rf34 ; thrsw ; ldtmu.rf34 # 103 amount | 125 add | 117 load src
+    and rf25, rf25, rf6 ; sub.ifb rf23, 0, rf23                     # 122 wrap | 104 select
+    max rf25, rf27, rf25 ; sub rf27, rf8, rf34                      # 122 max | 119 size
+    min rf26, rf26, rf53 ; sub.pushc rf59, rf34, rf8                # 121 min | 104 parts6
+    max rf27, rf59, rf27 ; add rf23, rf23, rf23 ; ldtmu.rf59        # 119 size | 120 parts4 | 117 load src
+    asr rf38, rf27, rf5 ; sub.ifb rf33, 0, rf33                     # 102 shrv | 104 select
+    and rf53, rf53, rf6 ; sub.pushc rf45, rf59, rf8                 # 122 wrap | 104 parts7
+    max rf25, rf25, rf53 ; sub rf53, rf8, rf59                      # 122 max | 119 size
+    max rf45, rf45, rf53 ; sub tmuau, rf54, -2                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf53, rf45, rf5 ; sub rf38, rf9, rf38 ; thrsw               # 102 shrv | 102 sub
+    max rf38, rf38, 0 ; sub rf53, rf9, rf53                         # 102 limit | 102 sub
+    min rf27, rf27, rf38 ; sub tmuau, rf44, -2                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
+    max rf11, rf53, 0 ; add rf42, rf42, rf11                        # 102 limit | 125 add
+    min rf33, rf45, rf11 ; add rf11, rf33, rf33 ; thrsw ; ldtmu.rf45 # 103 amount | 120 parts5 | 117 load src
+    min rf26, rf26, rf37 ; sub.ifb rf27, 0, rf27                    # 121 min | 104 parts6
+    and rf37, rf37, rf6 ; sub rf53, rf8, rf45                       # 122 wrap | 119 size
+    max rf25, rf25, rf37 ; sub.pushc rf37, rf45, rf8                # 122 max | 104 select
+    max rf23, rf37, rf53 ; add rf42, rf42, rf23 ; ldtmu.rf37        # 119 size | 125 add | 117 load src
+    asr rf53, rf23, rf5 ; sub.ifb rf33, 0, rf33                     # 102 shrv | 104 parts7
+    min rf26, rf26, rf57 ; sub.pushc rf38, rf37, rf8                # 121 min | 104 select
+    and rf57, rf57, rf6 ; sub rf43, rf8, rf37                       # 122 wrap | 119 size
+    max rf38, rf38, rf43 ; sub tmuau, rf55, -2                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf43, rf38, rf5 ; sub rf53, rf9, rf53 ; thrsw               # 102 shrv | 102 sub
+    max rf43, rf53, 0 ; sub rf53, rf9, rf43                         # 102 limit | 102 sub
+    min rf23, rf23, rf43 ; sub tmuau, rf50, -2                      # 103 amount | 117 p | uniform 0xfffffffd (u8)
+    max rf11, rf53, 0 ; add rf42, rf42, rf11                        # 102 limit | 125 add
+    min rf11, rf38, rf11 ; add rf38, rf42, rf27 ; thrsw ; ldtmu.rf27 # 103 amount | 125 add | 117 load src
+    max rf25, rf25, rf57 ; sub.ifb rf23, 0, rf23                    # 122 max | 104 select
+    min rf26, rf26, rf34 ; sub rf57, rf8, rf27                      # 121 min | 119 size
+    and rf34, rf34, rf6 ; sub.pushc rf42, rf27, rf8                 # 122 wrap | 104 parts10
+    max rf42, rf42, rf57 ; add rf23, rf23, rf23 ; ldtmu.rf57        # 119 size | 120 parts8 | 117 p
+    asr rf53, rf42, rf5 ; sub.ifb rf11, 0, rf11                     # 102 shrv | 104 select
+    max rf25, rf25, rf34 ; sub.pushc rf34, rf57, rf8                # 122 max | 104 part
+    min rf26, rf26, rf59 ; sub rf43, rf8, rf57                      # 121 min | 119 size
+    max rf43, rf34, rf43 ; sub rf34, rf9, rf53                      # 119 size | 102 sub
+    asr rf33, rf43, rf5 ; add rf38, rf38, rf33                      # 102 shrv | 125 add
+    max rf33, rf34, 0 ; sub rf34, rf9, rf33                         # 102 limit | 102 sub
+    min rf33, rf42, rf33 ; add rf11, rf11, rf11                     # 103 amount | 120 parts9
+    max rf23, rf34, 0 ; add rf34, rf38, rf23                        # 102 limit | 125 add
+    min rf23, rf43, rf23 ; sub.ifb rf33, 0, rf33                    # 103 amount | 104 parts10
+    and rf11, rf59, rf6 ; add rf34, rf34, rf11                      # 122 wrap | 125 add
+    max rf11, rf25, rf11 ; sub.ifa rf23, 0, rf23                    # 122 max | 104 part
+    min rf26, rf26, rf45 ; add rf33, rf34, rf33                     # 121 min | 125 add
+    and rf23, rf45, rf6 ; add rf33, rf33, rf23                      # 122 wrap | 125 total
+    max rf11, rf11, rf23 ; add rf23, rf33, 8                        # 122 max | 126 add
+    min rf26, rf26, rf37 ; sub.pushn -, rf33, 0                     # 121 min | 126 sub
+    and rf28, rf37, rf6 ; sub tmuau, rf28, -3                       # 122 wrap | 117 load src | uniform 0xfffffffd (u8)
+    max rf11, rf11, rf28 ; sub.ifa rf23, rf23, 1                    # 122 max | 126 sub
+    min rf16, rf26, rf27 ; sub tmuau, rf16, -3                      # 121 min | 107 px | uniform 0xfffffffd (u8)
+    and rf27, rf27, rf6 ; thrsw                                     # 122 wrap
     asr rf23, rf23, 4                                               # 126 rounded
-    max rf9, rf9, rf27 ; add rf23, rf45, rf23                       # 122 max | 129 add
-    and rf27, rf28, rf7 ; mov.pushz -, rf53                         # 122 wrap | 129 select
-    min.ifna rf32, rf5, rf28 ; sub tmuau, rf36, -3                  # 129 select | 117 load src | uniform 0xfffffffd (u8)
-    max rf23, rf23, rf32 ; thrsw ; ldtmu.rf32                       # 129 max | 117 load src
-    max.ifna rf35, rf9, rf27 ; sub tmuau, rf37, -3                  # 129 select | 117 load src | uniform 0xfffffffd (u8)
-    and rf27, rf32, rf7 ; ldtmu.rf9                                 # 122 wrap | 107 px
-    min tmud, rf23, rf35 ; sub.pushc -, rf0, rf2                    # 130 store dst
-    sub.pushc rf23, rf32, rf9 ; sub rf35, rf9, rf32                 # 104 select | 119 size
-    max rf23, rf23, rf35 ; ldtmu.rf35                               # 119 size | 117 load src
-    asr rf37, rf23, rf4 ; sub.ifnb tmuau, rf25, -2                  # 102 shrv | 130 store dst | uniform 0xfffffffd (u8)
-    sub.pushc rf5, rf35, rf9 ; sub rf28, rf9, rf35                  # 104 select | 119 size
-    max rf28, rf5, rf28 ; sub rf5, rf8, rf37 ; thrsw                # 119 size | 102 sub
-    asr rf43, rf28, rf4 ; sub tmuau, rf43, -3                       # 102 shrv | 117 load src | uniform 0xfffffffd (u8)
-    max rf5, rf5, 0 ; sub rf43, rf8, rf43                           # 102 limit | 102 sub
-    min rf5, rf23, rf5 ; thrsw ; ldtmu.rf23                         # 103 amount | 117 load src
-    max rf43, rf43, 0 ; sub rf37, rf9, rf23                         # 102 limit | 119 size
-    min rf28, rf28, rf43 ; sub.ifb rf5, 0, rf5                      # 103 amount | 104 select
-    sub.pushc rf43, rf23, rf9 ; sub.ifa rf28, 0, rf28               # 104 select
-    max rf37, rf43, rf37 ; smul24 rf5, rf5, rf21 ; ldtmu.rf43       # 119 size | 120 parts0 | 117 load src
-    asr rf36, rf37, rf4 ; sub.pushc rf45, rf43, rf9                 # 102 shrv | 104 select
-    sub rf42, rf9, rf43 ; sub tmuau, rf42, -3                       # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    max rf42, rf45, rf42 ; sub rf36, rf8, rf36 ; thrsw              # 119 size | 102 sub
-    asr rf4, rf42, rf4 ; sub tmuau, rf33, -3                        # 102 shrv | 117 load src | uniform 0xfffffffd (u8)
-    max rf4, rf36, 0 ; sub rf8, rf8, rf4                            # 102 limit | 102 sub
-    min rf21, rf37, rf4 ; smul24 rf4, rf28, rf21 ; thrsw ; ldtmu.rf28 # 103 amount | 120 parts1 | 117 load src
-    max rf8, rf8, 0 ; sub rf37, rf9, rf28                           # 102 limit | 119 size
-    min rf8, rf42, rf8 ; sub.ifb rf21, 0, rf21                      # 103 amount | 104 select
-    min rf32, rf9, rf32 ; sub.pushc rf42, rf28, rf9                 # 121 min | 104 select
-    max rf37, rf42, rf37 ; smul24 rf21, rf21, rf22 ; ldtmu.rf42     # 119 size | 120 parts2 | 117 load src
-    asr rf36, rf37, rf6 ; sub.ifb rf8, 0, rf8                       # 102 shrv | 104 select
-    max rf27, rf9, rf27 ; sub.pushc rf33, rf42, rf9                 # 122 max | 104 select
-    min rf32, rf32, rf35 ; sub rf45, rf9, rf42                      # 121 min | 119 size
-    max rf33, rf33, rf45 ; sub tmuau, rf56, -3                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf45, rf33, rf6 ; sub rf36, rf10, rf36 ; thrsw              # 102 shrv | 102 sub
-    max rf36, rf36, 0 ; sub rf45, rf10, rf45                        # 102 limit | 102 sub
-    min rf36, rf37, rf36 ; sub tmuau, rf57, -3                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
-    max rf4, rf45, 0 ; add rf5, rf5, rf4                            # 102 limit | 125 add
-    min rf8, rf33, rf4 ; smul24 rf4, rf8, rf22 ; thrsw ; ldtmu.rf22 # 103 amount | 120 parts3 | 117 load src
-    and rf35, rf35, rf7 ; sub.ifb rf36, 0, rf36                     # 122 wrap | 104 select
-    max rf27, rf27, rf35 ; sub rf35, rf9, rf22                      # 122 max | 119 size
-    min rf32, rf32, rf23 ; sub.pushc rf33, rf22, rf9                # 121 min | 104 parts6
-    max rf5, rf33, rf35 ; add rf33, rf5, rf21 ; ldtmu.rf21          # 119 size | 125 add | 117 load src
-    asr rf35, rf5, rf6 ; sub.ifb rf8, 0, rf8                        # 102 shrv | 104 select
-    and rf23, rf23, rf7 ; sub.pushc rf45, rf21, rf9                 # 122 wrap | 104 parts7
-    max rf23, rf27, rf23 ; sub rf27, rf9, rf21                      # 122 max | 119 size
-    max rf27, rf45, rf27 ; sub tmuau, rf63, -3                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf45, rf27, rf6 ; sub rf35, rf10, rf35 ; thrsw              # 102 shrv | 102 sub
-    max rf35, rf35, 0 ; sub rf45, rf10, rf45                        # 102 limit | 102 sub
-    min rf5, rf5, rf35 ; sub tmuau, rf51, -3                        # 103 amount | 117 load src | uniform 0xfffffffd (u8)
-    max rf45, rf45, 0 ; add rf36, rf36, rf36                        # 102 limit | 120 parts4
-    min rf4, rf27, rf45 ; add rf33, rf33, rf4 ; thrsw ; ldtmu.rf27  # 103 amount | 125 add | 117 load src
-    min rf32, rf32, rf43 ; sub.ifb rf5, 0, rf5                      # 121 min | 104 parts6
-    and rf43, rf43, rf7 ; sub rf45, rf9, rf27                       # 122 wrap | 119 size
-    max rf23, rf23, rf43 ; sub.pushc rf43, rf27, rf9                # 122 max | 104 select
-    max rf43, rf43, rf45 ; add rf8, rf8, rf8 ; ldtmu.rf45           # 119 size | 120 parts5 | 117 load src
-    asr rf35, rf43, rf6 ; sub.ifb rf4, 0, rf4                       # 102 shrv | 104 parts7
-    min rf32, rf32, rf28 ; sub.pushc rf51, rf45, rf9                # 121 min | 104 select
-    and rf28, rf28, rf7 ; sub rf63, rf9, rf45                       # 122 wrap | 119 size
-    max rf51, rf51, rf63 ; sub tmuau, rf62, -3                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
-    asr rf62, rf51, rf6 ; sub rf35, rf10, rf35 ; thrsw              # 102 shrv | 102 sub
-    max rf35, rf35, 0 ; sub rf62, rf10, rf62                        # 102 limit | 102 sub
-    min rf35, rf43, rf35 ; sub tmuau, rf59, -3                      # 103 amount | 117 p | uniform 0xfffffffd (u8)
-    max rf33, rf62, 0 ; add rf36, rf33, rf36                        # 102 limit | 125 add
-    min rf8, rf51, rf33 ; add rf36, rf36, rf8 ; thrsw ; ldtmu.rf33  # 103 amount | 125 add | 117 load src
-    max rf23, rf23, rf28 ; sub.ifb rf35, 0, rf35                    # 122 max | 104 select
-    min rf32, rf32, rf42 ; sub rf28, rf9, rf33                      # 121 min | 119 size
-    and rf42, rf42, rf7 ; sub.pushc rf51, rf33, rf9                 # 122 wrap | 104 parts10
-    max rf5, rf51, rf28 ; add rf36, rf36, rf5 ; ldtmu.rf28          # 119 size | 125 add | 117 p
-    asr rf51, rf5, rf6 ; sub.ifb rf8, 0, rf8                        # 102 shrv | 104 select
-    max rf23, rf23, rf42 ; sub.pushc rf42, rf28, rf9                # 122 max | 104 part
-    min rf32, rf32, rf22 ; sub rf62, rf9, rf28                      # 121 min | 119 size
-    max rf51, rf42, rf62 ; sub rf42, rf10, rf51                     # 119 size | 102 sub
-    asr rf35, rf51, rf6 ; add rf6, rf35, rf35                       # 102 shrv | 120 parts8
-    max rf10, rf42, 0 ; sub rf35, rf10, rf35                        # 102 limit | 102 sub
-    min rf4, rf5, rf10 ; add rf5, rf36, rf4                         # 103 amount | 125 add
-    max rf35, rf35, 0 ; add rf8, rf8, rf8                           # 102 limit | 120 parts9
-    min rf5, rf51, rf35 ; add rf6, rf5, rf6                         # 103 amount | 125 add
-    and rf22, rf22, rf7 ; sub.ifb rf4, 0, rf4                       # 122 wrap | 104 parts10
-    max rf6, rf23, rf22 ; add rf8, rf6, rf8                         # 122 max | 125 add
-    min rf32, rf32, rf21 ; sub.ifa rf5, 0, rf5                      # 121 min | 104 part
-    and rf4, rf21, rf7 ; add rf8, rf8, rf4                          # 122 wrap | 125 add
-    max rf4, rf6, rf4 ; add rf5, rf8, rf5                           # 122 max | 125 total
-    min rf32, rf32, rf27 ; sub.pushn -, rf5, 0                      # 121 min | 126 select
-    and rf5, rf27, rf7 ; add rf27, rf5, 8                           # 122 wrap | 126 add
-    max rf4, rf4, rf5 ; mov.ifa rf38, 1                             # 122 max | 126 select
-    min rf32, rf32, rf45 ; mov.pushz -, rf53                        # 121 min | 129 select
-    and rf27, rf45, rf7 ; sub rf38, rf27, rf38                      # 122 wrap | 126 sub
-    max rf4, rf4, rf27 ; sub.pushc -, rf0, rf2                      # 122 max | 130 store dst
-    min rf32, rf32, rf33 ; mov rf2, rf3                             # 121 min | next trip
-    umin tmuau, rf2, rf0 ; mov rf21, rf11 ; thrsw                   # the item's record | 111 select | uniform 0xfffffffb (vec3)
-    and rf33, rf33, rf7 ; mov rf22, rf11                            # 122 wrap | 111 select
-    asr rf38, rf38, 4                                               # 126 rounded
-    max rf9, rf4, rf33 ; add rf33, rf9, rf38 ; ldtmu.rf4            # 122 max | 129 add | the item's record
-    and rf27, rf28, rf7 ; ldtmu.rf38                                # 122 wrap | the item's record
-    min.ifnb rf46, rf32, rf28 ; add rf16, rf15, rf38                # 129 select | 117 load src
-    max rf33, rf33, rf46 ; ldtmu.rf5                                # 129 max | the item's record
-    max.ifnb rf52, rf9, rf27 ; v8dot rf8, rf5, 1                    # 129 select | 60 pri
-    shl rf9, rf8, 2 ; v8dot rf6, rf5, rf49                          # 97 table | 62 damping
-    min tmud, rf33, rf52 ; v8dot rf10, rf5, rf50                    # 130 store dst | 61 sec
-    sub.ifna tmuau, rf25, -3 ; sub.pushc -, rf0, rf3                # 130 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    max rf8, rf11, rf27 ; add rf11, rf8, rf23                       # 122 max | 129 add
+    and rf23, rf57, rf6 ; mov.pushz -, rf46                         # 122 wrap | 129 select
+    min.ifna rf29, rf16, rf57 ; sub tmuau, rf35, -3                 # 129 select | 117 load src | uniform 0xfffffffd (u8)
+    max rf11, rf11, rf29 ; thrsw ; ldtmu.rf29                       # 129 max | 117 load src
+    max.ifna rf30, rf8, rf23 ; sub tmuau, rf36, -3                  # 129 select | 117 load src | uniform 0xfffffffd (u8)
+    and rf23, rf29, rf6 ; ldtmu.rf8                                 # 122 wrap | 107 px
+    min tmud, rf11, rf30 ; sub.pushc -, rf0, rf2                    # 130 store dst
+    sub.pushc rf11, rf29, rf8 ; sub rf30, rf8, rf29                 # 104 select | 119 size
+    max rf11, rf11, rf30 ; ldtmu.rf30                               # 119 size | 117 load src
+    asr rf36, rf11, rf4 ; sub.ifnb tmuau, rf24, -2                  # 102 shrv | 130 store dst | uniform 0xfffffffd (u8)
+    sub.pushc rf16, rf30, rf8 ; sub rf35, rf8, rf30                 # 104 select | 119 size
+    max rf35, rf16, rf35 ; sub rf16, rf7, rf36 ; thrsw              # 119 size | 102 sub
+    asr rf41, rf35, rf4 ; sub tmuau, rf41, -3                       # 102 shrv | 117 load src | uniform 0xfffffffd (u8)
+    max rf16, rf16, 0 ; sub rf41, rf7, rf41                         # 102 limit | 102 sub
+    min rf11, rf11, rf16 ; thrsw ; ldtmu.rf16                       # 103 amount | 117 load src
+    max rf41, rf41, 0 ; sub rf36, rf8, rf16                         # 102 limit | 119 size
+    min rf35, rf35, rf41 ; sub.ifb rf11, 0, rf11                    # 103 amount | 104 select
+    sub.pushc rf41, rf16, rf8 ; sub.ifa rf35, 0, rf35               # 104 select
+    max rf36, rf41, rf36 ; smul24 rf11, rf11, rf21 ; ldtmu.rf41     # 119 size | 120 parts0 | 117 load src
+    asr rf57, rf36, rf4 ; sub.pushc rf27, rf41, rf8                 # 102 shrv | 104 select
+    sub rf39, rf8, rf41 ; sub tmuau, rf39, -3                       # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    max rf39, rf27, rf39 ; sub rf27, rf7, rf57 ; thrsw              # 119 size | 102 sub
+    asr rf4, rf39, rf4 ; sub tmuau, rf49, -3                        # 102 shrv | 117 load src | uniform 0xfffffffd (u8)
+    max rf4, rf27, 0 ; sub rf7, rf7, rf4                            # 102 limit | 102 sub
+    min rf21, rf36, rf4 ; smul24 rf4, rf35, rf21 ; thrsw ; ldtmu.rf35 # 103 amount | 120 parts1 | 117 load src
+    max rf7, rf7, 0 ; sub rf36, rf8, rf35                           # 102 limit | 119 size
+    min rf7, rf39, rf7 ; sub.ifb rf21, 0, rf21                      # 103 amount | 104 select
+    min rf29, rf8, rf29 ; sub.pushc rf39, rf35, rf8                 # 121 min | 104 select
+    max rf36, rf39, rf36 ; smul24 rf21, rf21, rf22 ; ldtmu.rf39     # 119 size | 120 parts2 | 117 load src
+    asr rf27, rf36, rf5 ; sub.ifb rf7, 0, rf7                       # 102 shrv | 104 select
+    max rf23, rf8, rf23 ; sub.pushc rf49, rf39, rf8                 # 122 max | 104 select
+    min rf29, rf29, rf30 ; sub rf57, rf8, rf39                      # 121 min | 119 size
+    max rf49, rf49, rf57 ; sub tmuau, rf52, -3                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf52, rf49, rf5 ; sub rf27, rf9, rf27 ; thrsw               # 102 shrv | 102 sub
+    max rf27, rf27, 0 ; sub rf52, rf9, rf52                         # 102 limit | 102 sub
+    min rf27, rf36, rf27 ; sub tmuau, rf51, -3                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
+    max rf4, rf52, 0 ; add rf11, rf11, rf4                          # 102 limit | 125 add
+    min rf7, rf49, rf4 ; smul24 rf4, rf7, rf22 ; thrsw ; ldtmu.rf22 # 103 amount | 120 parts3 | 117 load src
+    and rf30, rf30, rf6 ; sub.ifb rf27, 0, rf27                     # 122 wrap | 104 select
+    max rf23, rf23, rf30 ; sub rf30, rf8, rf22                      # 122 max | 119 size
+    min rf29, rf29, rf16 ; sub.pushc rf49, rf22, rf8                # 121 min | 104 parts6
+    max rf11, rf49, rf30 ; add rf30, rf11, rf21 ; ldtmu.rf21        # 119 size | 125 add | 117 load src
+    asr rf49, rf11, rf5 ; sub.ifb rf7, 0, rf7                       # 102 shrv | 104 select
+    and rf16, rf16, rf6 ; sub.pushc rf52, rf21, rf8                 # 122 wrap | 104 parts7
+    max rf16, rf23, rf16 ; sub rf23, rf8, rf21                      # 122 max | 119 size
+    max rf23, rf52, rf23 ; sub tmuau, rf54, -3                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf52, rf23, rf5 ; sub rf49, rf9, rf49 ; thrsw               # 102 shrv | 102 sub
+    max rf49, rf49, 0 ; sub rf52, rf9, rf52                         # 102 limit | 102 sub
+    min rf11, rf11, rf49 ; sub tmuau, rf44, -3                      # 103 amount | 117 load src | uniform 0xfffffffd (u8)
+    max rf52, rf52, 0 ; add rf27, rf27, rf27                        # 102 limit | 120 parts4
+    min rf4, rf23, rf52 ; add rf30, rf30, rf4 ; thrsw ; ldtmu.rf23  # 103 amount | 125 add | 117 load src
+    min rf29, rf29, rf41 ; sub.ifb rf11, 0, rf11                    # 121 min | 104 parts6
+    and rf41, rf41, rf6 ; sub rf52, rf8, rf23                       # 122 wrap | 119 size
+    max rf16, rf16, rf41 ; sub.pushc rf41, rf23, rf8                # 122 max | 104 select
+    max rf41, rf41, rf52 ; add rf7, rf7, rf7 ; ldtmu.rf52           # 119 size | 120 parts5 | 117 load src
+    asr rf44, rf41, rf5 ; sub.ifb rf4, 0, rf4                       # 102 shrv | 104 parts7
+    min rf29, rf29, rf35 ; sub.pushc rf49, rf52, rf8                # 121 min | 104 select
+    and rf35, rf35, rf6 ; sub rf54, rf8, rf52                       # 122 wrap | 119 size
+    max rf49, rf49, rf54 ; sub tmuau, rf55, -3                      # 119 size | 117 load src | uniform 0xfffffffd (u8)
+    asr rf54, rf49, rf5 ; sub rf44, rf9, rf44 ; thrsw               # 102 shrv | 102 sub
+    max rf44, rf44, 0 ; sub rf54, rf9, rf54                         # 102 limit | 102 sub
+    min rf41, rf41, rf44 ; sub tmuau, rf50, -3                      # 103 amount | 117 p | uniform 0xfffffffd (u8)
+    max rf27, rf54, 0 ; add rf30, rf30, rf27                        # 102 limit | 125 add
+    min rf7, rf49, rf27 ; add rf30, rf30, rf7 ; thrsw ; ldtmu.rf27  # 103 amount | 125 add | 117 load src
+    max rf16, rf16, rf35 ; sub.ifb rf41, 0, rf41                    # 122 max | 104 select
+    min rf29, rf29, rf39 ; sub rf35, rf8, rf27                      # 121 min | 119 size
+    and rf39, rf39, rf6 ; sub.pushc rf49, rf27, rf8                 # 122 wrap | 104 parts10
+    max rf11, rf49, rf35 ; add rf35, rf30, rf11 ; ldtmu.rf30        # 119 size | 125 add | 117 p
+    asr rf49, rf11, rf5 ; sub.ifb rf7, 0, rf7                       # 102 shrv | 104 select
+    max rf16, rf16, rf39 ; sub.pushc rf39, rf30, rf8                # 122 max | 104 part
+    min rf29, rf29, rf22 ; sub rf54, rf8, rf30                      # 121 min | 119 size
+    max rf49, rf39, rf54 ; sub rf39, rf9, rf49                      # 119 size | 102 sub
+    asr rf41, rf49, rf5 ; add rf5, rf41, rf41                       # 102 shrv | 120 parts8
+    max rf9, rf39, 0 ; sub rf39, rf9, rf41                          # 102 limit | 102 sub
+    min rf4, rf11, rf9 ; add rf9, rf35, rf4                         # 103 amount | 125 add
+    max rf39, rf39, 0 ; add rf7, rf7, rf7                           # 102 limit | 120 parts9
+    min rf5, rf49, rf39 ; add rf9, rf9, rf5                         # 103 amount | 125 add
+    and rf22, rf22, rf6 ; sub.ifb rf4, 0, rf4                       # 122 wrap | 104 parts10
+    max rf7, rf16, rf22 ; add rf9, rf9, rf7                         # 122 max | 125 add
+    min rf29, rf29, rf21 ; sub.ifa rf5, 0, rf5                      # 121 min | 104 part
+    and rf4, rf21, rf6 ; add rf9, rf9, rf4                          # 122 wrap | 125 add
+    max rf4, rf7, rf4 ; add rf5, rf9, rf5                           # 122 max | 125 total
+    min rf29, rf29, rf23 ; sub.pushn -, rf5, 0                      # 121 min | 126 sub
+    and rf5, rf23, rf6 ; add rf23, rf5, 8                           # 122 wrap | 126 add
+    max rf4, rf4, rf5 ; mov.pushz -, rf46                           # 122 max | 129 select
+    min rf29, rf29, rf52 ; sub.ifb rf23, rf23, 1                    # 121 min | 126 sub
+    and rf52, rf52, rf6 ; sub.pushc -, rf0, rf2                     # 122 wrap | 130 store dst
+    max rf4, rf4, rf52 ; mov rf2, rf3                               # 122 max | next trip
+    umin tmuau, rf2, rf0 ; mov rf21, rf10 ; thrsw                   # the item's record | 111 select | uniform 0xfffffffb (vec3)
+    min rf29, rf29, rf27 ; mov rf22, rf10                           # 121 min | 111 select
+    and rf27, rf27, rf6                                             # 122 wrap
+    asr rf23, rf23, 4                                               # 126 rounded
+    max rf8, rf4, rf27 ; add rf23, rf8, rf23 ; ldtmu.rf4            # 122 max | 129 add | the item's record
+    and rf52, rf30, rf6 ; ldtmu.rf27                                # 122 wrap | the item's record
+    min.ifnb rf31, rf29, rf30 ; add rf16, rf15, rf27                # 129 select | 117 load src
+    max rf23, rf23, rf31 ; ldtmu.rf5                                # 129 max | the item's record
+    max.ifnb rf32, rf8, rf52 ; v8dot rf7, rf5, 1                    # 129 select | 60 pri
+    shl rf8, rf7, 2 ; v8dot rf9, rf5, rf47                          # 97 table | 61 sec
+    min tmud, rf23, rf32 ; v8dot rf11, rf5, rf48                    # 130 store dst | 63 dir
+    sub.ifna tmuau, rf24, -3 ; sub.pushc -, rf0, rf3                # 130 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop ; add rf3, rf2, rf1                                         # the item's record
     nop

@@ -5,12 +5,12 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inside (15 <= edges <= 15)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash c09e0554d9c5ebd9
+# input hash 76db4f00a478fc8f
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 465 instructions a trip, 465 an item; 443 at least for all it does.
-# 54 of the 64 registers that 2 threads a QPU leave each.
+# 454 instructions a trip, 454 an item; 439 at least for all it does.
+# 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 24 load 44 words, 1 store 1.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
 #
@@ -20,16 +20,16 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # address of src
+.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0x00000000  # how many threads
+.uniform 0x000000ff
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x000000ff
 .uniform 0x00010000
-.uniform 0x00000000  # address of the table log2
 .uniform 0x00000100
+.uniform 0x00000000  # address of the table log2
 .uniform 0x01000000
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
@@ -37,12 +37,14 @@
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # address of the table next
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # address of the table log2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
@@ -53,501 +55,491 @@
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
-.uniform 0xffffffb0  # back to the loop's first word
+.uniform 0xffffffa4  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    and rf2, rf3, 1                                                 # 106 stage
     shl rf0, rf0, 4
-    shr rf4, rf3, 1                                                 # 106 stage
-    shl rf5, rf2, 2                                                 # 117 load src
+    and rf2, rf3, 1                                                 # 106 stage
+    shr rf6, rf3, 1                                                 # 106 stage
+    shl rf7, rf2, 2                                                 # 117 load src
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 damping
     shl rf1, rf1, 4
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
-    shl rf1, rf1, 4
-    umin tmuau, rf2, rf0 ; mov rf8, 3                               # the item's record | 111 select | uniform 0xfffffffb (vec3)
-    add rf3, rf2, rf1 ; mov rf18, rf8 ; thrsw ; ldunifrf.rf6        # the item's record | 111 select | 117 load src | uniform value:src
-    add rf6, rf6, rf5 ; mov rf19, rf8 ; ldunifrf.rf12               # 117 load src | 111 select | uniform value:src_stride
-    nop ; smul24 rf7, rf4, rf12 ; ldunifrf.rf9                      # 117 load src | 130 store dst | uniform value:dst
-    add rf6, rf9, rf5 ; add rf13, rf6, rf7 ; ldunifrf.rf5           # 130 store dst | 117 load src | uniform value:dst_stride
-    nop ; smul24 rf4, rf4, rf5 ; ldunifrf.rf5                       # 130 store dst | 60 pri | uniform 0x000000ff
-    mov rf16, rf5 ; add rf17, rf6, rf4 ; ldunifrf.rf4               # 129 select | 130 store dst | 62 damping | uniform 0x00010000
-    nop ; ldunifrf.rf6                                              # 97 table | uniform table:log2
-    nop ; ldunifrf.rf7                                              # 61 sec | uniform 0x00000100
-    nop ; ldunifrf.rf9                                              # 63 dir | uniform 0x01000000
-    nop ; ldunifrf.rf10                                             # 117 table | uniform table:dy
-    nop ; ldunifrf.rf11                                             # 117 table | uniform table:dx
-    nop ; ldunifrf.rf14                                             # 113 beside0 | uniform table:next
-    nop ; mov rf15, 0                                               # 126 select
+    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 117 load src | uniform value:src
+    umin tmuau, rf2, rf0 ; add rf1, rf1, rf7 ; thrsw                # the item's record | 117 load src | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf17                                             # 117 load src | uniform value:src_stride
+    nop ; smul24 rf4, rf6, rf17 ; ldunifrf.rf3                      # 117 load src | uniform value:threads
+    shl rf1, rf3, 4 ; add rf18, rf1, rf4                            # 117 load src
+    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
+    nop ; ldtmu.rf5                                                 # the item's record
+    nop ; add rf19, rf18, rf5 ; ldtmu.rf5                           # 117 load src | the item's record
+    nop ; ldunifrf.rf8                                              # 60 pri | uniform 0x000000ff
+    and rf9, rf5, rf8 ; mov rf21, rf8 ; ldunifrf.rf10               # 60 pri | 129 select | 130 store dst | uniform value:dst
+    shl rf10, rf9, 2 ; add rf7, rf10, rf7                           # 97 table | 130 store dst
+    nop ; ldunifrf.rf11                                             # 130 store dst | uniform value:dst_stride
+    nop ; smul24 rf11, rf6, rf11 ; ldunifrf.rf6                     # 130 store dst | 62 damping | uniform 0x00010000
+    add rf22, rf7, rf11 ; v8dot rf7, rf5, rf6 ; ldunifrf.rf11       # 130 store dst | 62 damping | 61 sec | uniform 0x00000100
+    mov rf13, 3 ; v8dot rf12, rf5, rf11                             # 111 select | 61 sec
+    mov rf24, rf13 ; mov rf25, rf13 ; ldunifrf.rf23                 # 111 select | 97 table | uniform table:log2
+    nop ; ldunifrf.rf14                                             # 63 dir | uniform 0x01000000
+    nop ; ldunifrf.rf15                                             # 117 table | uniform table:dy
+    nop ; ldunifrf.rf16                                             # 117 table | uniform table:dx
+    nop ; mov rf20, 0                                               # 129 select
 loop:
-    nop ; ldtmu.rf20                                                # the item's record
-    nop ; ldtmu.rf21                                                # the item's record
-    nop ; add rf22, rf13, rf21 ; ldtmu.rf21                         # 117 load src | the item's record
-    and rf24, rf21, rf5 ; v8dot rf23, rf21, rf4                     # 60 pri | 62 damping
-    shl rf25, rf24, 2 ; v8dot rf26, rf21, rf7                       # 97 table | 61 sec
-    shl rf25, rf26, 2 ; add tmua, rf6, rf25                         # 98 table | 97 table
-    asr rf21, rf24, 1 ; v8dot rf27, rf21, rf9                       # 99 shr | 63 dir
-    shl rf25, rf27, 3 ; add tmua, rf6, rf25                         # 117 table | 98 table
-    add rf21, rf21, rf21 ; add tmuau, rf10, rf25 ; thrsw            # 99 mul | 117 table | uniform 0xfffffffa (vec2)
-    add tmuau, rf11, rf25 ; add rf25, rf27, 2                       # 117 table | 113 add | uniform 0xfffffffa (vec2)
-    shl rf25, rf25, 2                                               # 113 beside0
-    nop ; thrsw ; ldtmu.rf28                                        # 97 table
-    sub rf27, rf23, rf28 ; add rf28, rf27, 6                        # 97 sub | 113 add
-    max rf27, rf27, 0                                               # 97 pri_shift
-    nop ; thrsw ; ldtmu.rf29                                        # 98 table
-    shl rf28, rf28, 2 ; sub rf23, rf23, rf29                        # 113 way | 98 sub
-    max rf23, rf23, 0                                               # 98 shift
-    nop ; sub.pushc -, rf21, rf24                                   # 111 select
-    nop ; mov.ifna rf18, 4                                          # 111 select
-    nop ; mov.ifna rf19, 2                                          # 111 select
-    nop ; ldtmu.rf21                                                # 117 table
-    nop ; smul24 rf30, rf21, rf12 ; ldtmu.rf29                      # 117 load src | 117 table
-    nop ; smul24 rf21, rf21, -1                                     # 117 mul
-    nop ; smul24 rf31, rf21, rf12 ; ldtmu.rf21                      # 117 load src | 117 table
-    add rf21, rf30, rf21 ; smul24 rf30, rf21, -1                    # 117 load src | 117 mul
-    add rf30, rf22, rf21 ; add rf31, rf31, rf30 ; ldtmu.rf21        # 117 load src | 117 table
-    and tmuau, rf30, -4 ; add rf31, rf22, rf31                      # 117 load src | uniform 0xfffffffa (vec2)
-    shl rf30, rf30, 3 ; mov tmua, rf22                              # 117 load src | 107 px
-    and tmuau, rf31, -4 ; smul24 rf32, rf29, rf12                   # 117 load src | uniform 0xfffffffa (vec2)
-    shl rf31, rf31, 3 ; add rf32, rf32, rf21                        # 117 load src
-    not rf32, rf30 ; add rf33, rf22, rf32 ; thrsw                   # 117 load src
-    and tmuau, rf33, -4                                             # 117 load src | uniform 0xfffffffa (vec2)
-    shl rf33, rf33, 3                                               # 117 load src
-    not rf35, rf31 ; thrsw ; ldtmu.rf34                             # 117 load src
-    shr rf34, rf34, rf30 ; ldtmu.rf30                               # 117 load src
-    add rf29, rf30, rf30 ; smul24 rf30, rf29, -1                    # 117 load src | 117 mul
-    shl rf29, rf29, rf32 ; smul24 rf32, rf30, rf12 ; thrsw ; ldtmu.rf30 # 117 load src | 107 px
-    and rf34, rf30, rf5 ; add rf29, rf34, rf29                      # 107 px | 117 load src
-    and rf21, rf29, rf5 ; smul24 rf36, rf21, -1                     # 117 load src | 117 mul
-    min rf38, rf34, rf21 ; sub.pushc rf37, rf21, rf34               # 121 min | 104 select
-    and rf39, rf21, rf5 ; sub rf21, rf34, rf21 ; thrsw ; ldtmu.rf40 # 122 wrap | 119 size | 117 load src
-    max rf21, rf37, rf21 ; add rf36, rf32, rf36 ; ldtmu.rf32        # 119 size | 117 load src
-    asr rf32, rf21, rf27 ; add rf37, rf32, rf32                     # 102 shrv | 117 load src
-    max rf39, rf34, rf39 ; sub rf32, rf24, rf32 ; ldtmu.rf41        # 122 max | 102 sub | 117 load src
-    max rf32, rf32, 0 ; add rf36, rf22, rf36                        # 102 limit | 117 load src
-    min rf21, rf21, rf32 ; sub rf32, -1, rf33                       # 103 amount | 117 load src
-    shr rf31, rf40, rf31 ; sub.ifa rf21, 0, rf21                    # 117 load src | 104 select
-    shl rf35, rf37, rf35 ; smul24 rf21, rf21, rf18 ; ldtmu.rf37     # 117 load src | 120 parts0
-    and tmuau, rf36, -4 ; add rf31, rf31, rf35                      # 117 load src | uniform 0xfffffffa (vec2)
-    shl rf37, rf36, 3 ; add rf36, rf37, rf37                        # 117 load src
-    shr rf41, rf41, rf33 ; v8dot rf33, rf31, 1                      # 117 load src
-    min rf35, rf38, rf33 ; sub.pushc rf38, rf33, rf34               # 121 min | 104 select
-    and rf40, rf33, rf5 ; sub rf33, rf34, rf33 ; thrsw              # 122 wrap | 119 size
-    max rf33, rf38, rf33 ; sub rf38, -1, rf37                       # 119 size | 117 load src
-    max rf25, rf39, rf40 ; add tmua, rf14, rf25                     # 122 max | 113 beside0
-    asr rf39, rf33, rf27 ; thrsw ; ldtmu.rf40                       # 102 shrv | 117 load src
-    shl rf36, rf36, rf32 ; sub rf32, rf24, rf39 ; ldtmu.rf39        # 117 load src | 102 sub
-    max rf32, rf32, 0 ; add rf36, rf41, rf36                        # 102 limit | 117 load src
-    min rf32, rf33, rf32 ; v8dot rf33, rf36, 1                      # 103 amount | 117 load src
-    min rf35, rf35, rf33 ; sub.ifa rf32, 0, rf32                    # 121 min | 104 select
-    and rf41, rf33, rf5 ; smul24 rf32, rf32, rf18 ; ldtmu.rf42      # 122 wrap | 120 parts1 | 113 beside0
-    max rf41, rf25, rf41 ; sub.pushc rf25, rf33, rf34               # 122 max | 104 select
-    shr rf37, rf40, rf37 ; sub rf33, rf34, rf33                     # 117 load src | 119 size
-    max rf25, rf25, rf33 ; add rf33, rf39, rf39                     # 119 size | 117 load src
-    asr rf21, rf25, rf27 ; add rf32, rf21, rf32                     # 102 shrv | 125 add
-    shl rf33, rf33, rf38 ; sub rf21, rf24, rf21                     # 117 load src | 102 sub
-    max rf21, rf21, 0 ; add rf33, rf37, rf33                        # 102 limit | 117 load src
-    min rf21, rf25, rf21 ; v8dot rf25, rf33, 1                      # 103 amount | 117 load src
-    min rf35, rf35, rf25 ; sub.ifa rf21, 0, rf21                    # 121 min | 104 select
-    and rf37, rf25, rf5 ; smul24 rf21, rf21, rf19                   # 122 wrap | 120 parts2
-    max rf41, rf41, rf37 ; sub.pushc rf37, rf25, rf34               # 122 max | 104 select
-    shl rf42, rf42, 3 ; sub rf25, rf34, rf25                        # 117 table | 119 size
-    max rf25, rf37, rf25 ; add tmuau, rf10, rf42                    # 119 size | 117 table | uniform 0xfffffffa (vec2)
-    asr rf42, rf25, rf27 ; add tmuau, rf11, rf42 ; thrsw            # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
-    sub rf21, rf24, rf42 ; add rf32, rf32, rf21                     # 102 sub | 125 add
-    max rf21, rf21, 0                                               # 102 limit
-    min rf21, rf25, rf21 ; ldtmu.rf25                               # 103 amount | 117 table
-    sub.ifa rf21, 0, rf21 ; smul24 rf42, rf25, rf12                 # 104 select | 117 load src
-    nop ; smul24 rf21, rf21, rf19 ; ldtmu.rf37                      # 120 parts3 | 117 table
-    add rf25, rf32, rf21 ; smul24 rf21, rf25, -1                    # 125 add | 117 mul
-    nop ; smul24 rf32, rf21, rf12 ; ldtmu.rf21                      # 117 load src | 117 table
-    add rf21, rf42, rf21 ; smul24 rf42, rf21, -1                    # 117 load src | 117 mul
-    add rf32, rf22, rf21 ; add rf42, rf32, rf42 ; ldtmu.rf21        # 117 load src | 117 table
-    and tmuau, rf32, -4 ; add rf42, rf22, rf42                      # 117 load src | uniform 0xfffffffa (vec2)
-    shl rf32, rf32, 3 ; smul24 rf38, rf37, rf12                     # 117 load src
-    and tmuau, rf42, -4 ; add rf38, rf38, rf21                      # 117 load src | uniform 0xfffffffa (vec2)
-    shl rf38, rf42, 3 ; add rf42, rf22, rf38                        # 117 load src
-    not rf39, rf32 ; thrsw                                          # 117 load src
+    shl rf10, rf12, 2 ; add tmua, rf23, rf10                        # 98 table | 97 table
+    add tmua, rf23, rf10 ; v8dot rf5, rf5, rf14 ; thrsw ; ldunifrf.rf10 # 98 table | 63 dir | 113 beside0 | uniform table:next
+    shl rf23, rf5, 3 ; mov rf26, rf20                               # 117 table | 129 select
+    asr rf27, rf9, 1 ; add tmuau, rf15, rf23                        # 99 shr | 117 table | uniform 0xfffffffa (vec2)
+    add tmuau, rf16, rf23 ; add rf27, rf27, rf27 ; thrsw ; ldtmu.rf23 # 117 table | 99 mul | 97 table | uniform 0xfffffffa (vec2)
+    add rf28, rf5, 2 ; sub rf23, rf7, rf23                          # 113 add | 97 sub
+    shl rf28, rf28, 2 ; mov rf29, rf21                              # 113 beside0 | 129 select
+    mov rf31, rf20 ; mov rf32, rf21 ; thrsw ; ldtmu.rf30            # 129 select | 98 table
+    max rf7, rf23, 0 ; sub rf23, rf7, rf30                          # 97 pri_shift | 98 sub
+    max rf30, rf23, 0 ; mov rf33, rf20                              # 98 shift | 129 select
+    mov rf34, rf21 ; mov rf35, rf20 ; ldtmu.rf23                    # 129 select | 117 table
+    mov rf38, rf21 ; smul24 rf37, rf23, rf17 ; ldtmu.rf36           # 129 select | 117 load src | 117 table
+    nop ; smul24 rf40, rf36, rf17 ; ldtmu.rf39                      # 117 load src | 117 table
+    add rf23, rf37, rf39 ; smul24 rf37, rf23, -1                    # 117 load src | 117 mul
+    add rf37, rf19, rf23 ; smul24 rf41, rf37, rf17 ; ldtmu.rf23     # 117 load src | 117 table
+    and tmuau, rf37, -4 ; add rf40, rf40, rf23                      # 117 load src | uniform 0xfffffffa (vec2)
+    shl rf37, rf37, 3 ; mov tmua, rf19                              # 117 load src | 107 px
+    not rf40, rf37 ; add rf42, rf19, rf40 ; thrsw ; ldunifrf.rf43   # 117 load src | 113 beside0 | uniform table:next
+    nop ; smul24 rf39, rf39, -1                                     # 117 mul
+    shl rf41, rf42, 3 ; add rf39, rf41, rf39                        # 117 load src
+    not rf45, rf41 ; add rf44, rf19, rf39 ; thrsw ; ldtmu.rf39      # 117 load src
+    and tmuau, rf44, -4                                             # 117 load src | uniform 0xfffffffa (vec2)
     and tmuau, rf42, -4                                             # 117 load src | uniform 0xfffffffa (vec2)
-    shl rf42, rf42, 3                                               # 117 load src
-    not rf43, rf38 ; thrsw ; ldtmu.rf40                             # 117 load src
-    shr rf40, rf40, rf32 ; ldtmu.rf32                               # 117 load src
-    add rf32, rf32, rf32 ; smul24 rf37, rf37, -1                    # 117 load src | 117 mul
-    shl rf32, rf32, rf39 ; smul24 rf39, rf37, rf12 ; thrsw ; ldtmu.rf37 # 117 load src
-    shr rf38, rf37, rf38 ; add rf32, rf40, rf32 ; ldtmu.rf37        # 117 load src
-    and rf37, rf32, rf5 ; add rf40, rf37, rf37                      # 117 load src
-    min rf44, rf35, rf37 ; sub.pushc rf35, rf37, rf34               # 121 min | 104 select
-    and rf45, rf37, rf5 ; sub rf37, rf34, rf37 ; ldtmu.rf46         # 122 wrap | 119 size | 117 load src
-    max rf21, rf35, rf37 ; smul24 rf35, rf21, -1                    # 119 size | 117 mul
-    max rf35, rf41, rf45 ; add rf41, rf39, rf35 ; ldtmu.rf39        # 122 max | 117 load src
-    asr rf41, rf21, rf23 ; add rf45, rf22, rf41                     # 102 shrv | 117 load src
-    shl rf41, rf40, rf43 ; sub rf40, rf26, rf41                     # 117 load src | 102 sub
-    max rf38, rf40, 0 ; add rf40, rf38, rf41                        # 102 limit | 117 load src
-    min rf21, rf21, rf38 ; v8dot rf38, rf40, 1                      # 103 amount | 117 load src
-    min rf44, rf44, rf38 ; sub.ifa rf21, 0, rf21                    # 121 min | 104 select
-    and rf41, rf38, rf5 ; add rf21, rf21, rf21                      # 122 wrap | 120 parts4
-    max rf41, rf35, rf41 ; sub.pushc rf35, rf38, rf34               # 122 max | 104 select
-    and tmuau, rf45, -4 ; sub rf38, rf34, rf38                      # 117 load src | 119 size | uniform 0xfffffffa (vec2)
-    max rf28, rf35, rf38 ; add tmua, rf14, rf28 ; thrsw             # 119 size | 113 way
-    asr rf35, rf28, rf23 ; sub rf38, -1, rf42                       # 102 shrv | 117 load src
-    shl rf45, rf45, 3 ; sub rf35, rf26, rf35                        # 117 load src | 102 sub
-    max rf35, rf35, 0 ; add rf39, rf39, rf39                        # 102 limit | 117 load src
-    min rf21, rf28, rf35 ; add rf28, rf25, rf21 ; thrsw ; ldtmu.rf25 # 103 amount | 125 add | 117 load src
-    shr rf42, rf46, rf42 ; sub.ifa rf21, 0, rf21                    # 117 load src | 104 select
-    shl rf38, rf39, rf38 ; add rf21, rf21, rf21 ; ldtmu.rf39        # 117 load src | 120 parts5
-    shr rf38, rf25, rf45 ; add rf25, rf42, rf38 ; ldtmu.rf42        # 117 load src | 113 way
-    shl rf42, rf42, 3 ; add rf39, rf39, rf39                        # 117 table | 117 load src
-    and rf45, rf25, rf5 ; sub rf46, -1, rf45                        # 117 load src
-    min rf35, rf44, rf45 ; sub.pushc rf44, rf45, rf34               # 121 min | 104 parts6
-    and rf43, rf45, rf5 ; sub rf45, rf34, rf45                      # 122 wrap | 119 size
-    max rf21, rf44, rf45 ; add rf28, rf28, rf21                     # 119 size | 125 add
-    max rf41, rf41, rf43 ; add tmuau, rf10, rf42                    # 122 max | 117 table | uniform 0xfffffffa (vec2)
-    asr rf42, rf21, rf23 ; add tmuau, rf11, rf42 ; thrsw            # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
-    shl rf42, rf39, rf46 ; sub rf39, rf26, rf42                     # 117 load src | 102 sub
-    max rf38, rf39, 0 ; add rf39, rf38, rf42                        # 102 limit | 117 load src
-    min rf21, rf21, rf38 ; v8dot rf38, rf39, 1                      # 103 amount | 117 load src
-    min rf35, rf35, rf38 ; sub.ifa rf21, 0, rf21                    # 121 min | 104 parts6
-    and rf46, rf38, rf5 ; sub.pushc rf42, rf38, rf34                # 122 wrap | 104 parts7
-    max rf41, rf41, rf46 ; sub rf38, rf34, rf38 ; ldtmu.rf46        # 122 max | 119 size | 117 table
-    max rf21, rf42, rf38 ; add rf38, rf28, rf21 ; ldtmu.rf28        # 119 size | 125 add | 117 table
-    asr rf42, rf21, rf23 ; smul24 rf44, rf46, rf12 ; ldtmu.rf43     # 102 shrv | 117 load src | 117 table
-    sub rf42, rf26, rf42 ; smul24 rf46, rf46, -1                    # 102 sub | 117 mul
-    max rf42, rf42, 0 ; smul24 rf46, rf46, rf12                     # 102 limit | 117 load src
-    min rf21, rf21, rf42 ; add rf44, rf44, rf43 ; ldtmu.rf42        # 103 amount | 117 load src | 117 table
-    sub.ifa rf21, 0, rf21 ; add rf44, rf22, rf44                    # 104 parts7 | 117 load src
-    and tmuau, rf44, -4 ; add rf21, rf38, rf21                      # 117 load src | 125 add | uniform 0xfffffffa (vec2)
-    shl rf44, rf44, 3 ; smul24 rf38, rf28, rf12                     # 117 load src
-    not rf38, rf44 ; add rf45, rf38, rf42 ; thrsw                   # 117 load src
-    add rf45, rf22, rf45 ; smul24 rf43, rf43, -1                    # 117 load src | 117 mul
-    shl rf46, rf45, 3 ; add rf43, rf46, rf43                        # 117 load src
-    not rf47, rf46 ; add rf37, rf22, rf43 ; ldtmu.rf43              # 117 load src
-    and tmuau, rf37, -4 ; mov rf48, rf15                            # 117 load src | 126 select | uniform 0xfffffffa (vec2)
-    shl rf37, rf37, 3 ; mov rf49, rf15                              # 117 load src | 129 select
-    shr rf44, rf43, rf44 ; mov rf50, rf16 ; thrsw ; ldtmu.rf43      # 117 load src | 129 select
-    and tmuau, rf45, -4 ; add rf43, rf43, rf43                      # 117 load src | uniform 0xfffffffa (vec2)
-    shl rf38, rf43, rf38 ; sub rf43, -1, rf37                       # 117 load src
-    add rf38, rf44, rf38 ; v8dot rf45, rf29, rf7 ; thrsw ; ldtmu.rf44 # 117 load src
-    shr rf44, rf44, rf37 ; v8dot rf37, rf38, 1                      # 117 load src
-    min rf51, rf35, rf37 ; sub rf35, rf34, rf37 ; ldtmu.rf52        # 121 min | 119 size | 117 load src
-    and rf53, rf37, rf5 ; sub.pushc rf37, rf37, rf34                # 122 wrap | 104 select
-    max rf35, rf37, rf35 ; add rf37, rf52, rf52 ; ldtmu.rf52        # 119 size | 117 load src
-    max rf28, rf41, rf53 ; smul24 rf41, rf28, -1                    # 122 max | 117 mul
-    asr rf42, rf35, rf23 ; smul24 rf53, rf42, -1                    # 102 shrv | 117 mul
-    shl rf42, rf37, rf43 ; sub rf37, rf26, rf42 ; ldtmu.rf43        # 117 load src | 102 sub
-    max rf37, rf37, 0 ; add rf42, rf44, rf42                        # 102 limit | 117 load src
-    min rf35, rf35, rf37 ; v8dot rf37, rf42, 1                      # 103 amount | 117 load src
-    min rf51, rf51, rf37 ; sub.ifa rf35, 0, rf35                    # 121 min | 104 select
-    and rf44, rf37, rf5 ; add rf35, rf35, rf35                      # 122 wrap | 120 parts8
-    max rf21, rf28, rf44 ; add rf28, rf21, rf35                     # 122 max | 125 add
-    shr rf52, rf52, rf46 ; sub.pushc rf46, rf37, rf34               # 117 load src | 104 select
-    sub rf37, rf34, rf37 ; smul24 rf41, rf41, rf12                  # 119 size | 117 p
-    max rf37, rf46, rf37 ; add rf41, rf41, rf53                     # 119 size | 117 p
-    asr rf22, rf37, rf23 ; add rf41, rf22, rf41                     # 102 shrv | 117 p
-    and tmuau, rf41, -4 ; sub rf22, rf26, rf22                      # 117 p | 102 sub | uniform 0xfffffffa (vec2)
-    max rf22, rf22, 0 ; add rf43, rf43, rf43                        # 102 limit | 117 load src
-    min rf22, rf37, rf22 ; v8dot rf37, rf30, rf7 ; thrsw            # 103 amount | 107 px
-    shl rf41, rf41, 3 ; sub rf46, rf37, rf45                        # 117 p | 119 size
-    shl rf43, rf43, rf47 ; sub.ifa rf22, 0, rf22                    # 117 load src | 104 select
-    add rf22, rf22, rf22 ; add rf43, rf52, rf43 ; ldtmu.rf52        # 120 parts9 | 117 load src | 117 p
-    shr rf28, rf52, rf41 ; add rf52, rf28, rf22 ; ldtmu.rf22        # 117 p | 125 add
-    and rf41, rf43, rf5 ; sub rf47, -1, rf41                        # 117 load src | 117 p
-    min rf53, rf51, rf41 ; sub.pushc rf51, rf41, rf34               # 121 min | 104 parts10
-    and rf35, rf41, rf5 ; sub rf41, rf34, rf41                      # 122 wrap | 119 size
-    max rf22, rf51, rf41 ; add rf41, rf22, rf22                     # 119 size | 117 p
-    max rf21, rf21, rf35 ; sub.pushc -, 0, rf24                     # 122 max | 129 select
-    asr rf35, rf22, rf23 ; sub.andc -, 0, rf26                      # 102 shrv | 129 select
-    shl rf41, rf41, rf47 ; sub rf35, rf26, rf35                     # 117 p | 102 sub
-    max rf28, rf35, 0 ; add rf35, rf28, rf41                        # 102 limit | 117 p
-    min rf22, rf22, rf28 ; v8dot rf28, rf35, 1                      # 103 amount | 117 p
-    and rf41, rf28, rf5 ; sub.ifb rf22, 0, rf22                     # 122 wrap | 104 parts10
-    vfla rf52 ; add rf22, rf52, rf22                                # 129 select | 125 add
-    min.ifa rf49, rf53, rf28 ; sub.pushc rf53, rf28, rf34           # 129 select | 104 part
-    max.ifb rf50, rf21, rf41 ; sub rf21, rf34, rf28                 # 129 select | 119 size
-    max rf21, rf53, rf21 ; sub.pushc rf53, rf45, rf37               # 119 size | 104 select
-    asr rf28, rf21, rf23 ; v8dot rf41, rf31, rf7                    # 102 shrv | 117 load src
-    max rf46, rf53, rf46 ; sub rf28, rf26, rf28                     # 119 size | 102 sub
-    max rf28, rf28, 0 ; sub rf53, rf37, rf41                        # 102 limit | 119 size
-    min rf21, rf21, rf28 ; v8dot rf28, rf36, rf7                    # 103 amount | 117 load src
-    asr rf47, rf46, rf27 ; sub.ifb rf21, 0, rf21                    # 102 shrv | 104 part
-    min rf22, rf37, rf45 ; add rf21, rf22, rf21                     # 121 min | 125 total
-    and rf45, rf45, rf5 ; sub.pushn -, rf21, 0                      # 122 wrap | 126 select
-    max rf45, rf37, rf45 ; add rf21, rf21, 8                        # 122 max | 126 add
-    min rf22, rf22, rf41 ; mov.ifa rf48, 1                          # 121 min | 126 select
-    and rf48, rf41, rf5 ; sub rf21, rf21, rf48                      # 122 wrap | 126 sub
-    asr rf21, rf21, 4 ; sub rf47, rf24, rf47                        # 126 rounded | 102 sub
-    max rf34, rf47, 0 ; add rf21, rf34, rf21                        # 102 limit | 129 add
-    max rf21, rf21, rf49 ; sub rf49, rf37, rf28                     # 129 max | 119 size
-    min rf21, rf21, rf50 ; v8dot rf50, rf33, rf7                    # 129 limited | 117 load src
-    min rf34, rf46, rf34 ; sub rf46, rf37, rf50                     # 103 amount | 119 size
-    max rf45, rf45, rf48 ; sub.ifb rf34, 0, rf34                    # 122 max | 104 select
-    min rf34, rf22, rf28 ; smul24 rf22, rf34, rf18                  # 121 min | 120 parts0
-    and rf48, rf28, rf5 ; sub.pushc rf41, rf41, rf37                # 122 wrap | 104 select
-    max rf28, rf41, rf53 ; sub.pushc rf41, rf28, rf37               # 119 size | 104 select
-    asr rf53, rf28, rf27 ; v8dot rf47, rf32, rf7                    # 102 shrv | 117 load src
-    max rf49, rf41, rf49 ; sub rf41, rf24, rf53                     # 119 size | 102 sub
-    max rf41, rf41, 0 ; sub rf53, rf37, rf47                        # 102 limit | 119 size
-    min rf28, rf28, rf41 ; v8dot rf41, rf40, rf7                    # 103 amount | 117 load src
-    max rf45, rf45, rf48 ; sub.ifb rf28, 0, rf28                    # 122 max | 104 select
-    asr rf48, rf49, rf27 ; smul24 rf28, rf28, rf18                  # 102 shrv | 120 parts1
-    min rf22, rf34, rf50 ; add rf28, rf22, rf28                     # 121 min | 125 add
-    and rf34, rf50, rf5 ; sub rf48, rf24, rf48                      # 122 wrap | 102 sub
-    max rf48, rf48, 0 ; sub.pushc rf50, rf50, rf37                  # 102 limit | 104 select
-    min rf48, rf49, rf48 ; sub rf49, rf37, rf41                     # 103 amount | 119 size
-    max rf46, rf50, rf46 ; sub.ifb rf48, 0, rf48                    # 119 size | 104 select
-    max rf45, rf45, rf34 ; smul24 rf34, rf48, rf19                  # 122 max | 120 parts2
-    asr rf28, rf46, rf27 ; add rf34, rf28, rf34                     # 102 shrv | 125 add
-    min rf28, rf22, rf47 ; sub rf22, rf24, rf28                     # 121 min | 102 sub
-    max rf22, rf22, 0 ; sub.pushc rf48, rf47, rf37                  # 102 limit | 104 select
-    min rf22, rf46, rf22 ; v8dot rf46, rf25, rf7                    # 103 amount | 117 load src
-    max rf48, rf48, rf53 ; sub.ifb rf22, 0, rf22                    # 119 size | 104 select
-    and rf47, rf47, rf5 ; smul24 rf22, rf22, rf19                   # 122 wrap | 120 parts3
-    max rf22, rf45, rf47 ; add rf34, rf34, rf22                     # 122 max | 125 add
-    asr rf45, rf48, rf23 ; sub.pushc rf47, rf41, rf37               # 102 shrv | 104 select
-    min rf45, rf28, rf41 ; sub rf28, rf26, rf45                     # 121 min | 102 sub
-    max rf28, rf28, 0 ; sub rf53, rf37, rf46                        # 102 limit | 119 size
-    min rf28, rf48, rf28 ; v8dot rf48, rf39, rf7                    # 103 amount | 117 load src
-    max rf47, rf47, rf49 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
-    and rf41, rf41, rf5 ; add rf28, rf28, rf28                      # 122 wrap | 120 parts4
-    max rf22, rf22, rf41 ; add rf28, rf34, rf28                     # 122 max | 125 add
-    asr rf34, rf47, rf23 ; sub.pushc rf41, rf46, rf37               # 102 shrv | 104 parts6
-    min rf45, rf45, rf46 ; sub rf34, rf26, rf34                     # 121 min | 102 sub
-    max rf34, rf34, 0 ; sub rf49, rf37, rf48                        # 102 limit | 119 size
-    min rf34, rf47, rf34 ; v8dot rf47, rf38, rf7                    # 103 amount | 117 load src
-    max rf41, rf41, rf53 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
-    and rf46, rf46, rf5 ; add rf34, rf34, rf34                      # 122 wrap | 120 parts5
-    max rf22, rf22, rf46 ; add rf28, rf28, rf34                     # 122 max | 125 add
-    asr rf34, rf41, rf23 ; sub.pushc rf46, rf48, rf37               # 102 shrv | 104 parts7
-    min rf45, rf45, rf48 ; sub rf34, rf26, rf34                     # 121 min | 102 sub
-    max rf34, rf34, 0 ; sub rf53, rf37, rf47                        # 102 limit | 119 size
-    min rf34, rf41, rf34 ; v8dot rf41, rf42, rf7                    # 103 amount | 117 load src
-    max rf46, rf46, rf49 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts6
-    and rf28, rf48, rf5 ; add rf34, rf28, rf34                      # 122 wrap | 125 add
-    max rf22, rf22, rf28 ; sub.pushc rf28, rf47, rf37               # 122 max | 104 select
-    asr rf48, rf46, rf23 ; sub rf49, rf37, rf41                     # 102 shrv | 119 size
-    min rf48, rf45, rf47 ; sub rf45, rf26, rf48                     # 121 min | 102 sub
-    max rf45, rf45, 0 ; v8dot rf50, rf43, rf7                       # 102 limit | 117 load src
-    min rf45, rf46, rf45 ; sub rf46, rf37, rf50                     # 103 amount | 119 size
-    max rf28, rf28, rf53 ; sub.ifb rf45, 0, rf45                    # 119 size | 104 parts7
-    and rf34, rf47, rf5 ; add rf45, rf34, rf45                      # 122 wrap | 125 add
-    max rf22, rf22, rf34 ; sub.pushc rf34, rf41, rf37               # 122 max | 104 select
-    asr rf47, rf28, rf23 ; v8dot rf53, rf35, rf7                    # 102 shrv | 117 p
-    min rf48, rf48, rf41 ; sub rf47, rf26, rf47                     # 121 min | 102 sub
-    max rf47, rf47, 0 ; sub rf51, rf37, rf53                        # 102 limit | 119 size
-    min rf28, rf28, rf47 ; mov rf47, rf15                           # 103 amount | 126 select
-    max rf34, rf34, rf49 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
-    and rf41, rf41, rf5 ; add rf28, rf28, rf28                      # 122 wrap | 120 parts8
-    max rf22, rf22, rf41 ; add rf28, rf45, rf28                     # 122 max | 125 add
-    asr rf41, rf34, rf23 ; sub.pushc rf45, rf50, rf37               # 102 shrv | 104 parts10
-    min rf48, rf48, rf50 ; sub rf41, rf26, rf41                     # 121 min | 102 sub
-    max rf41, rf41, 0 ; mov rf49, rf15                              # 102 limit | 129 select
-    min rf34, rf34, rf41 ; mov rf41, rf16                           # 103 amount | 129 select
-    max rf45, rf45, rf46 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
-    and rf50, rf50, rf5 ; add rf34, rf34, rf34                      # 122 wrap | 120 parts9
-    max rf22, rf22, rf50 ; add rf28, rf28, rf34                     # 122 max | 125 add
-    asr rf34, rf45, rf23 ; sub.pushc rf50, rf53, rf37               # 102 shrv | 104 part
-    max rf50, rf50, rf51 ; sub rf34, rf26, rf34                     # 119 size | 102 sub
-    max rf34, rf34, 0 ; v8dot rf51, rf29, rf4                       # 102 limit | 117 load src
-    min rf34, rf45, rf34 ; v8dot rf45, rf30, rf4                    # 103 amount | 107 px
-    asr rf46, rf50, rf23 ; sub.ifb rf34, 0, rf34                    # 102 shrv | 104 parts10
-    and rf28, rf53, rf5 ; add rf34, rf28, rf34                      # 122 wrap | 125 add
-    min rf44, rf45, rf51 ; sub rf46, rf26, rf46                     # 121 min | 102 sub
-    max rf46, rf46, 0 ; mov.pushz -, rf52                           # 102 limit | 129 select
-    min rf46, rf50, rf46 ; sub rf50, rf45, rf51                     # 103 amount | 119 size
-    min.ifna rf49, rf48, rf53 ; sub.ifb rf46, 0, rf46               # 129 select | 104 part
-    max.ifna rf41, rf22, rf28 ; add rf22, rf34, rf46                # 129 select | 125 total
-    and rf28, rf51, rf5 ; sub.pushn -, rf22, 0                      # 122 wrap | 126 select
-    max rf28, rf45, rf28 ; add rf22, rf22, 8                        # 122 max | 126 add
-    mov.ifa rf47, 1 ; sub.pushc rf51, rf51, rf45                    # 126 select | 104 select
-    max rf47, rf51, rf50 ; sub rf22, rf22, rf47                     # 119 size | 126 sub
-    asr rf22, rf22, 4 ; v8dot rf50, rf31, rf4                       # 126 rounded | 117 load src
-    asr rf37, rf47, rf27 ; add rf22, rf37, rf22                     # 102 shrv | 129 add
-    max rf22, rf22, rf49 ; sub rf37, rf24, rf37                     # 129 max | 102 sub
-    min rf22, rf22, rf41 ; sub.pushc rf41, rf50, rf45               # 129 limited | 104 select
-    vpack rf21, rf21, rf22 ; sub rf22, rf45, rf50                   # 130 store dst | 119 size
-    max rf37, rf37, 0 ; v8dot rf49, rf36, rf4                       # 102 limit | 117 load src
-    min rf37, rf47, rf37 ; sub rf47, rf45, rf49                     # 103 amount | 119 size
-    min rf44, rf44, rf50 ; sub.ifb rf37, 0, rf37                    # 121 min | 104 select
-    max rf37, rf41, rf22 ; smul24 rf22, rf37, rf18                  # 119 size | 120 parts0
-    and rf50, rf50, rf5 ; sub.pushc rf41, rf49, rf45                # 122 wrap | 104 select
-    max rf28, rf28, rf50 ; v8dot rf50, rf33, rf4                    # 122 max | 117 load src
-    asr rf51, rf37, rf27 ; sub rf34, rf45, rf50                     # 102 shrv | 119 size
-    min rf51, rf44, rf49 ; sub rf44, rf24, rf51                     # 121 min | 102 sub
-    max rf29, rf44, 0 ; v8dot rf44, rf29, rf9                       # 102 limit | 117 load src
-    min rf29, rf37, rf29 ; v8dot rf30, rf30, rf9                    # 103 amount | 107 px
-    max rf41, rf41, rf47 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf49, rf49, rf5 ; smul24 rf29, rf29, rf18                   # 122 wrap | 120 parts1
-    max rf22, rf28, rf49 ; add rf28, rf22, rf29                     # 122 max | 125 add
-    asr rf29, rf41, rf27 ; sub.pushc rf49, rf50, rf45               # 102 shrv | 104 select
-    min rf51, rf51, rf50 ; sub rf29, rf24, rf29                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf47, rf32, rf4                       # 102 limit | 117 load src
-    min rf29, rf41, rf29 ; sub rf41, rf45, rf47                     # 103 amount | 119 size
-    max rf34, rf49, rf34 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf50, rf50, rf5 ; smul24 rf29, rf29, rf19                   # 122 wrap | 120 parts2
-    max rf22, rf22, rf50 ; add rf28, rf28, rf29                     # 122 max | 125 add
-    asr rf29, rf34, rf27 ; sub.pushc rf50, rf47, rf45               # 102 shrv | 104 select
-    min rf51, rf51, rf47 ; sub rf29, rf24, rf29                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; v8dot rf31, rf31, rf9                       # 102 limit | 117 load src
-    min rf29, rf34, rf29 ; v8dot rf34, rf40, rf4                    # 103 amount | 117 load src
-    max rf41, rf50, rf41 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf47, rf47, rf5 ; smul24 rf29, rf29, rf19                   # 122 wrap | 120 parts3
-    max rf22, rf22, rf47 ; add rf28, rf28, rf29                     # 122 max | 125 add
-    asr rf29, rf41, rf23 ; sub.pushc rf47, rf34, rf45               # 102 shrv | 104 select
-    min rf51, rf51, rf34 ; sub rf29, rf26, rf29                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; sub rf50, rf45, rf34                        # 102 limit | 119 size
-    min rf29, rf41, rf29 ; v8dot rf36, rf36, rf9                    # 103 amount | 117 load src
-    max rf47, rf47, rf50 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf34, rf34, rf5 ; add rf29, rf29, rf29                      # 122 wrap | 120 parts4
-    max rf22, rf22, rf34 ; add rf28, rf28, rf29                     # 122 max | 125 add
-    asr rf29, rf47, rf23 ; v8dot rf34, rf25, rf4                    # 102 shrv | 117 load src
-    min rf51, rf51, rf34 ; sub rf29, rf26, rf29                     # 121 min | 102 sub
-    max rf29, rf29, 0 ; sub.pushc rf50, rf34, rf45                  # 102 limit | 104 parts6
-    min rf29, rf47, rf29 ; sub rf47, rf45, rf34                     # 103 amount | 119 size
-    max rf47, rf50, rf47 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    and rf34, rf34, rf5 ; add rf29, rf29, rf29                      # 122 wrap | 120 parts5
-    max rf22, rf22, rf34 ; add rf28, rf28, rf29                     # 122 max | 125 add
-    asr rf33, rf47, rf23 ; v8dot rf29, rf33, rf9                    # 102 shrv | 117 load src
-    sub rf33, rf26, rf33 ; v8dot rf34, rf39, rf4                    # 102 sub | 117 load src
-    max rf33, rf33, 0 ; sub.pushc rf50, rf34, rf45                  # 102 limit | 104 parts7
-    min rf33, rf47, rf33 ; sub rf47, rf45, rf34                     # 103 amount | 119 size
-    min rf51, rf51, rf34 ; sub.ifb rf33, 0, rf33                    # 121 min | 104 parts6
-    max rf28, rf50, rf47 ; add rf33, rf28, rf33                     # 119 size | 125 add
-    and rf32, rf34, rf5 ; v8dot rf34, rf32, rf9                     # 122 wrap | 117 load src
-    max rf22, rf22, rf32 ; v8dot rf32, rf38, rf4                    # 122 max | 117 load src
-    asr rf47, rf28, rf23 ; sub.pushc rf50, rf32, rf45               # 102 shrv | 104 select
-    min rf51, rf51, rf32 ; sub rf47, rf26, rf47                     # 121 min | 102 sub
-    max rf47, rf47, 0 ; sub rf41, rf45, rf32                        # 102 limit | 119 size
-    min rf28, rf28, rf47 ; v8dot rf40, rf40, rf9                    # 103 amount | 117 load src
-    max rf41, rf50, rf41 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 parts7
-    and rf28, rf32, rf5 ; add rf32, rf33, rf28                      # 122 wrap | 125 add
-    max rf22, rf22, rf28 ; v8dot rf28, rf42, rf4                    # 122 max | 117 load src
-    asr rf33, rf41, rf23 ; sub.pushc rf50, rf28, rf45               # 102 shrv | 104 select
-    min rf51, rf51, rf28 ; sub rf33, rf26, rf33                     # 121 min | 102 sub
-    max rf33, rf33, 0 ; sub rf47, rf45, rf28                        # 102 limit | 119 size
-    min rf25, rf41, rf33 ; v8dot rf33, rf25, rf9                    # 103 amount | 117 load src
-    max rf47, rf50, rf47 ; sub.ifb rf25, 0, rf25                    # 119 size | 104 select
-    and rf28, rf28, rf5 ; add rf25, rf25, rf25                      # 122 wrap | 120 parts8
-    max rf22, rf22, rf28 ; add rf25, rf32, rf25                     # 122 max | 125 add
-    asr rf28, rf47, rf23 ; v8dot rf32, rf43, rf4                    # 102 shrv | 117 load src
-    min rf51, rf51, rf32 ; sub rf28, rf26, rf28                     # 121 min | 102 sub
-    max rf28, rf28, 0 ; sub.pushc rf50, rf32, rf45                  # 102 limit | 104 parts10
-    min rf28, rf47, rf28 ; sub rf47, rf45, rf32                     # 103 amount | 119 size
-    max rf47, rf50, rf47 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 select
-    and rf32, rf32, rf5 ; add rf28, rf28, rf28                      # 122 wrap | 120 parts9
-    max rf22, rf22, rf32 ; add rf25, rf25, rf28                     # 122 max | 125 add
-    asr rf39, rf47, rf23 ; v8dot rf28, rf39, rf9                    # 102 shrv | 117 load src
-    min rf32, rf30, rf44 ; sub rf39, rf26, rf39                     # 121 min | 102 sub
-    max rf39, rf39, 0 ; v8dot rf50, rf35, rf4                       # 102 limit | 117 p
-    min rf39, rf47, rf39 ; sub.pushc rf47, rf50, rf45               # 103 amount | 104 part
-    and rf41, rf50, rf5 ; sub.ifb rf39, 0, rf39                     # 122 wrap | 104 parts10
-    and rf39, rf44, rf5 ; add rf25, rf25, rf39                      # 122 wrap | 125 add
-    max rf49, rf30, rf39 ; sub rf39, rf45, rf50                     # 122 max | 119 size
-    max rf39, rf47, rf39 ; mov.pushz -, rf52                        # 119 size | 129 select
-    asr rf38, rf39, rf23 ; v8dot rf47, rf38, rf9                    # 102 shrv | 117 load src
-    min rf38, rf32, rf31 ; sub rf32, rf26, rf38                     # 121 min | 102 sub
-    max rf32, rf32, 0 ; v8dot rf42, rf42, rf9                       # 102 limit | 117 load src
-    min rf32, rf39, rf32 ; mov rf39, rf15                           # 103 amount | 126 select
-    min rf38, rf38, rf36 ; sub.ifb rf32, 0, rf32                    # 121 min | 104 part
-    min rf32, rf38, rf29 ; add rf25, rf25, rf32                     # 121 min | 125 total
-    min rf32, rf32, rf34 ; sub.pushn -, rf25, 0                     # 121 min | 126 select
-    min rf32, rf32, rf40 ; add rf25, rf25, 8                        # 121 min | 126 add
-    min rf32, rf32, rf33 ; mov.ifa rf39, 1                          # 121 min | 126 select
-    min rf32, rf32, rf28 ; sub rf25, rf25, rf39                     # 121 min | 126 sub
-    asr rf25, rf25, 4 ; mov rf39, rf15                              # 126 rounded | 129 select
-    min.ifnb rf39, rf51, rf50 ; add rf25, rf45, rf25                # 129 select | 129 add
-    max rf25, rf25, rf39 ; mov rf39, rf16                           # 129 max | 129 select
-    max.ifnb rf39, rf22, rf41 ; v8dot rf22, rf43, rf9               # 129 select | 117 load src
-    min rf25, rf25, rf39 ; sub.pushc rf39, rf44, rf30               # 129 limited | 104 select
-    min rf44, rf32, rf47 ; sub rf32, rf30, rf44                     # 121 min | 119 size
-    max rf32, rf39, rf32 ; v8dot rf35, rf35, rf9                    # 119 size | 117 p
-    asr rf39, rf32, rf27 ; sub.pushc rf41, rf31, rf30               # 102 shrv | 104 select
-    min rf44, rf44, rf42 ; sub rf39, rf24, rf39                     # 121 min | 102 sub
-    max rf39, rf39, 0 ; sub rf43, rf30, rf31                        # 102 limit | 119 size
-    min rf32, rf32, rf39 ; sub rf39, rf30, rf36                     # 103 amount | 119 size
-    min rf44, rf44, rf22 ; sub.ifb rf32, 0, rf32                    # 121 min | 104 select
-    max rf41, rf41, rf43 ; smul24 rf32, rf32, rf18                  # 119 size | 120 parts0
-    and rf31, rf31, rf5 ; sub.pushc rf43, rf36, rf30                # 122 wrap | 104 select
-    max rf31, rf49, rf31 ; sub rf49, rf30, rf29                     # 122 max | 119 size
-    asr rf45, rf41, rf27 ; sub rf50, rf30, rf34                     # 102 shrv | 119 size
-    max rf43, rf43, rf39 ; sub rf39, rf24, rf45                     # 119 size | 102 sub
-    max rf39, rf39, 0 ; sub rf45, rf30, rf40                        # 102 limit | 119 size
-    min rf39, rf41, rf39 ; sub rf41, rf30, rf33                     # 103 amount | 119 size
-    and rf36, rf36, rf5 ; sub.ifb rf39, 0, rf39                     # 122 wrap | 104 select
-    max rf36, rf31, rf36 ; smul24 rf31, rf39, rf18                  # 122 max | 120 parts1
-    asr rf39, rf43, rf27 ; mov rf18, rf8                            # 102 shrv | 111 select
-    and rf31, rf29, rf5 ; add rf32, rf32, rf31                      # 122 wrap | 125 add
-    max rf36, rf36, rf31 ; sub rf31, rf24, rf39                     # 122 max | 102 sub
-    max rf29, rf31, 0 ; sub.pushc rf31, rf29, rf30                  # 102 limit | 104 select
-    min rf29, rf43, rf29 ; sub rf43, rf30, rf28                     # 103 amount | 119 size
-    max rf31, rf31, rf49 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
-    asr rf29, rf31, rf27 ; smul24 rf27, rf29, rf19                  # 102 shrv | 120 parts2
-    and rf27, rf34, rf5 ; add rf32, rf32, rf27                      # 122 wrap | 125 add
-    max rf27, rf36, rf27 ; sub rf24, rf24, rf29                     # 122 max | 102 sub
-    max rf24, rf24, 0 ; sub.pushc rf34, rf34, rf30                  # 102 limit | 104 select
-    min rf24, rf31, rf24 ; sub rf31, rf30, rf47                     # 103 amount | 119 size
-    max rf34, rf34, rf50 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
-    asr rf50, rf34, rf23 ; smul24 rf24, rf24, rf19                  # 102 shrv | 120 parts3
-    and rf29, rf40, rf5 ; mov rf19, rf8                             # 122 wrap | 111 select
-    max rf24, rf27, rf29 ; add rf27, rf32, rf24                     # 122 max | 125 add
-    and rf29, rf33, rf5 ; sub rf50, rf26, rf50                      # 122 wrap | 102 sub
-    max rf40, rf50, 0 ; sub.pushc rf50, rf40, rf30                  # 102 limit | 104 select
-    min rf34, rf34, rf40 ; sub rf40, rf30, rf42                     # 103 amount | 119 size
-    max rf45, rf50, rf45 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
-    asr rf50, rf45, rf23 ; add rf34, rf34, rf34                     # 102 shrv | 120 parts4
-    max rf24, rf24, rf29 ; add rf27, rf27, rf34                     # 122 max | 125 add
-    and rf29, rf28, rf5 ; sub rf50, rf26, rf50                      # 122 wrap | 102 sub
-    max rf33, rf50, 0 ; sub.pushc rf50, rf33, rf30                  # 102 limit | 104 parts6
-    min rf33, rf45, rf33 ; sub rf45, rf30, rf22                     # 103 amount | 119 size
-    max rf41, rf50, rf41 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 select
-    asr rf50, rf41, rf23 ; add rf33, rf33, rf33                     # 102 shrv | 120 parts5
-    max rf24, rf24, rf29 ; add rf27, rf27, rf33                     # 122 max | 125 add
-    and rf29, rf47, rf5 ; sub rf50, rf26, rf50                      # 122 wrap | 102 sub
-    max rf28, rf50, 0 ; sub.pushc rf50, rf28, rf30                  # 102 limit | 104 parts7
-    min rf28, rf41, rf28 ; sub rf41, rf30, rf35                     # 103 amount | 119 size
-    max rf43, rf50, rf43 ; sub.ifb rf28, 0, rf28                    # 119 size | 104 parts6
-    asr rf27, rf43, rf23 ; add rf28, rf27, rf28                     # 102 shrv | 125 add
-    max rf27, rf24, rf29 ; sub rf24, rf26, rf27                     # 122 max | 102 sub
-    max rf24, rf24, 0 ; sub.pushc rf47, rf47, rf30                  # 102 limit | 104 select
-    min rf24, rf43, rf24 ; mov rf43, rf15                           # 103 amount | 126 select
-    max rf31, rf47, rf31 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts7
-    asr rf24, rf31, rf23 ; add rf28, rf28, rf24                     # 102 shrv | 125 add
-    and rf47, rf42, rf5 ; sub rf24, rf26, rf24                      # 122 wrap | 102 sub
-    max rf24, rf24, 0 ; sub.pushc rf42, rf42, rf30                  # 102 limit | 104 select
-    min rf24, rf31, rf24 ; mov rf31, rf15                           # 103 amount | 129 select
-    max rf40, rf42, rf40 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
-    max rf27, rf27, rf47 ; add rf24, rf24, rf24                     # 122 max | 120 parts8
-    asr rf24, rf40, rf23 ; add rf28, rf28, rf24                     # 102 shrv | 125 add
-    and rf47, rf22, rf5 ; sub rf24, rf26, rf24                      # 122 wrap | 102 sub
-    max rf22, rf24, 0 ; sub.pushc rf24, rf22, rf30                  # 102 limit | 104 parts10
-    min rf22, rf40, rf22 ; mov rf40, rf16                           # 103 amount | 129 select
-    max rf24, rf24, rf45 ; sub.ifb rf22, 0, rf22                    # 119 size | 104 select
-    max rf27, rf27, rf47 ; add rf22, rf22, rf22                     # 122 max | 120 parts9
-    asr rf22, rf24, rf23 ; add rf28, rf28, rf22                     # 102 shrv | 125 add
-    and rf47, rf35, rf5 ; sub rf22, rf26, rf22                      # 122 wrap | 102 sub
-    max rf22, rf22, 0 ; sub.pushc rf45, rf35, rf30                  # 102 limit | 104 part
-    min rf22, rf24, rf22                                            # 103 amount
-    max rf41, rf45, rf41 ; sub.ifb rf22, 0, rf22                    # 119 size | 104 parts10
-    asr rf22, rf41, rf23 ; add rf23, rf28, rf22                     # 102 shrv | 125 add
-    sub rf22, rf26, rf22 ; mov.pushz -, rf52                        # 102 sub | 129 select
-    max rf22, rf22, 0                                               # 102 limit
-    min rf22, rf41, rf22                                            # 103 amount
-    min.ifna rf31, rf44, rf35 ; sub.ifb rf22, 0, rf22               # 129 select | 104 part
-    max.ifna rf40, rf27, rf47 ; add rf22, rf23, rf22                # 129 select | 125 total
-    nop ; sub.pushn -, rf22, 0                                      # 126 select
-    add rf22, rf22, 8 ; sub.pushc -, rf0, rf2                       # 126 add | 130 store dst
-    mov.ifb rf43, 1 ; mov rf2, rf3                                  # 126 select | next trip
-    umin tmuau, rf2, rf0 ; sub rf22, rf22, rf43 ; thrsw             # the item's record | 126 sub | uniform 0xfffffffb (vec3)
-    asr rf22, rf22, 4                                               # 126 rounded
-    nop ; add rf22, rf30, rf22                                      # 129 add
-    max rf3, rf22, rf31 ; sub.pushc -, rf0, rf3                     # 129 max | whether there is a batch more
-    min rf40, rf3, rf40 ; add rf3, rf2, rf1                         # 129 limited | the item's record
-    vpack rf25, rf25, rf40                                          # 130 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    shl rf27, rf44, 3 ; sub.pushc -, rf27, rf9                      # 117 load src | 111 select
+    shr rf36, rf39, rf37 ; smul24 rf37, rf36, -1                    # 117 load src | 117 mul
+    not rf39, rf27 ; smul24 rf44, rf37, rf17 ; thrsw ; ldtmu.rf37   # 117 load src
+    add rf23, rf37, rf37 ; smul24 rf37, rf23, -1                    # 117 load src | 117 mul
+    shl rf23, rf23, rf40 ; add rf40, rf44, rf37 ; ldtmu.rf37        # 117 load src | 107 px
+    add rf40, rf19, rf40 ; add rf36, rf36, rf23 ; thrsw ; ldtmu.rf23 # 117 load src
+    and tmuau, rf40, -4 ; v8dot rf44, rf36, rf11                    # 117 load src | uniform 0xfffffffa (vec2)
+    shr rf23, rf23, rf27 ; add tmua, rf10, rf28 ; ldtmu.rf10        # 117 load src | 113 beside0
+    shl rf40, rf40, 3 ; add rf10, rf10, rf10                        # 117 load src
+    shl rf10, rf10, rf39 ; v8dot rf27, rf37, rf11 ; thrsw ; ldtmu.rf39 # 117 load src | 107 px
+    shr rf39, rf39, rf41 ; add rf10, rf23, rf10 ; ldtmu.rf23        # 117 load src
+    and rf41, rf36, rf8 ; v8dot rf28, rf37, 1                       # 117 load src | 107 px
+    and rf46, rf10, rf8 ; sub rf42, rf28, rf41 ; thrsw ; ldtmu.rf47 # 117 load src | 119 size
+    shr rf49, rf47, rf40 ; sub rf47, rf28, rf46 ; ldtmu.rf48        # 117 load src | 119 size
+    mov.ifna rf24, 4 ; add rf23, rf23, rf23                         # 111 select | 117 load src
+    shl rf23, rf23, rf45 ; add rf45, rf48, rf48 ; ldtmu.rf48        # 117 load src | 113 beside0
+    shl rf50, rf48, 3 ; sub.pushc rf48, rf41, rf28                  # 117 table | 104 select
+    max rf42, rf48, rf42 ; add tmuau, rf15, rf50                    # 119 size | 117 table | uniform 0xfffffffa (vec2)
+    asr rf50, rf42, rf7 ; add tmuau, rf16, rf50 ; thrsw             # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
+    mov.ifnb rf25, 2 ; sub rf50, rf9, rf50                          # 111 select | 102 sub
+    max rf23, rf50, 0 ; add rf39, rf39, rf23                        # 102 limit | 117 load src
+    min rf42, rf42, rf23 ; sub rf50, rf27, rf44 ; ldtmu.rf23        # 103 amount | 119 size | 117 table
+    not rf40, rf40 ; smul24 rf51, rf23, rf17 ; ldtmu.rf48           # 117 load src | 117 table
+    shl rf40, rf45, rf40 ; smul24 rf52, rf48, rf17 ; ldtmu.rf45     # 117 load src | 117 table
+    add rf23, rf51, rf45 ; smul24 rf51, rf23, -1                    # 117 load src | 117 mul
+    add rf23, rf19, rf23 ; smul24 rf53, rf51, rf17 ; ldtmu.rf51     # 117 load src | 117 table
+    and tmuau, rf23, -4 ; add rf52, rf52, rf51                      # 117 load src | uniform 0xfffffffa (vec2)
+    shl rf52, rf23, 3 ; add rf54, rf19, rf52                        # 117 load src
+    shl rf55, rf54, 3 ; sub.pushc rf23, rf46, rf28                  # 117 load src | 104 select
+    max rf45, rf23, rf47 ; smul24 rf23, rf45, -1                    # 119 size | 117 mul
+    asr rf53, rf45, rf7 ; add rf47, rf53, rf23 ; thrsw ; ldunifrf.rf23 # 102 shrv | 117 load src | 97 table | uniform table:log2
+    add rf47, rf19, rf47 ; smul24 rf48, rf48, -1                    # 117 load src | 117 mul
+    and tmuau, rf47, -4 ; smul24 rf48, rf48, rf17                   # 117 load src | uniform 0xfffffffa (vec2)
+    and tmuau, rf54, -4 ; sub rf53, rf9, rf53                       # 117 load src | 102 sub | uniform 0xfffffffa (vec2)
+    max rf40, rf53, 0 ; add rf49, rf49, rf40                        # 102 limit | 117 load src
+    min rf40, rf45, rf40 ; v8dot rf53, rf10, rf11 ; thrsw ; ldtmu.rf45 # 103 amount | 117 load src
+    shl rf47, rf47, 3 ; sub rf54, rf27, rf53                        # 117 load src | 119 size
+    shr rf45, rf45, rf52 ; smul24 rf51, rf51, -1                    # 117 load src | 117 mul
+    and rf48, rf39, rf8 ; add rf56, rf48, rf51 ; thrsw ; ldtmu.rf51 # 117 load src
+    add rf58, rf19, rf56 ; sub rf56, rf28, rf48 ; ldtmu.rf57        # 117 load src | 119 size
+    and tmuau, rf58, -4 ; add rf51, rf51, rf51                      # 117 load src | uniform 0xfffffffa (vec2)
+    shr rf59, rf57, rf47 ; v8dot rf60, rf39, rf11 ; thrsw ; ldtmu.rf57 # 117 load src
+    shl rf58, rf58, 3 ; add rf57, rf57, rf57                        # 117 load src
+    and rf5, rf49, rf8 ; add rf61, rf5, 6                           # 117 load src | 113 add
+    shl rf62, rf61, 2 ; sub rf61, rf28, rf5                         # 113 way | 119 size
+    and rf43, rf41, rf8 ; add tmua, rf43, rf62 ; thrsw ; ldtmu.rf62 # 122 wrap | 113 way | 117 load src
+    shr rf63, rf62, rf55 ; ldtmu.rf62                               # 117 load src
+    min rf41, rf28, rf41 ; sub.ifb rf42, 0, rf42                    # 121 min | 104 select
+    max rf43, rf28, rf43 ; sub.ifa rf40, 0, rf40                    # 122 max | 104 select
+    not rf47, rf52 ; sub rf52, -1, rf47                             # 117 load src
+    shl rf47, rf51, rf47 ; add rf51, rf62, rf62 ; ldtmu.rf62        # 117 load src
+    shl rf47, rf57, rf52 ; add rf45, rf45, rf47 ; ldtmu.rf52        # 117 load src
+    shr rf59, rf62, rf58 ; add rf47, rf59, rf47 ; ldtmu.rf62        # 117 load src | 113 way
+    shl rf57, rf62, 3 ; sub.pushc rf62, rf48, rf28                  # 117 table | 104 select
+    max rf56, rf62, rf56 ; sub.pushc rf62, rf5, rf28                # 119 size | 104 select
+    max rf61, rf62, rf61 ; add tmuau, rf15, rf57                    # 119 size | 117 table | uniform 0xfffffffa (vec2)
+    asr rf57, rf56, rf7 ; add tmuau, rf16, rf57 ; thrsw             # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
+    asr rf62, rf61, rf7 ; sub rf57, rf9, rf57                       # 102 shrv | 102 sub
+    max rf57, rf57, 0 ; sub rf62, rf9, rf62                         # 102 limit | 102 sub
+    min rf52, rf56, rf57 ; add rf56, rf52, rf52 ; ldtmu.rf57        # 103 amount | 117 load src | 117 table
+    max rf62, rf62, 0 ; smul24 rf42, rf42, rf24                     # 102 limit | 120 parts0
+    min rf61, rf61, rf62 ; v8dot rf62, rf45, 1                      # 103 amount | 117 load src
+    min rf41, rf41, rf46 ; sub.ifb rf52, 0, rf52                    # 121 min | 104 select
+    and rf46, rf46, rf8 ; sub.ifa rf61, 0, rf61                     # 122 wrap | 104 select
+    max rf43, rf43, rf46 ; smul24 rf40, rf40, rf24 ; ldtmu.rf46     # 122 max | 120 parts1 | 117 table
+    min rf41, rf41, rf48 ; sub rf55, -1, rf55                       # 121 min | 117 load src
+    shl rf55, rf51, rf55 ; sub.pushc rf51, rf62, rf28               # 117 load src | 104 select
+    and rf48, rf48, rf8 ; sub rf58, -1, rf58                        # 122 wrap | 117 load src
+    shl rf58, rf56, rf58 ; sub rf56, rf28, rf62                     # 117 load src | 119 size
+    max rf51, rf51, rf56 ; v8dot rf56, rf47, 1                      # 119 size | 117 load src
+    max rf43, rf43, rf48 ; smul24 rf48, rf57, rf17                  # 122 max | 117 load src
+    min rf41, rf41, rf5 ; smul24 rf57, rf57, -1                     # 121 min | 117 mul
+    and rf5, rf5, rf8 ; smul24 rf57, rf57, rf17                     # 122 wrap | 117 load src
+    max rf5, rf43, rf5 ; add rf43, rf63, rf55 ; ldtmu.rf55          # 122 max | 117 load src | 117 table
+    asr rf48, rf51, rf30 ; add rf63, rf48, rf55                     # 102 shrv | 117 load src
+    min rf41, rf41, rf62 ; add rf63, rf19, rf63                     # 121 min | 117 load src
+    and tmuau, rf63, -4 ; sub rf48, rf12, rf48                      # 117 load src | 102 sub | uniform 0xfffffffa (vec2)
+    max rf48, rf48, 0 ; add rf58, rf59, rf58                        # 102 limit | 117 load src
+    min rf48, rf51, rf48 ; sub.pushc rf51, rf56, rf28               # 103 amount | 104 select
+    shl rf59, rf63, 3 ; sub rf63, rf28, rf56                        # 117 load src | 119 size
+    max rf51, rf51, rf63 ; smul24 rf55, rf55, -1                    # 119 size | 117 mul
+    asr rf55, rf51, rf30 ; add rf63, rf57, rf55 ; thrsw ; ldtmu.rf57 # 102 shrv | 117 load src | 117 table
+    and rf55, rf62, rf8 ; sub rf62, rf12, rf55                      # 122 wrap | 102 sub
+    max rf62, rf62, 0 ; add rf63, rf19, rf63                        # 102 limit | 117 load src
+    and tmuau, rf63, -4 ; smul24 rf52, rf52, rf25                   # 117 load src | 120 parts2 | uniform 0xfffffffa (vec2)
+    min rf51, rf51, rf62 ; v8dot rf62, rf43, 1                      # 103 amount | 117 load src
+    shl rf40, rf63, 3 ; add rf42, rf42, rf40                        # 117 load src | 125 add
+    max rf5, rf5, rf55 ; sub.ifb rf48, 0, rf48                      # 122 max | 104 select
+    and rf55, rf56, rf8 ; smul24 rf61, rf61, rf25 ; thrsw ; ldtmu.rf63 # 122 wrap | 120 parts3 | 117 load src
+    shr rf63, rf63, rf59 ; sub.ifa rf51, 0, rf51                    # 117 load src | 104 select
+    min rf41, rf41, rf56 ; sub rf56, rf28, rf62                     # 121 min | 119 size
+    max rf5, rf5, rf55 ; sub.pushc rf55, rf62, rf28                 # 122 max | 104 parts6
+    max rf55, rf55, rf56 ; v8dot rf56, rf58, 1                      # 119 size | 117 load src
+    min rf41, rf41, rf62 ; sub rf59, -1, rf59                       # 121 min | 117 load src
+    and rf42, rf62, rf8 ; add rf62, rf42, rf52 ; ldtmu.rf52         # 122 wrap | 125 add | 117 load src
+    max rf5, rf5, rf42 ; smul24 rf42, rf46, rf17                    # 122 max | 117 load src
+    min rf41, rf41, rf56 ; add rf42, rf42, rf57                     # 121 min | 117 load src
+    add rf46, rf52, rf52 ; smul24 rf52, rf46, -1                    # 117 load src | 117 mul
+    shl rf59, rf46, rf59 ; sub.pushc rf46, rf56, rf28               # 117 load src | 104 parts7
+    add rf42, rf19, rf42 ; smul24 rf57, rf57, -1                    # 117 load src | 117 mul
+    and tmuau, rf42, -4 ; smul24 rf52, rf52, rf17                   # 117 load src | 117 p | uniform 0xfffffffa (vec2)
+    shl rf42, rf42, 3 ; add rf52, rf52, rf57                        # 117 load src | 117 p
+    asr rf59, rf55, rf30 ; add rf63, rf63, rf59 ; thrsw ; ldtmu.rf57 # 102 shrv | 117 load src
+    shr rf59, rf57, rf40 ; sub rf57, rf12, rf59                     # 117 load src | 102 sub
+    max rf19, rf57, 0 ; add rf52, rf19, rf52                        # 102 limit | 117 p
+    min rf19, rf55, rf19 ; sub rf55, rf28, rf56 ; ldtmu.rf57        # 103 amount | 119 size | 117 load src
+    max rf40, rf46, rf55 ; sub rf46, -1, rf40                       # 119 size | 117 load src
+    asr rf57, rf40, rf30 ; add rf55, rf57, rf57                     # 102 shrv | 117 load src
+    shl rf55, rf55, rf46 ; sub rf46, rf12, rf57 ; ldtmu.rf57        # 117 load src | 102 sub
+    max rf46, rf46, 0 ; add rf55, rf59, rf55                        # 102 limit | 117 load src
+    and tmuau, rf52, -4 ; add rf48, rf48, rf48                      # 117 p | 120 parts4 | uniform 0xfffffffa (vec2)
+    min rf40, rf40, rf46 ; v8dot rf46, rf63, 1                      # 103 amount | 117 load src
+    shl rf59, rf52, 3 ; sub rf52, rf28, rf46                        # 117 p | 119 size
+    shr rf57, rf57, rf42 ; sub.ifb rf19, 0, rf19                    # 117 load src | 104 parts6
+    and rf56, rf56, rf8 ; add rf62, rf62, rf61 ; thrsw ; ldtmu.rf61 # 122 wrap | 125 add | 117 load src
+    max rf5, rf5, rf56 ; v8dot rf56, rf55, 1                        # 122 max | 117 load src
+    min rf41, rf41, rf46 ; sub.ifa rf40, 0, rf40                    # 121 min | 104 parts7
+    min rf41, rf41, rf56 ; sub rf42, -1, rf42                       # 121 min | 117 load src
+    add rf61, rf61, rf61 ; add rf51, rf51, rf51                     # 117 load src | 120 parts5
+    shl rf61, rf61, rf42 ; sub.pushc rf42, rf46, rf28               # 117 load src | 104 select
+    max rf42, rf42, rf52 ; sub.pushc rf52, rf56, rf28               # 119 size | 104 select
+    and rf46, rf46, rf8 ; add rf57, rf57, rf61 ; ldtmu.rf61         # 122 wrap | 117 load src | 117 p
+    shr rf61, rf61, rf59 ; sub rf59, -1, rf59                       # 117 p
+    max rf5, rf5, rf46 ; sub rf46, rf28, rf56                       # 122 max | 119 size
+    max rf46, rf52, rf46 ; add rf52, rf62, rf48 ; ldtmu.rf48        # 119 size | 125 add | 117 p
+    asr rf48, rf42, rf30 ; add rf62, rf48, rf48                     # 102 shrv | 117 p
+    shl rf59, rf62, rf59 ; sub rf48, rf12, rf48                     # 117 p | 102 sub
+    asr rf59, rf46, rf30 ; add rf61, rf61, rf59                     # 102 shrv | 117 p
+    max rf48, rf48, 0 ; sub rf59, rf12, rf59                        # 102 limit | 102 sub
+    min rf42, rf42, rf48 ; v8dot rf48, rf57, 1                      # 103 amount | 117 load src
+    max rf59, rf59, 0 ; sub rf62, rf28, rf48                        # 102 limit | 119 size
+    min rf46, rf46, rf59 ; sub.ifb rf42, 0, rf42                    # 103 amount | 104 select
+    and rf56, rf56, rf8 ; sub.pushc rf59, rf48, rf28                # 122 wrap | 104 parts10
+    max rf59, rf59, rf62 ; v8dot rf62, rf61, 1                      # 119 size | 117 p
+    max rf5, rf5, rf56 ; sub.ifb rf46, 0, rf46                      # 122 max | 104 select
+    asr rf51, rf59, rf30 ; add rf52, rf52, rf51                     # 102 shrv | 125 add
+    and rf19, rf48, rf8 ; add rf52, rf52, rf19                      # 122 wrap | 125 add
+    min rf41, rf41, rf48 ; sub.pushc rf48, rf62, rf28               # 121 min | 104 part
+    max rf5, rf5, rf19 ; sub rf19, rf28, rf62                       # 122 max | 119 size
+    max rf48, rf48, rf19 ; sub rf19, rf12, rf51                     # 119 size | 102 sub
+    asr rf40, rf48, rf30 ; add rf52, rf52, rf40                     # 102 shrv | 125 add
+    max rf42, rf19, 0 ; add rf19, rf42, rf42                        # 102 limit | 120 parts8
+    min rf40, rf59, rf42 ; sub rf42, rf12, rf40                     # 103 amount | 102 sub
+    max rf19, rf42, 0 ; add rf42, rf52, rf19                        # 102 limit | 125 add
+    min rf46, rf48, rf19 ; add rf19, rf46, rf46                     # 103 amount | 120 parts9
+    and rf19, rf62, rf8 ; add rf42, rf42, rf19                      # 122 wrap | 125 add
+    sub.ifb rf40, 0, rf40 ; sub rf48, rf27, rf60                    # 104 parts10 | 119 size
+    add rf40, rf42, rf40 ; sub.ifa rf46, 0, rf46                    # 125 add | 104 part
+    add rf40, rf40, rf46 ; v8dot rf46, rf49, rf11                   # 125 total | 117 load src
+    and rf42, rf44, rf8 ; sub.pushn -, rf40, 0                      # 122 wrap | 126 sub
+    sub.pushc -, 0, rf9 ; sub rf52, rf27, rf46                      # 129 select | 119 size
+    min rf59, rf27, rf44 ; add rf40, rf40, 8                        # 121 min | 126 add
+    max rf42, rf27, rf42 ; sub.andc -, 0, rf12                      # 122 max | 129 select
+    vfla rf51 ; sub.ifb rf40, rf40, 1                               # 129 select | 126 sub
+    min.ifa rf26, rf41, rf62 ; sub.pushc rf41, rf44, rf27           # 129 select | 104 select
+    max.ifb rf29, rf5, rf19 ; sub.pushc rf5, rf53, rf27             # 129 select | 104 select
+    max rf41, rf41, rf50 ; v8dot rf50, rf45, rf11                   # 119 size | 117 load src
+    asr rf19, rf41, rf7 ; sub rf44, rf27, rf50                      # 102 shrv | 119 size
+    max rf19, rf5, rf54 ; sub rf5, rf9, rf19                        # 119 size | 102 sub
+    asr rf54, rf19, rf7 ; v8dot rf62, rf47, rf11                    # 102 shrv | 117 load src
+    max rf5, rf5, 0 ; sub rf54, rf9, rf54                           # 102 limit | 102 sub
+    min rf5, rf41, rf5 ; sub rf41, rf27, rf62                       # 103 amount | 119 size
+    max rf54, rf54, 0 ; v8dot rf56, rf43, rf11                      # 102 limit | 117 load src
+    min rf19, rf19, rf54 ; sub.ifb rf5, 0, rf5                      # 103 amount | 104 select
+    sub.pushc rf54, rf60, rf27 ; sub.ifa rf19, 0, rf19              # 104 select
+    max rf48, rf54, rf48 ; sub.pushc rf54, rf46, rf27               # 119 size | 104 select
+    max rf52, rf54, rf52 ; sub rf54, rf27, rf56                     # 119 size
+    min rf59, rf59, rf53 ; smul24 rf5, rf5, rf24                    # 121 min | 120 parts0
+    and rf53, rf53, rf8 ; smul24 rf19, rf19, rf24                   # 122 wrap | 120 parts1
+    max rf42, rf42, rf53 ; v8dot rf53, rf58, rf11                   # 122 max | 117 load src
+    min rf5, rf59, rf60 ; add rf19, rf5, rf19                       # 121 min | 125 add
+    asr rf59, rf48, rf7                                             # 102 shrv
+    and rf60, rf60, rf8 ; sub rf59, rf9, rf59                       # 122 wrap | 102 sub
+    max rf59, rf59, 0                                               # 102 limit
+    min rf48, rf48, rf59 ; sub rf59, rf27, rf53                     # 103 amount | 119 size
+    max rf42, rf42, rf60 ; sub.ifb rf48, 0, rf48                    # 122 max | 104 select
+    asr rf60, rf52, rf7 ; smul24 rf48, rf48, rf25                   # 102 shrv | 120 parts2
+    min rf60, rf5, rf46 ; sub rf5, rf9, rf60                        # 121 min | 102 sub
+    max rf5, rf5, 0 ; add rf19, rf19, rf48                          # 102 limit | 125 add
+    min rf5, rf52, rf5 ; sub.pushc rf52, rf50, rf27                 # 103 amount | 104 select
+    max rf44, rf52, rf44 ; sub.ifb rf5, 0, rf5                      # 119 size | 104 select
+    asr rf52, rf44, rf30 ; sub.pushc rf48, rf62, rf27               # 102 shrv | 104 select
+    max rf48, rf48, rf41 ; sub rf41, rf12, rf52                     # 119 size | 102 sub
+    asr rf52, rf48, rf30 ; smul24 rf5, rf5, rf25                    # 102 shrv | 120 parts3
+    max rf41, rf41, 0 ; sub rf52, rf12, rf52                        # 102 limit | 102 sub
+    min rf41, rf44, rf41 ; v8dot rf44, rf63, rf11                   # 103 amount | 117 load src
+    max rf5, rf52, 0 ; add rf19, rf19, rf5                          # 102 limit | 125 add
+    min rf5, rf48, rf5 ; sub.ifb rf41, 0, rf41                      # 103 amount | 104 select
+    and rf46, rf46, rf8 ; sub.pushc rf48, rf56, rf27                # 122 wrap | 104 parts6
+    max rf48, rf48, rf54 ; sub.ifb rf5, 0, rf5                      # 119 size | 104 select
+    asr rf54, rf48, rf30 ; sub.pushc rf52, rf53, rf27               # 102 shrv | 104 parts7
+    max rf54, rf52, rf59 ; sub rf52, rf12, rf54                     # 119 size | 102 sub
+    asr rf59, rf54, rf30 ; add rf41, rf41, rf41                     # 102 shrv | 120 parts4
+    max rf52, rf52, 0 ; sub rf59, rf12, rf59                        # 102 limit | 102 sub
+    min rf48, rf48, rf52 ; sub rf52, rf27, rf44                     # 103 amount | 119 size
+    max rf19, rf59, 0 ; add rf41, rf19, rf41                        # 102 limit | 125 add
+    min rf19, rf54, rf19 ; sub.ifb rf48, 0, rf48                    # 103 amount | 104 parts6
+    max rf42, rf42, rf46 ; sub.pushc rf46, rf44, rf27               # 122 max | 104 select
+    max rf46, rf46, rf52 ; v8dot rf52, rf55, rf11                   # 119 size | 117 load src
+    asr rf54, rf46, rf30 ; sub.ifb rf19, 0, rf19                    # 102 shrv | 104 parts7
+    and rf54, rf50, rf8 ; sub rf59, rf12, rf54                      # 122 wrap | 102 sub
+    max rf59, rf59, 0 ; add rf5, rf5, rf5                           # 102 limit | 120 parts5
+    min rf46, rf46, rf59 ; sub.pushc rf59, rf52, rf27               # 103 amount | 104 select
+    min rf50, rf60, rf50 ; sub rf60, rf27, rf52                     # 121 min | 119 size
+    max rf59, rf59, rf60 ; v8dot rf60, rf57, rf11                   # 119 size | 117 load src
+    max rf42, rf42, rf54 ; sub.ifb rf46, 0, rf46                    # 122 max | 104 select
+    asr rf5, rf59, rf30 ; add rf41, rf41, rf5                       # 102 shrv | 125 add
+    and rf5, rf62, rf8 ; sub rf54, rf12, rf5                        # 122 wrap | 102 sub
+    max rf41, rf54, 0 ; add rf48, rf41, rf48                        # 102 limit | 125 add
+    min rf41, rf59, rf41 ; sub.pushc rf59, rf60, rf27               # 103 amount | 104 parts10
+    min rf50, rf50, rf62 ; sub rf62, rf27, rf60                     # 121 min | 119 size
+    max rf59, rf59, rf62 ; v8dot rf62, rf61, rf11                   # 119 size | 117 p
+    asr rf54, rf59, rf30 ; sub.ifb rf41, 0, rf41                    # 102 shrv | 104 select
+    max rf5, rf42, rf5 ; sub.pushc rf42, rf62, rf27                 # 122 max | 104 part
+    min rf50, rf50, rf56 ; sub rf54, rf12, rf54                     # 121 min | 102 sub
+    max rf19, rf54, 0 ; add rf48, rf48, rf19                        # 102 limit | 125 add
+    min rf19, rf59, rf19 ; sub rf59, rf27, rf62                     # 103 amount | 119 size
+    max rf46, rf42, rf59 ; add rf42, rf46, rf46                     # 119 size | 120 parts8
+    asr rf42, rf46, rf30 ; add rf48, rf48, rf42                     # 102 shrv | 125 add
+    and rf42, rf56, rf8 ; sub rf56, rf12, rf42                      # 122 wrap | 102 sub
+    max rf56, rf56, 0 ; add rf41, rf41, rf41                        # 102 limit | 120 parts9
+    min rf41, rf46, rf56 ; add rf46, rf48, rf41                     # 103 amount | 125 add
+    max rf5, rf5, rf42 ; sub.ifb rf19, 0, rf19                      # 122 max | 104 parts10
+    and rf19, rf53, rf8 ; add rf46, rf46, rf19                      # 122 wrap | 125 add
+    min rf50, rf50, rf53 ; sub.ifa rf41, 0, rf41                    # 121 min | 104 part
+    max rf5, rf5, rf19 ; add rf19, rf46, rf41                       # 122 max | 125 total
+    and rf41, rf44, rf8 ; sub.pushn -, rf19, 0                      # 122 wrap | 126 sub
+    min rf19, rf50, rf44 ; add rf44, rf19, 8                        # 121 min | 126 add
+    max rf5, rf5, rf41 ; mov.pushz -, rf51                          # 122 max | 129 select
+    and rf41, rf52, rf8 ; v8dot rf50, rf36, rf6                     # 122 wrap | 117 load src
+    min rf19, rf19, rf52 ; v8dot rf52, rf37, rf6                    # 121 min | 107 px
+    max rf5, rf5, rf41 ; sub.ifb rf44, rf44, 1                      # 122 max | 126 sub
+    and rf41, rf60, rf8 ; sub.pushc rf46, rf50, rf52                # 122 wrap | 104 select
+    min rf19, rf19, rf60 ; sub rf60, rf52, rf50                     # 121 min | 119 size
+    max rf5, rf5, rf41 ; v8dot rf41, rf10, rf6                      # 122 max | 117 load src
+    and rf53, rf62, rf8 ; sub rf42, rf52, rf41                      # 122 wrap | 119 size
+    min.ifnb rf31, rf19, rf62 ; v8dot rf19, rf39, rf6               # 129 select | 117 load src
+    max.ifnb rf32, rf5, rf53 ; sub.pushc rf5, rf41, rf52            # 129 select | 104 select
+    max rf46, rf46, rf60 ; sub rf60, rf52, rf19                     # 119 size
+    asr rf53, rf46, rf7 ; v8dot rf62, rf49, rf6                     # 102 shrv | 117 load src
+    max rf42, rf5, rf42 ; sub rf5, rf9, rf53                        # 119 size | 102 sub
+    asr rf53, rf42, rf7 ; sub rf48, rf52, rf62                      # 102 shrv | 119 size
+    max rf5, rf5, 0 ; sub rf53, rf9, rf53                           # 102 limit | 102 sub
+    min rf5, rf46, rf5 ; v8dot rf46, rf45, rf6                      # 103 amount | 117 load src
+    max rf53, rf53, 0 ; sub rf56, rf52, rf46                        # 102 limit | 119 size
+    min rf42, rf42, rf53 ; sub.ifb rf5, 0, rf5                      # 103 amount | 104 select
+    and rf53, rf50, rf8 ; sub.pushc rf59, rf19, rf52                # 122 wrap | 104 select
+    max rf59, rf59, rf60 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
+    asr rf60, rf59, rf7 ; sub.pushc rf54, rf62, rf52                # 102 shrv | 104 select
+    max rf54, rf54, rf48 ; sub rf48, rf9, rf60                      # 119 size | 102 sub
+    asr rf60, rf54, rf7 ; smul24 rf5, rf5, rf24                     # 102 shrv | 120 parts0
+    max rf48, rf48, 0 ; sub rf60, rf9, rf60                         # 102 limit | 102 sub
+    min rf48, rf59, rf48 ; v8dot rf59, rf47, rf6                    # 103 amount | 117 load src
+    max rf60, rf60, 0 ; smul24 rf42, rf42, rf24                     # 102 limit | 120 parts1
+    min rf54, rf54, rf60 ; sub.ifb rf48, 0, rf48                    # 103 amount | 104 select
+    min rf50, rf52, rf50 ; sub.pushc rf60, rf46, rf52               # 121 min | 104 select
+    max rf56, rf60, rf56 ; sub.ifb rf54, 0, rf54                    # 119 size | 104 select
+    asr rf5, rf56, rf30 ; add rf42, rf5, rf42                       # 102 shrv | 125 add
+    max rf53, rf52, rf53 ; sub.pushc rf60, rf59, rf52               # 122 max | 104 select
+    min rf5, rf50, rf41 ; sub rf50, rf12, rf5                       # 121 min | 102 sub
+    max rf50, rf50, 0 ; smul24 rf48, rf48, rf25                     # 102 limit | 120 parts2
+    min rf50, rf56, rf50 ; sub rf56, rf52, rf59                     # 103 amount | 119 size
+    max rf56, rf60, rf56 ; v8dot rf60, rf43, rf6                    # 119 size | 117 load src
+    and rf41, rf41, rf8 ; sub.ifb rf50, 0, rf50                     # 122 wrap | 104 select
+    max rf41, rf53, rf41 ; sub.pushc rf53, rf60, rf52               # 122 max | 104 parts6
+    min rf5, rf5, rf19 ; add rf42, rf42, rf48                       # 121 min | 125 add
+    asr rf48, rf56, rf30 ; smul24 rf54, rf54, rf25                  # 102 shrv | 120 parts3
+    and rf19, rf19, rf8 ; sub rf48, rf12, rf48                      # 122 wrap | 102 sub
+    max rf42, rf48, 0 ; add rf48, rf42, rf54                        # 102 limit | 125 add
+    min rf42, rf56, rf42 ; sub rf56, rf52, rf60                     # 103 amount | 119 size
+    max rf53, rf53, rf56 ; v8dot rf56, rf58, rf6                    # 119 size | 117 load src
+    asr rf54, rf53, rf30 ; sub.ifb rf42, 0, rf42                    # 102 shrv | 104 select
+    max rf19, rf41, rf19 ; sub.pushc rf41, rf56, rf52               # 122 max | 104 parts7
+    min rf5, rf5, rf62 ; sub rf54, rf12, rf54                       # 121 min | 102 sub
+    max rf54, rf54, 0 ; add rf50, rf50, rf50                        # 102 limit | 120 parts4
+    min rf53, rf53, rf54 ; sub rf54, rf52, rf56                     # 103 amount | 119 size
+    max rf41, rf41, rf54 ; v8dot rf54, rf63, rf6                    # 119 size | 117 load src
+    and rf62, rf62, rf8 ; sub.ifb rf53, 0, rf53                     # 122 wrap | 104 parts6
+    max rf19, rf19, rf62 ; sub.pushc rf62, rf54, rf52               # 122 max | 104 select
+    min rf5, rf5, rf46 ; add rf48, rf48, rf50                       # 121 min | 125 add
+    asr rf50, rf41, rf30 ; add rf42, rf42, rf42                     # 102 shrv | 120 parts5
+    and rf46, rf46, rf8 ; sub rf50, rf12, rf50                      # 122 wrap | 102 sub
+    max rf42, rf50, 0 ; add rf48, rf48, rf42                        # 102 limit | 125 add
+    min rf41, rf41, rf42 ; sub rf42, rf52, rf54                     # 103 amount | 119 size
+    max rf42, rf62, rf42 ; v8dot rf62, rf55, rf6                    # 119 size | 117 load src
+    asr rf50, rf42, rf30 ; sub.ifb rf41, 0, rf41                    # 102 shrv | 104 parts7
+    max rf19, rf19, rf46 ; sub.pushc rf46, rf62, rf52               # 122 max | 104 select
+    min rf5, rf5, rf59 ; sub rf50, rf12, rf50                       # 121 min | 102 sub
+    max rf48, rf50, 0 ; add rf50, rf48, rf53                        # 102 limit | 125 add
+    min rf42, rf42, rf48 ; sub rf48, rf52, rf62                     # 103 amount | 119 size
+    max rf46, rf46, rf48 ; v8dot rf48, rf57, rf6                    # 119 size | 117 load src
+    asr rf53, rf46, rf30 ; sub.ifb rf42, 0, rf42                    # 102 shrv | 104 select
+    and rf53, rf59, rf8 ; sub rf59, rf12, rf53                      # 122 wrap | 102 sub
+    max rf41, rf59, 0 ; add rf50, rf50, rf41                        # 102 limit | 125 add
+    min rf41, rf46, rf41 ; sub.pushc rf46, rf48, rf52               # 103 amount | 104 parts10
+    max rf19, rf19, rf53 ; sub rf53, rf52, rf48                     # 122 max | 119 size
+    max rf46, rf46, rf53 ; v8dot rf53, rf61, rf6                    # 119 size | 117 p
+    asr rf59, rf46, rf30 ; sub.ifb rf41, 0, rf41                    # 102 shrv | 104 select
+    min rf5, rf5, rf60 ; sub rf59, rf12, rf59                       # 121 min | 102 sub
+    max rf59, rf59, 0 ; add rf42, rf42, rf42                        # 102 limit | 120 parts8
+    min rf46, rf46, rf59 ; sub.pushc rf59, rf53, rf52               # 103 amount | 104 part
+    and rf42, rf60, rf8 ; add rf50, rf50, rf42                      # 122 wrap | 125 add
+    max rf19, rf19, rf42 ; sub rf42, rf52, rf53                     # 122 max | 119 size
+    max rf42, rf59, rf42 ; add rf41, rf41, rf41                     # 119 size | 120 parts9
+    asr rf41, rf42, rf30 ; add rf50, rf50, rf41                     # 102 shrv | 125 add
+    and rf41, rf56, rf8 ; sub rf59, rf12, rf41                      # 122 wrap | 102 sub
+    max rf36, rf59, 0 ; v8dot rf59, rf36, rf14                      # 102 limit | 117 load src
+    min rf36, rf42, rf36 ; sub.ifb rf46, 0, rf46                    # 103 amount | 104 parts10
+    min rf5, rf5, rf56 ; add rf46, rf50, rf46                       # 121 min | 125 add
+    max rf19, rf19, rf41 ; sub.ifa rf36, 0, rf36                    # 122 max | 104 part
+    and rf36, rf54, rf8 ; add rf46, rf46, rf36                      # 122 wrap | 125 total
+    min rf5, rf5, rf54 ; sub.pushn -, rf46, 0                       # 121 min | 126 sub
+    max rf19, rf19, rf36 ; add rf36, rf46, 8                        # 122 max | 126 add
+    and rf37, rf62, rf8 ; v8dot rf46, rf37, rf14                    # 122 wrap | 107 px
+    min rf5, rf5, rf62 ; mov.pushz -, rf51                          # 121 min | 129 select
+    max rf19, rf19, rf37 ; sub.ifb rf36, rf36, 1                    # 122 max | 126 sub
+    and rf10, rf48, rf8 ; v8dot rf37, rf10, rf14                    # 122 wrap | 117 load src
+    min rf5, rf5, rf48 ; sub.pushc rf48, rf59, rf46                 # 121 min | 104 select
+    max rf10, rf19, rf10 ; sub rf19, rf46, rf59                     # 122 max | 119 size
+    and rf62, rf53, rf8 ; sub rf54, rf46, rf37                      # 122 wrap | 119 size
+    min.ifnb rf33, rf5, rf53 ; v8dot rf5, rf39, rf14                # 129 select | 117 load src
+    max.ifnb rf34, rf10, rf62 ; sub.pushc rf10, rf37, rf46          # 129 select | 104 select
+    max rf19, rf48, rf19 ; v8dot rf48, rf49, rf14                   # 119 size | 117 load src
+    asr rf49, rf19, rf7 ; sub rf62, rf46, rf5                       # 102 shrv | 119 size
+    max rf49, rf10, rf54 ; sub rf10, rf9, rf49                      # 119 size | 102 sub
+    asr rf54, rf49, rf7 ; sub rf39, rf46, rf48                      # 102 shrv | 119 size
+    max rf10, rf10, 0 ; sub rf54, rf9, rf54                         # 102 limit | 102 sub
+    min rf10, rf19, rf10 ; v8dot rf19, rf45, rf14                   # 103 amount | 117 load src
+    max rf47, rf54, 0 ; v8dot rf54, rf47, rf14                      # 102 limit | 117 load src
+    min rf47, rf49, rf47 ; sub.ifb rf10, 0, rf10                    # 103 amount | 104 select
+    sub.pushc rf49, rf5, rf46 ; sub.ifa rf47, 0, rf47               # 104 select
+    max rf49, rf49, rf62 ; sub.pushc rf62, rf48, rf46               # 119 size | 104 select
+    asr rf45, rf49, rf7 ; sub rf53, rf46, rf19                      # 102 shrv | 119 size
+    max rf45, rf62, rf39 ; sub rf39, rf9, rf45                      # 119 size | 102 sub
+    asr rf7, rf45, rf7 ; sub rf62, rf46, rf54                       # 102 shrv | 119 size
+    max rf7, rf39, 0 ; sub rf9, rf9, rf7                            # 102 limit | 102 sub
+    min rf7, rf49, rf7 ; v8dot rf43, rf43, rf14                     # 103 amount | 117 load src
+    max rf9, rf9, 0 ; v8dot rf58, rf58, rf14                        # 102 limit | 117 load src
+    min rf9, rf45, rf9 ; sub.ifb rf7, 0, rf7                        # 103 amount | 104 select
+    min rf45, rf46, rf59 ; sub.pushc rf49, rf19, rf46               # 121 min | 104 select
+    max rf49, rf49, rf53 ; sub.ifb rf9, 0, rf9                      # 119 size | 104 select
+    asr rf53, rf49, rf30 ; sub.pushc rf39, rf54, rf46               # 102 shrv | 104 select
+    max rf53, rf39, rf62 ; sub rf39, rf12, rf53                     # 119 size | 102 sub
+    asr rf62, rf53, rf30 ; sub rf41, rf46, rf43                     # 102 shrv | 119 size
+    max rf39, rf39, 0 ; sub rf62, rf12, rf62                        # 102 limit | 102 sub
+    min rf39, rf49, rf39 ; sub rf49, rf46, rf58                     # 103 amount | 119 size
+    max rf62, rf62, 0 ; v8dot rf63, rf63, rf14                      # 102 limit | 117 load src
+    min rf53, rf53, rf62 ; sub.ifb rf39, 0, rf39                    # 103 amount | 104 select
+    and rf59, rf59, rf8 ; sub.pushc rf62, rf43, rf46                # 122 wrap | 104 parts6
+    max rf41, rf62, rf41 ; sub.ifb rf53, 0, rf53                    # 119 size | 104 select
+    asr rf62, rf41, rf30 ; sub.pushc rf50, rf58, rf46               # 102 shrv | 104 parts7
+    max rf50, rf50, rf49 ; sub rf49, rf12, rf62                     # 119 size | 102 sub
+    asr rf55, rf50, rf30 ; v8dot rf62, rf55, rf14                   # 102 shrv | 117 load src
+    max rf49, rf49, 0 ; sub rf55, rf12, rf55                        # 102 limit | 102 sub
+    min rf41, rf41, rf49 ; sub rf49, rf46, rf63                     # 103 amount | 119 size
+    max rf55, rf55, 0 ; sub rf56, rf46, rf62                        # 102 limit | 119 size
+    min rf50, rf50, rf55 ; sub.ifb rf41, 0, rf41                    # 103 amount | 104 parts6
+    max rf59, rf46, rf59 ; sub.pushc rf55, rf63, rf46               # 122 max | 104 select
+    max rf49, rf55, rf49 ; sub.ifb rf50, 0, rf50                    # 119 size | 104 parts7
+    asr rf55, rf49, rf30 ; sub.pushc rf42, rf62, rf46               # 102 shrv | 104 select
+    max rf55, rf42, rf56 ; sub rf42, rf12, rf55                     # 119 size | 102 sub
+    asr rf56, rf55, rf30 ; smul24 rf10, rf10, rf24                  # 102 shrv | 120 parts0
+    max rf42, rf42, 0 ; smul24 rf24, rf47, rf24                     # 102 limit | 120 parts1
+    min rf42, rf49, rf42 ; sub rf49, rf12, rf56                     # 103 amount | 102 sub
+    max rf10, rf49, 0 ; add rf24, rf10, rf24                        # 102 limit | 125 add
+    min rf10, rf55, rf10 ; smul24 rf7, rf7, rf25                    # 103 amount | 120 parts2
+    min rf45, rf45, rf37 ; v8dot rf57, rf57, rf14                   # 121 min | 117 load src
+    and rf7, rf37, rf8 ; add rf24, rf24, rf7                        # 122 wrap | 125 add
+    min rf9, rf45, rf5 ; smul24 rf25, rf9, rf25                     # 121 min | 120 parts3
+    max rf7, rf59, rf7 ; sub.ifb rf42, 0, rf42                      # 122 max | 104 select
+    and rf5, rf5, rf8 ; v8dot rf61, rf61, rf14                      # 122 wrap | 117 p
+    min rf9, rf9, rf48 ; add rf24, rf24, rf25                       # 121 min | 125 add
+    max rf5, rf7, rf5 ; add rf7, rf39, rf39                         # 122 max | 120 parts4
+    and rf48, rf48, rf8 ; sub.pushc rf39, rf57, rf46                # 122 wrap | 104 parts10
+    min rf9, rf9, rf19 ; sub rf25, rf46, rf57                       # 121 min | 119 size
+    max rf25, rf39, rf25 ; sub.ifb rf10, 0, rf10                    # 119 size | 104 select
+    asr rf7, rf25, rf30 ; add rf24, rf24, rf7                       # 102 shrv | 125 add
+    max rf5, rf5, rf48 ; add rf48, rf53, rf53                       # 122 max | 120 parts5
+    and rf19, rf19, rf8 ; sub.pushc rf53, rf61, rf46                # 122 wrap | 104 part
+    min rf9, rf9, rf54 ; sub rf39, rf46, rf61                       # 121 min | 119 size
+    max rf24, rf53, rf39 ; add rf39, rf24, rf48                     # 119 size | 125 add
+    asr rf30, rf24, rf30 ; add rf39, rf39, rf41                     # 102 shrv | 125 add
+    max rf5, rf5, rf19 ; sub rf7, rf12, rf7                         # 122 max | 102 sub
+    max rf7, rf7, 0 ; add rf39, rf39, rf50                          # 102 limit | 125 add
+    min rf25, rf25, rf7 ; add rf7, rf42, rf42                       # 103 amount | 120 parts8
+    and rf12, rf54, rf8 ; sub rf30, rf12, rf30                      # 122 wrap | 102 sub
+    max rf7, rf30, 0 ; add rf30, rf39, rf7                          # 102 limit | 125 add
+    min rf10, rf24, rf7 ; add rf7, rf10, rf10                       # 103 amount | 120 parts9
+    min rf7, rf9, rf43 ; add rf9, rf30, rf7                         # 121 min | 125 add
+    max rf5, rf5, rf12 ; sub.ifb rf25, 0, rf25                      # 122 max | 104 parts10
+    and rf9, rf43, rf8 ; add rf25, rf9, rf25                        # 122 wrap | 125 add
+    min rf7, rf7, rf58 ; sub.ifa rf10, 0, rf10                      # 121 min | 104 part
+    max rf5, rf5, rf9 ; add rf9, rf25, rf10                         # 122 max | 125 total
+    and rf58, rf58, rf8 ; sub.pushn -, rf9, 0                       # 122 wrap | 126 sub
+    min rf7, rf7, rf63 ; add rf9, rf9, 8                            # 121 min | 126 add
+    max rf5, rf5, rf58 ; sub.ifa rf9, rf9, 1                        # 122 max | 126 sub
+    and rf51, rf63, rf8 ; mov.pushz -, rf51                         # 122 wrap | 129 select
+    min rf7, rf7, rf62 ; sub.pushc -, rf0, rf2                      # 121 min | 130 store dst
+    max rf5, rf5, rf51 ; mov rf2, rf3                               # 122 max | next trip
+    and rf62, rf62, rf8 ; mov rf24, rf13                            # 122 wrap | 111 select
+    asr rf40, rf40, 4 ; mov rf25, rf13                              # 126 rounded | 111 select
+    asr rf40, rf44, 4 ; add rf28, rf28, rf40                        # 126 rounded | 129 add
+    asr rf36, rf36, 4 ; add rf27, rf27, rf40                        # 126 rounded | 129 add
+    min rf36, rf7, rf57 ; add rf7, rf52, rf36                       # 121 min | 129 add
+    max rf5, rf5, rf62                                              # 122 max
+    and rf57, rf57, rf8                                             # 122 wrap
+    asr rf9, rf9, 4                                                 # 126 rounded
+    max rf5, rf5, rf57 ; add rf9, rf46, rf9                         # 122 max | 129 add
+    and rf46, rf61, rf8                                             # 122 wrap
+    min.ifnb rf35, rf36, rf61                                       # 129 select
+    max rf26, rf28, rf26                                            # 129 max
+    max rf27, rf27, rf31                                            # 129 max
+    max rf7, rf7, rf33                                              # 129 max
+    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
+    max rf9, rf9, rf35                                              # 129 max
+    max.ifnb rf38, rf5, rf46                                        # 129 select
+    min rf26, rf26, rf29 ; sub.pushc -, rf0, rf3                    # 129 limited | whether there is a batch more
+    min rf27, rf27, rf32 ; add rf3, rf2, rf1                        # 129 limited | the item's record
+    min rf7, rf7, rf34                                              # 129 limited
+    min rf9, rf9, rf38                                              # 129 limited
+    vpack rf26, rf26, rf27                                          # 130 store dst
+    vpack rf7, rf7, rf9                                             # 130 store dst
     tmuwt -                                                         # the last trip's stores
-    v8pack tmud, rf21, rf25                                         # 130 store dst
-    nop ; add.ifnb tmua, rf17, rf20                                 # 130 store dst
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    v8pack tmud, rf26, rf7                                          # 130 store dst
+    nop ; add.ifnb tmua, rf22, rf4                                  # 130 store dst
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; ldtmu.rf7                                                 # the item's record
+    bu.anyna loop, r:unif                                           # next batch
+    nop ; add rf19, rf18, rf7 ; ldtmu.rf5                           # 117 load src | the item's record
+    and rf9, rf5, rf8 ; v8dot rf7, rf5, rf6                         # 60 pri | 62 damping
+    shl rf10, rf9, 2 ; v8dot rf12, rf5, rf11                        # 97 table | 61 sec
     thrsw
     thrsw
     nop

@@ -5,11 +5,11 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inside (15 <= edges <= 15)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash 9e50a7f0f4e53105
+# input hash a289c431c60326d9
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 861 instructions a trip, 430.5 an item; 821 at least for all it does.
+# 854 instructions a trip, 427 an item; 813 at least for all it does.
 # 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 24 load 57 words, 1 store 2.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
@@ -84,7 +84,7 @@
     nop ; ldunifrf.rf12                                             # 117 table | uniform table:dy
     nop ; ldunifrf.rf13                                             # 117 table | uniform table:dx
     nop ; ldunifrf.rf17                                             # 113 beside0 | uniform table:next
-    nop ; mov rf18, 0                                               # 126 select
+    nop ; mov rf18, 0                                               # 129 select
 loop:
     and rf24, rf5, rf7 ; v8dot rf23, rf5, rf6                       # 60 pri | 62 damping
     shl rf25, rf24, 2 ; v8dot rf26, rf5, rf9                        # 97 table | 61 sec
@@ -293,652 +293,645 @@ loop:
     shl rf47, rf49, rf47 ; sub.ifb rf51, 0, rf51                    # 117 p | 104 parts10
     and rf51, rf54, rf7 ; add rf53, rf53, rf51                      # 122 wrap | 125 add
     add rf47, rf52, rf47 ; sub rf52, rf39, rf54                     # 117 p | 119 size
-    sub.andc -, 0, rf26 ; mov rf49, rf18                            # 129 select | 126 select
+    sub.andc -, 0, rf26 ; mov rf49, rf18                            # 129 select
     vfla rf60 ; sub.pushc rf61, rf54, rf39                          # 129 select | 104 part
-    max rf52, rf61, rf52 ; mov rf61, rf18                           # 119 size | 129 select
+    max rf52, rf61, rf52 ; mov rf61, rf19                           # 119 size | 129 select
     asr rf56, rf52, rf23                                            # 102 shrv
-    min.ifb rf61, rf58, rf54 ; sub rf54, rf26, rf56                 # 129 select | 102 sub
-    max rf54, rf54, 0 ; mov rf56, rf19                              # 102 limit | 129 select
-    min rf52, rf52, rf54 ; v8dot rf54, rf30, rf9                    # 103 amount | 117 load src
-    max.ifb rf56, rf43, rf51 ; sub.ifa rf52, 0, rf52                # 129 select | 104 part
-    and rf53, rf54, rf7 ; add rf52, rf53, rf52                      # 122 wrap | 125 total
-    sub.pushn -, rf52, 0 ; v8dot rf43, rf40, rf9                    # 126 select | 107 px
-    min rf51, rf43, rf54 ; add rf52, rf52, 8                        # 121 min | 126 add
-    max rf53, rf43, rf53 ; mov.ifa rf49, 1                          # 122 max | 126 select
-    sub rf49, rf52, rf49 ; sub.pushc rf52, rf54, rf43               # 126 sub | 104 select
-    asr rf49, rf49, 4 ; sub rf54, rf43, rf54                        # 126 rounded | 119 size
-    max rf49, rf52, rf54 ; add rf39, rf39, rf49                     # 119 size | 129 add
-    max rf39, rf39, rf61 ; v8dot rf61, rf29, rf9                    # 129 max | 117 load src
-    min rf39, rf39, rf56 ; sub.pushc rf56, rf61, rf43               # 129 limited | 104 select
-    asr rf52, rf49, rf27 ; sub rf54, rf43, rf61                     # 102 shrv | 119 size
-    min rf52, rf51, rf61 ; sub rf51, rf24, rf52                     # 121 min | 102 sub
+    min.ifb rf49, rf58, rf54 ; sub rf54, rf26, rf56                 # 129 select | 102 sub
+    max rf54, rf54, 0 ; v8dot rf56, rf30, rf9                       # 102 limit | 117 load src
+    min rf52, rf52, rf54 ; v8dot rf54, rf40, rf9                    # 103 amount | 107 px
+    max.ifb rf61, rf43, rf51 ; sub.ifa rf52, 0, rf52                # 129 select | 104 part
+    min rf53, rf54, rf56 ; add rf52, rf53, rf52                     # 121 min | 125 total
+    and rf43, rf56, rf7 ; sub.pushn -, rf52, 0                      # 122 wrap | 126 sub
+    max rf52, rf54, rf43 ; add rf43, rf52, 8                        # 122 max | 126 add
+    sub.ifa rf43, rf43, 1 ; sub.pushc rf51, rf56, rf54              # 126 sub | 104 select
+    asr rf43, rf43, 4 ; sub rf56, rf54, rf56                        # 126 rounded | 119 size
+    max rf43, rf51, rf56 ; add rf39, rf39, rf43                     # 119 size | 129 add
+    max rf39, rf39, rf49 ; v8dot rf49, rf29, rf9                    # 129 max | 117 load src
+    min rf39, rf39, rf61 ; sub.pushc rf61, rf49, rf54               # 129 limited | 104 select
+    asr rf51, rf43, rf27 ; sub rf56, rf54, rf49                     # 102 shrv | 119 size
+    min rf53, rf53, rf49 ; sub rf51, rf24, rf51                     # 121 min | 102 sub
     max rf51, rf51, 0 ; v8dot rf58, rf33, rf9                       # 102 limit | 117 load src
-    min rf49, rf49, rf51 ; sub rf51, rf43, rf58                     # 103 amount | 119 size
-    max rf54, rf56, rf54 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
-    and rf61, rf61, rf7 ; smul24 rf49, rf49, rf21                   # 122 wrap | 120 parts0
-    max rf53, rf53, rf61 ; sub.pushc rf61, rf58, rf43               # 122 max | 104 select
-    asr rf56, rf54, rf27                                            # 102 shrv
-    min rf56, rf52, rf58 ; sub rf52, rf24, rf56                     # 121 min | 102 sub
-    max rf52, rf52, 0                                               # 102 limit
-    min rf52, rf54, rf52 ; v8dot rf54, rf45, rf9                    # 103 amount | 117 load src
-    max rf51, rf61, rf51 ; sub.ifb rf52, 0, rf52                    # 119 size | 104 select
-    and rf58, rf58, rf7 ; smul24 rf52, rf52, rf21                   # 122 wrap | 120 parts1
-    max rf49, rf53, rf58 ; add rf52, rf49, rf52                     # 122 max | 125 add
-    asr rf53, rf51, rf27 ; sub.pushc rf58, rf54, rf43               # 102 shrv | 104 select
-    min rf56, rf56, rf54 ; sub rf53, rf24, rf53                     # 121 min | 102 sub
-    max rf53, rf53, 0 ; sub rf61, rf43, rf54                        # 102 limit | 119 size
-    min rf51, rf51, rf53 ; v8dot rf53, rf37, rf9                    # 103 amount | 117 load src
-    max rf58, rf58, rf61 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 select
-    and rf54, rf54, rf7 ; smul24 rf51, rf51, rf22                   # 122 wrap | 120 parts2
-    max rf49, rf49, rf54 ; add rf51, rf52, rf51                     # 122 max | 125 add
-    asr rf52, rf58, rf27 ; sub.pushc rf54, rf53, rf43               # 102 shrv | 104 select
-    min rf56, rf56, rf53 ; sub rf52, rf24, rf52                     # 121 min | 102 sub
-    max rf52, rf52, 0 ; sub rf61, rf43, rf53                        # 102 limit | 119 size
-    min rf52, rf58, rf52 ; v8dot rf58, rf44, rf9                    # 103 amount | 117 load src
-    max rf54, rf54, rf61 ; sub.ifb rf52, 0, rf52                    # 119 size | 104 select
-    and rf53, rf53, rf7 ; smul24 rf52, rf52, rf22                   # 122 wrap | 120 parts3
-    max rf49, rf49, rf53 ; add rf51, rf51, rf52                     # 122 max | 125 add
-    asr rf52, rf54, rf23 ; sub.pushc rf53, rf58, rf43               # 102 shrv | 104 select
-    min rf56, rf56, rf58 ; sub rf52, rf26, rf52                     # 121 min | 102 sub
-    max rf52, rf52, 0 ; sub rf61, rf43, rf58                        # 102 limit | 119 size
-    min rf52, rf54, rf52 ; v8dot rf54, rf25, rf9                    # 103 amount | 117 load src
-    max rf53, rf53, rf61 ; sub.ifb rf52, 0, rf52                    # 119 size | 104 select
-    and rf58, rf58, rf7 ; add rf52, rf52, rf52                      # 122 wrap | 120 parts4
-    max rf49, rf49, rf58 ; add rf51, rf51, rf52                     # 122 max | 125 add
-    asr rf52, rf53, rf23 ; sub.pushc rf58, rf54, rf43               # 102 shrv | 104 parts6
-    min rf56, rf56, rf54 ; sub rf52, rf26, rf52                     # 121 min | 102 sub
-    max rf52, rf52, 0 ; sub rf61, rf43, rf54                        # 102 limit | 119 size
-    min rf52, rf53, rf52 ; v8dot rf53, rf50, rf9                    # 103 amount | 117 load src
-    max rf58, rf58, rf61 ; sub.ifb rf52, 0, rf52                    # 119 size | 104 select
-    and rf54, rf54, rf7 ; add rf52, rf52, rf52                      # 122 wrap | 120 parts5
-    max rf49, rf49, rf54 ; add rf51, rf51, rf52                     # 122 max | 125 add
-    asr rf52, rf58, rf23 ; sub.pushc rf54, rf53, rf43               # 102 shrv | 104 parts7
-    min rf56, rf56, rf53 ; sub rf52, rf26, rf52                     # 121 min | 102 sub
-    max rf52, rf52, 0 ; sub rf61, rf43, rf53                        # 102 limit | 119 size
-    min rf52, rf58, rf52 ; v8dot rf58, rf46, rf9                    # 103 amount | 117 load src
-    max rf54, rf54, rf61 ; sub.ifb rf52, 0, rf52                    # 119 size | 104 parts6
-    and rf51, rf53, rf7 ; add rf52, rf51, rf52                      # 122 wrap | 125 add
-    max rf49, rf49, rf51 ; sub.pushc rf51, rf58, rf43               # 122 max | 104 select
-    asr rf53, rf54, rf23 ; sub rf61, rf43, rf58                     # 102 shrv | 119 size
-    min rf56, rf56, rf58 ; sub rf53, rf26, rf53                     # 121 min | 102 sub
+    min rf43, rf43, rf51 ; sub rf51, rf54, rf58                     # 103 amount | 119 size
+    max rf56, rf61, rf56 ; sub.ifb rf43, 0, rf43                    # 119 size | 104 select
+    and rf49, rf49, rf7 ; smul24 rf43, rf43, rf21                   # 122 wrap | 120 parts0
+    max rf49, rf52, rf49 ; sub.pushc rf52, rf58, rf54               # 122 max | 104 select
+    asr rf61, rf56, rf27                                            # 102 shrv
+    min rf61, rf53, rf58 ; sub rf53, rf24, rf61                     # 121 min | 102 sub
     max rf53, rf53, 0                                               # 102 limit
-    min rf53, rf54, rf53 ; v8dot rf54, rf59, rf9                    # 103 amount | 117 load src
-    max rf51, rf51, rf61 ; sub.ifb rf53, 0, rf53                    # 119 size | 104 parts7
-    and rf52, rf58, rf7 ; add rf53, rf52, rf53                      # 122 wrap | 125 add
-    max rf49, rf49, rf52 ; sub.pushc rf52, rf54, rf43               # 122 max | 104 select
-    asr rf58, rf51, rf23 ; sub rf61, rf43, rf54                     # 102 shrv | 119 size
-    min rf58, rf56, rf54 ; sub rf56, rf26, rf58                     # 121 min | 102 sub
-    max rf56, rf56, 0                                               # 102 limit
-    min rf51, rf51, rf56 ; v8dot rf56, rf16, rf9                    # 103 amount | 117 load src
-    max rf52, rf52, rf61 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 select
-    and rf54, rf54, rf7 ; add rf51, rf51, rf51                      # 122 wrap | 120 parts8
-    max rf49, rf49, rf54 ; add rf51, rf53, rf51                     # 122 max | 125 add
-    asr rf53, rf52, rf23 ; sub.pushc rf54, rf56, rf43               # 102 shrv | 104 parts10
-    min rf58, rf58, rf56 ; sub rf53, rf26, rf53                     # 121 min | 102 sub
-    max rf53, rf53, 0 ; sub rf61, rf43, rf56                        # 102 limit | 119 size
-    min rf52, rf52, rf53 ; v8dot rf53, rf57, rf9                    # 103 amount | 117 p
-    max rf54, rf54, rf61 ; sub.ifb rf52, 0, rf52                    # 119 size | 104 select
-    and rf56, rf56, rf7 ; add rf52, rf52, rf52                      # 122 wrap | 120 parts9
-    max rf49, rf49, rf56 ; add rf51, rf51, rf52                     # 122 max | 125 add
-    asr rf52, rf54, rf23 ; sub.pushc rf56, rf53, rf43               # 102 shrv | 104 part
-    and rf61, rf53, rf7 ; sub rf52, rf26, rf52                      # 122 wrap | 102 sub
-    max rf52, rf52, 0 ; sub rf62, rf43, rf53                        # 102 limit | 119 size
-    min rf52, rf54, rf52 ; mov rf54, rf18                           # 103 amount | 126 select
-    max rf56, rf56, rf62 ; sub.ifb rf52, 0, rf52                    # 119 size | 104 parts10
-    asr rf51, rf56, rf23 ; add rf52, rf51, rf52                     # 102 shrv | 125 add
-    sub rf51, rf26, rf51 ; mov.pushz -, rf60                        # 102 sub | 129 select
-    max rf51, rf51, 0 ; mov rf62, rf18                              # 102 limit | 129 select
-    min rf51, rf56, rf51 ; mov rf56, rf19                           # 103 amount | 129 select
-    nop ; sub.ifb rf51, 0, rf51                                     # 104 part
-    min.ifna rf62, rf58, rf53 ; add rf51, rf52, rf51                # 129 select | 125 total
-    max.ifna rf56, rf49, rf61 ; sub.pushn -, rf51, 0                # 129 select | 126 select
-    add rf51, rf51, 8 ; v8dot rf49, rf30, rf6                       # 126 add | 117 load src
-    and rf61, rf49, rf7 ; mov.ifa rf54, 1                           # 122 wrap | 126 select
-    sub rf51, rf51, rf54 ; v8dot rf54, rf40, rf6                    # 126 sub | 107 px
-    asr rf51, rf51, 4 ; sub.pushc rf52, rf49, rf54                  # 126 rounded | 104 select
-    min rf51, rf54, rf49 ; add rf43, rf43, rf51                     # 121 min | 129 add
-    max rf43, rf43, rf62 ; sub rf49, rf54, rf49                     # 129 max | 119 size
-    min rf43, rf43, rf56 ; v8dot rf56, rf29, rf6                    # 129 limited | 117 load src
-    vpack rf39, rf39, rf43 ; sub.pushc rf43, rf56, rf54             # 130 store dst | 104 select
-    max rf49, rf52, rf49 ; sub rf52, rf54, rf56                     # 119 size
-    asr rf62, rf49, rf27 ; v8dot rf53, rf33, rf6                    # 102 shrv | 117 load src
-    max rf62, rf54, rf61 ; sub rf61, rf24, rf62                     # 122 max | 102 sub
-    max rf61, rf61, 0                                               # 102 limit
-    min rf49, rf49, rf61 ; sub rf61, rf54, rf53                     # 103 amount | 119 size
-    min rf51, rf51, rf56 ; sub.ifb rf49, 0, rf49                    # 121 min | 104 select
-    max rf49, rf43, rf52 ; smul24 rf43, rf49, rf21                  # 119 size | 120 parts0
-    and rf56, rf56, rf7 ; sub.pushc rf52, rf53, rf54                # 122 wrap | 104 select
-    max rf56, rf62, rf56 ; v8dot rf62, rf45, rf6                    # 122 max | 117 load src
-    asr rf58, rf49, rf27                                            # 102 shrv
-    min rf58, rf51, rf53 ; sub rf51, rf24, rf58                     # 121 min | 102 sub
+    min rf53, rf56, rf53 ; v8dot rf56, rf45, rf9                    # 103 amount | 117 load src
+    max rf51, rf52, rf51 ; sub.ifb rf53, 0, rf53                    # 119 size | 104 select
+    and rf58, rf58, rf7 ; smul24 rf53, rf53, rf21                   # 122 wrap | 120 parts1
+    max rf43, rf49, rf58 ; add rf49, rf43, rf53                     # 122 max | 125 add
+    asr rf53, rf51, rf27 ; sub.pushc rf58, rf56, rf54               # 102 shrv | 104 select
+    min rf61, rf61, rf56 ; sub rf53, rf24, rf53                     # 121 min | 102 sub
+    max rf53, rf53, 0 ; sub rf52, rf54, rf56                        # 102 limit | 119 size
+    min rf51, rf51, rf53 ; v8dot rf53, rf37, rf9                    # 103 amount | 117 load src
+    max rf52, rf58, rf52 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 select
+    and rf56, rf56, rf7 ; smul24 rf51, rf51, rf22                   # 122 wrap | 120 parts2
+    max rf43, rf43, rf56 ; add rf49, rf49, rf51                     # 122 max | 125 add
+    asr rf51, rf52, rf27 ; sub.pushc rf56, rf53, rf54               # 102 shrv | 104 select
+    min rf61, rf61, rf53 ; sub rf51, rf24, rf51                     # 121 min | 102 sub
+    max rf51, rf51, 0 ; sub rf58, rf54, rf53                        # 102 limit | 119 size
+    min rf51, rf52, rf51 ; v8dot rf52, rf44, rf9                    # 103 amount | 117 load src
+    max rf56, rf56, rf58 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 select
+    and rf53, rf53, rf7 ; smul24 rf51, rf51, rf22                   # 122 wrap | 120 parts3
+    max rf43, rf43, rf53 ; add rf49, rf49, rf51                     # 122 max | 125 add
+    asr rf51, rf56, rf23 ; sub.pushc rf53, rf52, rf54               # 102 shrv | 104 select
+    min rf61, rf61, rf52 ; sub rf51, rf26, rf51                     # 121 min | 102 sub
+    max rf51, rf51, 0 ; sub rf58, rf54, rf52                        # 102 limit | 119 size
+    min rf51, rf56, rf51 ; v8dot rf56, rf25, rf9                    # 103 amount | 117 load src
+    max rf53, rf53, rf58 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 select
+    and rf52, rf52, rf7 ; add rf51, rf51, rf51                      # 122 wrap | 120 parts4
+    max rf43, rf43, rf52 ; add rf49, rf49, rf51                     # 122 max | 125 add
+    asr rf51, rf53, rf23 ; sub.pushc rf52, rf56, rf54               # 102 shrv | 104 parts6
+    min rf61, rf61, rf56 ; sub rf51, rf26, rf51                     # 121 min | 102 sub
+    max rf51, rf51, 0 ; sub rf58, rf54, rf56                        # 102 limit | 119 size
+    min rf51, rf53, rf51 ; v8dot rf53, rf50, rf9                    # 103 amount | 117 load src
+    max rf52, rf52, rf58 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 select
+    and rf56, rf56, rf7 ; add rf51, rf51, rf51                      # 122 wrap | 120 parts5
+    max rf43, rf43, rf56 ; add rf49, rf49, rf51                     # 122 max | 125 add
+    asr rf51, rf52, rf23 ; sub.pushc rf56, rf53, rf54               # 102 shrv | 104 parts7
+    min rf61, rf61, rf53 ; sub rf51, rf26, rf51                     # 121 min | 102 sub
+    max rf51, rf51, 0 ; sub rf58, rf54, rf53                        # 102 limit | 119 size
+    min rf51, rf52, rf51 ; v8dot rf52, rf46, rf9                    # 103 amount | 117 load src
+    max rf56, rf56, rf58 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 parts6
+    and rf49, rf53, rf7 ; add rf51, rf49, rf51                      # 122 wrap | 125 add
+    max rf43, rf43, rf49 ; sub.pushc rf49, rf52, rf54               # 122 max | 104 select
+    asr rf53, rf56, rf23 ; sub rf58, rf54, rf52                     # 102 shrv | 119 size
+    min rf61, rf61, rf52 ; sub rf53, rf26, rf53                     # 121 min | 102 sub
+    max rf53, rf53, 0                                               # 102 limit
+    min rf53, rf56, rf53 ; v8dot rf56, rf59, rf9                    # 103 amount | 117 load src
+    max rf49, rf49, rf58 ; sub.ifb rf53, 0, rf53                    # 119 size | 104 parts7
+    and rf51, rf52, rf7 ; add rf52, rf51, rf53                      # 122 wrap | 125 add
+    max rf43, rf43, rf51 ; sub.pushc rf51, rf56, rf54               # 122 max | 104 select
+    asr rf53, rf49, rf23 ; sub rf58, rf54, rf56                     # 102 shrv | 119 size
+    min rf61, rf61, rf56 ; sub rf53, rf26, rf53                     # 121 min | 102 sub
+    max rf53, rf53, 0                                               # 102 limit
+    min rf49, rf49, rf53 ; v8dot rf53, rf16, rf9                    # 103 amount | 117 load src
+    max rf51, rf51, rf58 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
+    and rf56, rf56, rf7 ; add rf49, rf49, rf49                      # 122 wrap | 120 parts8
+    max rf43, rf43, rf56 ; add rf49, rf52, rf49                     # 122 max | 125 add
+    asr rf52, rf51, rf23 ; sub.pushc rf56, rf53, rf54               # 102 shrv | 104 parts10
+    min rf61, rf61, rf53 ; sub rf52, rf26, rf52                     # 121 min | 102 sub
+    max rf52, rf52, 0 ; sub rf58, rf54, rf53                        # 102 limit | 119 size
+    min rf51, rf51, rf52 ; v8dot rf52, rf57, rf9                    # 103 amount | 117 p
+    max rf56, rf56, rf58 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 select
+    and rf53, rf53, rf7 ; add rf51, rf51, rf51                      # 122 wrap | 120 parts9
+    max rf43, rf43, rf53 ; add rf49, rf49, rf51                     # 122 max | 125 add
+    asr rf51, rf56, rf23 ; sub.pushc rf53, rf52, rf54               # 102 shrv | 104 part
+    and rf58, rf52, rf7 ; sub rf51, rf26, rf51                      # 122 wrap | 102 sub
+    max rf51, rf51, 0 ; sub rf62, rf54, rf52                        # 102 limit | 119 size
+    min rf51, rf56, rf51                                            # 103 amount
+    max rf53, rf53, rf62 ; sub.ifb rf51, 0, rf51                    # 119 size | 104 parts10
+    asr rf49, rf53, rf23 ; add rf51, rf49, rf51                     # 102 shrv | 125 add
+    sub rf49, rf26, rf49 ; mov.pushz -, rf60                        # 102 sub | 129 select
+    max rf49, rf49, 0 ; mov rf62, rf18                              # 102 limit | 129 select
+    min rf49, rf53, rf49 ; mov rf53, rf19                           # 103 amount | 129 select
+    min.ifna rf62, rf61, rf52 ; sub.ifb rf49, 0, rf49               # 129 select | 104 part
+    max.ifna rf53, rf43, rf58 ; add rf43, rf51, rf49                # 129 select | 125 total
+    sub.pushn -, rf43, 0 ; v8dot rf49, rf30, rf6                    # 126 sub | 117 load src
+    and rf51, rf49, rf7 ; add rf43, rf43, 8                         # 122 wrap | 126 add
+    sub.ifa rf43, rf43, 1 ; v8dot rf58, rf40, rf6                   # 126 sub | 107 px
+    asr rf43, rf43, 4 ; sub.pushc rf52, rf49, rf58                  # 126 rounded | 104 select
+    min rf54, rf58, rf49 ; add rf43, rf54, rf43                     # 121 min | 129 add
+    max rf43, rf43, rf62 ; sub rf49, rf58, rf49                     # 129 max | 119 size
+    min rf43, rf43, rf53 ; v8dot rf53, rf29, rf6                    # 129 limited | 117 load src
+    vpack rf39, rf39, rf43 ; sub.pushc rf43, rf53, rf58             # 130 store dst | 104 select
+    max rf49, rf52, rf49 ; sub rf52, rf58, rf53                     # 119 size
+    asr rf62, rf49, rf27 ; v8dot rf61, rf33, rf6                    # 102 shrv | 117 load src
+    max rf62, rf58, rf51 ; sub rf51, rf24, rf62                     # 122 max | 102 sub
     max rf51, rf51, 0                                               # 102 limit
-    min rf49, rf49, rf51                                            # 103 amount
-    max rf52, rf52, rf61 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
-    and rf53, rf53, rf7 ; smul24 rf49, rf49, rf21                   # 122 wrap | 120 parts1
-    max rf43, rf56, rf53 ; add rf49, rf43, rf49                     # 122 max | 125 add
-    asr rf53, rf52, rf27 ; sub.pushc rf56, rf62, rf54               # 102 shrv | 104 select
-    min rf58, rf58, rf62 ; sub rf53, rf24, rf53                     # 121 min | 102 sub
-    max rf53, rf53, 0 ; sub rf61, rf54, rf62                        # 102 limit | 119 size
-    min rf30, rf52, rf53 ; v8dot rf52, rf30, rf11                   # 103 amount | 117 load src
-    max rf56, rf56, rf61 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    min rf49, rf49, rf51 ; sub rf51, rf58, rf61                     # 103 amount | 119 size
+    min rf54, rf54, rf53 ; sub.ifb rf49, 0, rf49                    # 121 min | 104 select
+    max rf49, rf43, rf52 ; smul24 rf43, rf49, rf21                  # 119 size | 120 parts0
+    and rf53, rf53, rf7 ; sub.pushc rf52, rf61, rf58                # 122 wrap | 104 select
+    max rf53, rf62, rf53 ; v8dot rf62, rf45, rf6                    # 122 max | 117 load src
+    asr rf56, rf49, rf27                                            # 102 shrv
+    min rf56, rf54, rf61 ; sub rf54, rf24, rf56                     # 121 min | 102 sub
+    max rf54, rf54, 0                                               # 102 limit
+    min rf49, rf49, rf54                                            # 103 amount
+    max rf51, rf52, rf51 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
+    and rf61, rf61, rf7 ; smul24 rf49, rf49, rf21                   # 122 wrap | 120 parts1
+    max rf43, rf53, rf61 ; add rf49, rf43, rf49                     # 122 max | 125 add
+    asr rf53, rf51, rf27 ; sub.pushc rf61, rf62, rf58               # 102 shrv | 104 select
+    min rf56, rf56, rf62 ; sub rf53, rf24, rf53                     # 121 min | 102 sub
+    max rf53, rf53, 0 ; sub rf52, rf58, rf62                        # 102 limit | 119 size
+    min rf30, rf51, rf53 ; v8dot rf51, rf30, rf11                   # 103 amount | 117 load src
+    max rf52, rf61, rf52 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
     and rf62, rf62, rf7 ; smul24 rf30, rf30, rf22                   # 122 wrap | 120 parts2
     max rf30, rf43, rf62 ; add rf43, rf49, rf30                     # 122 max | 125 add
-    asr rf40, rf56, rf27 ; v8dot rf49, rf40, rf11                   # 102 shrv | 107 px
+    asr rf40, rf52, rf27 ; v8dot rf49, rf40, rf11                   # 102 shrv | 107 px
     sub rf40, rf24, rf40 ; v8dot rf62, rf37, rf6                    # 102 sub | 117 load src
-    max rf40, rf40, 0 ; sub.pushc rf61, rf62, rf54                  # 102 limit | 104 select
-    min rf40, rf56, rf40 ; sub rf56, rf54, rf62                     # 103 amount | 119 size
-    min rf58, rf58, rf62 ; sub.ifb rf40, 0, rf40                    # 121 min | 104 select
-    max rf56, rf61, rf56 ; smul24 rf40, rf40, rf22                  # 119 size | 120 parts3
+    max rf40, rf40, 0 ; sub.pushc rf61, rf62, rf58                  # 102 limit | 104 select
+    min rf40, rf52, rf40 ; sub rf52, rf58, rf62                     # 103 amount | 119 size
+    min rf56, rf56, rf62 ; sub.ifb rf40, 0, rf40                    # 121 min | 104 select
+    max rf52, rf61, rf52 ; smul24 rf40, rf40, rf22                  # 119 size | 120 parts3
     and rf40, rf62, rf7 ; add rf43, rf43, rf40                      # 122 wrap | 125 add
     max rf29, rf30, rf40 ; v8dot rf30, rf29, rf11                   # 122 max | 117 load src
-    asr rf40, rf56, rf23 ; v8dot rf62, rf44, rf6                    # 102 shrv | 117 load src
-    min rf58, rf58, rf62 ; sub rf40, rf26, rf40                     # 121 min | 102 sub
-    max rf40, rf40, 0 ; sub.pushc rf61, rf62, rf54                  # 102 limit | 104 select
-    min rf40, rf56, rf40 ; sub rf56, rf54, rf62                     # 103 amount | 119 size
-    max rf56, rf61, rf56 ; sub.ifb rf40, 0, rf40                    # 119 size | 104 select
+    asr rf40, rf52, rf23 ; v8dot rf62, rf44, rf6                    # 102 shrv | 117 load src
+    min rf56, rf56, rf62 ; sub rf40, rf26, rf40                     # 121 min | 102 sub
+    max rf40, rf40, 0 ; sub.pushc rf61, rf62, rf58                  # 102 limit | 104 select
+    min rf40, rf52, rf40 ; sub rf52, rf58, rf62                     # 103 amount | 119 size
+    max rf52, rf61, rf52 ; sub.ifb rf40, 0, rf40                    # 119 size | 104 select
     and rf62, rf62, rf7 ; add rf40, rf40, rf40                      # 122 wrap | 120 parts4
     max rf29, rf29, rf62 ; add rf40, rf43, rf40                     # 122 max | 125 add
-    asr rf33, rf56, rf23 ; v8dot rf43, rf33, rf11                   # 102 shrv | 117 load src
+    asr rf33, rf52, rf23 ; v8dot rf43, rf33, rf11                   # 102 shrv | 117 load src
     sub rf33, rf26, rf33 ; v8dot rf62, rf25, rf6                    # 102 sub | 117 load src
-    max rf33, rf33, 0 ; sub.pushc rf61, rf62, rf54                  # 102 limit | 104 parts6
-    min rf33, rf56, rf33 ; sub rf56, rf54, rf62                     # 103 amount | 119 size
-    min rf58, rf58, rf62 ; sub.ifb rf33, 0, rf33                    # 121 min | 104 select
-    max rf56, rf61, rf56 ; add rf33, rf33, rf33                     # 119 size | 120 parts5
+    max rf33, rf33, 0 ; sub.pushc rf61, rf62, rf58                  # 102 limit | 104 parts6
+    min rf33, rf52, rf33 ; sub rf52, rf58, rf62                     # 103 amount | 119 size
+    min rf56, rf56, rf62 ; sub.ifb rf33, 0, rf33                    # 121 min | 104 select
+    max rf52, rf61, rf52 ; add rf33, rf33, rf33                     # 119 size | 120 parts5
     and rf33, rf62, rf7 ; add rf40, rf40, rf33                      # 122 wrap | 125 add
     max rf29, rf29, rf33 ; v8dot rf33, rf45, rf11                   # 122 max | 117 load src
-    asr rf45, rf56, rf23 ; v8dot rf62, rf50, rf6                    # 102 shrv | 117 load src
-    min rf58, rf58, rf62 ; sub rf45, rf26, rf45                     # 121 min | 102 sub
-    max rf45, rf45, 0 ; sub.pushc rf61, rf62, rf54                  # 102 limit | 104 parts7
-    min rf45, rf56, rf45 ; sub rf56, rf54, rf62                     # 103 amount | 119 size
-    max rf56, rf61, rf56 ; sub.ifb rf45, 0, rf45                    # 119 size | 104 parts6
+    asr rf45, rf52, rf23 ; v8dot rf62, rf50, rf6                    # 102 shrv | 117 load src
+    min rf56, rf56, rf62 ; sub rf45, rf26, rf45                     # 121 min | 102 sub
+    max rf45, rf45, 0 ; sub.pushc rf61, rf62, rf58                  # 102 limit | 104 parts7
+    min rf45, rf52, rf45 ; sub rf52, rf58, rf62                     # 103 amount | 119 size
+    max rf52, rf61, rf52 ; sub.ifb rf45, 0, rf45                    # 119 size | 104 parts6
     and rf40, rf62, rf7 ; add rf45, rf40, rf45                      # 122 wrap | 125 add
     max rf29, rf29, rf40 ; v8dot rf37, rf37, rf11                   # 122 max | 117 load src
-    asr rf40, rf56, rf23 ; v8dot rf62, rf46, rf6                    # 102 shrv | 117 load src
-    min rf58, rf58, rf62 ; sub rf40, rf26, rf40                     # 121 min | 102 sub
-    max rf40, rf40, 0 ; sub.pushc rf61, rf62, rf54                  # 102 limit | 104 select
-    min rf40, rf56, rf40 ; sub rf56, rf54, rf62                     # 103 amount | 119 size
-    max rf56, rf61, rf56 ; sub.ifb rf40, 0, rf40                    # 119 size | 104 parts7
+    asr rf40, rf52, rf23 ; v8dot rf62, rf46, rf6                    # 102 shrv | 117 load src
+    min rf56, rf56, rf62 ; sub rf40, rf26, rf40                     # 121 min | 102 sub
+    max rf40, rf40, 0 ; sub.pushc rf61, rf62, rf58                  # 102 limit | 104 select
+    min rf40, rf52, rf40 ; sub rf52, rf58, rf62                     # 103 amount | 119 size
+    max rf52, rf61, rf52 ; sub.ifb rf40, 0, rf40                    # 119 size | 104 parts7
     and rf40, rf62, rf7 ; add rf45, rf45, rf40                      # 122 wrap | 125 add
     max rf29, rf29, rf40 ; v8dot rf40, rf44, rf11                   # 122 max | 117 load src
-    asr rf44, rf56, rf23 ; v8dot rf62, rf59, rf6                    # 102 shrv | 117 load src
-    min rf58, rf58, rf62 ; sub rf44, rf26, rf44                     # 121 min | 102 sub
-    max rf44, rf44, 0 ; sub.pushc rf61, rf62, rf54                  # 102 limit | 104 select
-    min rf44, rf56, rf44 ; sub rf56, rf54, rf62                     # 103 amount | 119 size
-    max rf56, rf61, rf56 ; sub.ifb rf44, 0, rf44                    # 119 size | 104 select
+    asr rf44, rf52, rf23 ; v8dot rf62, rf59, rf6                    # 102 shrv | 117 load src
+    min rf56, rf56, rf62 ; sub rf44, rf26, rf44                     # 121 min | 102 sub
+    max rf44, rf44, 0 ; sub.pushc rf61, rf62, rf58                  # 102 limit | 104 select
+    min rf44, rf52, rf44 ; sub rf52, rf58, rf62                     # 103 amount | 119 size
+    max rf52, rf61, rf52 ; sub.ifb rf44, 0, rf44                    # 119 size | 104 select
     and rf62, rf62, rf7 ; add rf44, rf44, rf44                      # 122 wrap | 120 parts8
     max rf29, rf29, rf62 ; add rf44, rf45, rf44                     # 122 max | 125 add
-    asr rf25, rf56, rf23 ; v8dot rf45, rf25, rf11                   # 102 shrv | 117 load src
+    asr rf25, rf52, rf23 ; v8dot rf45, rf25, rf11                   # 102 shrv | 117 load src
     sub rf25, rf26, rf25 ; v8dot rf62, rf16, rf6                    # 102 sub | 117 load src
-    max rf25, rf25, 0 ; sub.pushc rf61, rf62, rf54                  # 102 limit | 104 parts10
-    min rf25, rf56, rf25 ; sub rf56, rf54, rf62                     # 103 amount | 119 size
-    min rf58, rf58, rf62 ; sub.ifb rf25, 0, rf25                    # 121 min | 104 select
-    max rf56, rf61, rf56 ; add rf25, rf25, rf25                     # 119 size | 120 parts9
+    max rf25, rf25, 0 ; sub.pushc rf61, rf62, rf58                  # 102 limit | 104 parts10
+    min rf25, rf52, rf25 ; sub rf52, rf58, rf62                     # 103 amount | 119 size
+    min rf56, rf56, rf62 ; sub.ifb rf25, 0, rf25                    # 121 min | 104 select
+    max rf52, rf61, rf52 ; add rf25, rf25, rf25                     # 119 size | 120 parts9
     and rf25, rf62, rf7 ; add rf44, rf44, rf25                      # 122 wrap | 125 add
     max rf25, rf29, rf25 ; v8dot rf29, rf50, rf11                   # 122 max | 117 load src
-    asr rf50, rf56, rf23 ; v8dot rf62, rf57, rf6                    # 102 shrv | 117 p
+    asr rf50, rf52, rf23 ; v8dot rf62, rf57, rf6                    # 102 shrv | 117 p
     and rf61, rf62, rf7 ; sub rf50, rf26, rf50                      # 122 wrap | 102 sub
-    max rf50, rf50, 0 ; sub.pushc rf53, rf62, rf54                  # 102 limit | 104 part
-    min rf50, rf56, rf50 ; sub rf56, rf54, rf62                     # 103 amount | 119 size
-    max rf53, rf53, rf56 ; sub.ifb rf50, 0, rf50                    # 119 size | 104 parts10
-    asr rf44, rf53, rf23 ; add rf50, rf44, rf50                     # 102 shrv | 125 add
+    max rf50, rf50, 0 ; sub.pushc rf53, rf62, rf58                  # 102 limit | 104 part
+    min rf50, rf52, rf50 ; sub rf52, rf58, rf62                     # 103 amount | 119 size
+    max rf52, rf53, rf52 ; sub.ifb rf50, 0, rf50                    # 119 size | 104 parts10
+    asr rf44, rf52, rf23 ; add rf50, rf44, rf50                     # 102 shrv | 125 add
     sub rf44, rf26, rf44 ; mov.pushz -, rf60                        # 102 sub | 129 select
     max rf44, rf44, 0 ; v8dot rf46, rf46, rf11                      # 102 limit | 117 load src
-    min rf44, rf53, rf44 ; v8dot rf53, rf59, rf11                   # 103 amount | 117 load src
-    min rf59, rf49, rf52 ; sub.ifb rf44, 0, rf44                    # 121 min | 104 part
-    and rf50, rf52, rf7 ; add rf44, rf50, rf44                      # 122 wrap | 125 total
-    sub.pushn -, rf44, 0 ; mov rf56, rf18                           # 126 select
-    add rf44, rf44, 8 ; mov rf51, rf18                              # 126 add | 129 select
-    min.ifnb rf51, rf58, rf62 ; mov.ifa rf56, 1                     # 129 select | 126 select
-    max rf50, rf49, rf50 ; sub rf44, rf44, rf56                     # 122 max | 126 sub
+    min rf44, rf52, rf44 ; v8dot rf52, rf59, rf11                   # 103 amount | 117 load src
+    min rf59, rf49, rf51 ; sub.ifb rf44, 0, rf44                    # 121 min | 104 part
+    and rf50, rf51, rf7 ; add rf44, rf50, rf44                      # 122 wrap | 125 total
+    sub.pushn -, rf44, 0 ; mov rf53, rf18                           # 126 sub | 129 select
+    min.ifnb rf53, rf56, rf62 ; add rf44, rf44, 8                   # 129 select | 126 add
+    max rf50, rf49, rf50 ; sub.ifa rf44, rf44, 1                    # 122 max | 126 sub
     asr rf44, rf44, 4 ; mov rf56, rf19                              # 126 rounded | 129 select
-    max.ifnb rf56, rf25, rf61 ; add rf25, rf54, rf44                # 129 select | 129 add
-    max rf16, rf25, rf51 ; v8dot rf25, rf16, rf11                   # 129 max | 117 load src
-    min rf16, rf16, rf56 ; sub.pushc rf56, rf52, rf49               # 129 limited | 104 select
-    min rf59, rf59, rf30 ; sub rf52, rf49, rf52                     # 121 min | 119 size
-    max rf52, rf56, rf52 ; v8dot rf56, rf57, rf11                   # 119 size | 117 p
-    asr rf57, rf52, rf27 ; sub.pushc rf51, rf30, rf49               # 102 shrv | 104 select
+    max.ifnb rf56, rf25, rf61 ; add rf25, rf58, rf44                # 129 select | 129 add
+    max rf16, rf25, rf53 ; v8dot rf25, rf16, rf11                   # 129 max | 117 load src
+    min rf16, rf16, rf56 ; sub.pushc rf56, rf51, rf49               # 129 limited | 104 select
+    min rf59, rf59, rf30 ; sub rf51, rf49, rf51                     # 121 min | 119 size
+    max rf51, rf56, rf51 ; v8dot rf56, rf57, rf11                   # 119 size | 117 p
+    asr rf57, rf51, rf27 ; sub.pushc rf53, rf30, rf49               # 102 shrv | 104 select
     min rf59, rf59, rf43 ; sub rf57, rf24, rf57                     # 121 min | 102 sub
     max rf57, rf57, 0 ; sub rf44, rf49, rf30                        # 102 limit | 119 size
-    min rf52, rf52, rf57 ; sub rf57, rf49, rf43                     # 103 amount | 119 size
-    min rf59, rf59, rf33 ; sub.ifb rf52, 0, rf52                    # 121 min | 104 select
-    min rf59, rf59, rf37 ; smul24 rf52, rf52, rf21                  # 121 min | 120 parts0
-    min rf54, rf59, rf40 ; sub.pushc rf59, rf43, rf49               # 121 min | 104 select
-    min rf61, rf54, rf45 ; sub rf54, rf49, rf33                     # 121 min | 119 size
+    min rf51, rf51, rf57 ; sub rf57, rf49, rf43                     # 103 amount | 119 size
+    min rf59, rf59, rf33 ; sub.ifb rf51, 0, rf51                    # 121 min | 104 select
+    min rf59, rf59, rf37 ; smul24 rf51, rf51, rf21                  # 121 min | 120 parts0
+    min rf58, rf59, rf40 ; sub.pushc rf59, rf43, rf49               # 121 min | 104 select
+    min rf61, rf58, rf45 ; sub rf58, rf49, rf33                     # 121 min | 119 size
     min rf61, rf61, rf29                                            # 121 min
     min rf61, rf61, rf46                                            # 121 min
-    min rf61, rf61, rf53                                            # 121 min
+    min rf61, rf61, rf52                                            # 121 min
     min rf61, rf61, rf25                                            # 121 min
-    max rf44, rf51, rf44                                            # 119 size
+    max rf44, rf53, rf44                                            # 119 size
     and rf30, rf30, rf7                                             # 122 wrap
     max rf30, rf50, rf30 ; sub rf50, rf49, rf37                     # 122 max | 119 size
-    asr rf51, rf44, rf27                                            # 102 shrv
-    max rf57, rf59, rf57 ; sub rf51, rf24, rf51                     # 119 size | 102 sub
-    max rf51, rf51, 0                                               # 102 limit
-    min rf44, rf44, rf51 ; sub rf51, rf49, rf40                     # 103 amount | 119 size
+    asr rf53, rf44, rf27                                            # 102 shrv
+    max rf57, rf59, rf57 ; sub rf53, rf24, rf53                     # 119 size | 102 sub
+    max rf53, rf53, 0                                               # 102 limit
+    min rf44, rf44, rf53 ; sub rf53, rf49, rf40                     # 103 amount | 119 size
     and rf43, rf43, rf7 ; sub.ifb rf44, 0, rf44                     # 122 wrap | 104 select
     max rf43, rf30, rf43 ; smul24 rf30, rf44, rf21                  # 122 max | 120 parts1
-    asr rf30, rf57, rf27 ; add rf52, rf52, rf30                     # 102 shrv | 125 add
+    asr rf30, rf57, rf27 ; add rf51, rf51, rf30                     # 102 shrv | 125 add
     and rf44, rf33, rf7 ; sub rf30, rf24, rf30                      # 122 wrap | 102 sub
     max rf30, rf30, 0 ; sub.pushc rf33, rf33, rf49                  # 102 limit | 104 select
     min rf30, rf57, rf30 ; sub rf57, rf49, rf45                     # 103 amount | 119 size
-    max rf33, rf33, rf54 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    max rf33, rf33, rf58 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
     max rf43, rf43, rf44 ; smul24 rf30, rf30, rf22                  # 122 max | 120 parts2
-    asr rf30, rf33, rf27 ; add rf52, rf52, rf30                     # 102 shrv | 125 add
+    asr rf30, rf33, rf27 ; add rf51, rf51, rf30                     # 102 shrv | 125 add
     and rf44, rf37, rf7 ; sub rf30, rf24, rf30                      # 122 wrap | 102 sub
     max rf30, rf30, 0 ; sub.pushc rf37, rf37, rf49                  # 102 limit | 104 select
     min rf30, rf33, rf30 ; sub rf33, rf49, rf29                     # 103 amount | 119 size
     max rf37, rf37, rf50 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
     max rf43, rf43, rf44 ; smul24 rf30, rf30, rf22                  # 122 max | 120 parts3
-    asr rf30, rf37, rf23 ; add rf52, rf52, rf30                     # 102 shrv | 125 add
+    asr rf30, rf37, rf23 ; add rf51, rf51, rf30                     # 102 shrv | 125 add
     and rf44, rf40, rf7 ; sub rf30, rf26, rf30                      # 122 wrap | 102 sub
     max rf30, rf30, 0 ; sub.pushc rf40, rf40, rf49                  # 102 limit | 104 select
     min rf30, rf37, rf30 ; sub rf37, rf49, rf46                     # 103 amount | 119 size
-    max rf40, rf40, rf51 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    max rf40, rf40, rf53 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
     max rf43, rf43, rf44 ; add rf30, rf30, rf30                     # 122 max | 120 parts4
-    asr rf30, rf40, rf23 ; add rf52, rf52, rf30                     # 102 shrv | 125 add
+    asr rf30, rf40, rf23 ; add rf51, rf51, rf30                     # 102 shrv | 125 add
     and rf44, rf45, rf7 ; sub rf30, rf26, rf30                      # 122 wrap | 102 sub
     max rf30, rf30, 0 ; sub.pushc rf45, rf45, rf49                  # 102 limit | 104 parts6
-    min rf30, rf40, rf30 ; sub rf40, rf49, rf53                     # 103 amount | 119 size
+    min rf30, rf40, rf30 ; sub rf40, rf49, rf52                     # 103 amount | 119 size
     max rf45, rf45, rf57 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
     max rf43, rf43, rf44 ; add rf30, rf30, rf30                     # 122 max | 120 parts5
-    asr rf30, rf45, rf23 ; add rf52, rf52, rf30                     # 102 shrv | 125 add
+    asr rf30, rf45, rf23 ; add rf51, rf51, rf30                     # 102 shrv | 125 add
     and rf44, rf29, rf7 ; sub rf30, rf26, rf30                      # 122 wrap | 102 sub
     max rf29, rf30, 0 ; sub.pushc rf30, rf29, rf49                  # 102 limit | 104 parts7
     min rf29, rf45, rf29 ; sub rf45, rf49, rf25                     # 103 amount | 119 size
     max rf30, rf30, rf33 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 parts6
-    max rf29, rf43, rf44 ; add rf43, rf52, rf29                     # 122 max | 125 add
-    asr rf44, rf30, rf23 ; sub.pushc rf52, rf46, rf49               # 102 shrv | 104 select
-    max rf44, rf52, rf37 ; sub rf37, rf26, rf44                     # 119 size | 102 sub
-    max rf37, rf37, 0 ; sub rf52, rf49, rf56                        # 102 limit | 119 size
-    min rf30, rf30, rf37 ; mov rf37, rf18                           # 103 amount | 126 select
+    max rf29, rf43, rf44 ; add rf43, rf51, rf29                     # 122 max | 125 add
+    asr rf44, rf30, rf23 ; sub.pushc rf51, rf46, rf49               # 102 shrv | 104 select
+    max rf44, rf51, rf37 ; sub rf37, rf26, rf44                     # 119 size | 102 sub
+    max rf37, rf37, 0 ; sub rf51, rf49, rf56                        # 102 limit | 119 size
+    min rf30, rf30, rf37 ; mov rf37, rf18                           # 103 amount | 129 select
     and rf46, rf46, rf7 ; sub.ifb rf30, 0, rf30                     # 122 wrap | 104 parts7
     max rf29, rf29, rf46 ; add rf30, rf43, rf30                     # 122 max | 125 add
-    asr rf43, rf44, rf23 ; sub.pushc rf46, rf53, rf49               # 102 shrv | 104 select
+    asr rf43, rf44, rf23 ; sub.pushc rf46, rf52, rf49               # 102 shrv | 104 select
     max rf43, rf46, rf40 ; sub rf40, rf26, rf43                     # 119 size | 102 sub
-    max rf40, rf40, 0 ; mov rf46, rf18                              # 102 limit | 129 select
-    min rf40, rf44, rf40 ; mov rf44, rf19                           # 103 amount | 129 select
-    and rf53, rf53, rf7 ; sub.ifb rf40, 0, rf40                     # 122 wrap | 104 select
-    max rf40, rf29, rf53 ; add rf29, rf40, rf40                     # 122 max | 120 parts8
+    max rf40, rf40, 0 ; mov rf46, rf19                              # 102 limit | 129 select
+    min rf40, rf44, rf40 ; v8dot rf44, rf32, 1                      # 103 amount | 117 load src
+    and rf52, rf52, rf7 ; sub.ifb rf40, 0, rf40                     # 122 wrap | 104 select
+    max rf40, rf29, rf52 ; add rf29, rf40, rf40                     # 122 max | 120 parts8
     asr rf29, rf43, rf23 ; add rf30, rf30, rf29                     # 102 shrv | 125 add
-    and rf53, rf25, rf7 ; sub rf29, rf26, rf29                      # 122 wrap | 102 sub
+    and rf52, rf25, rf7 ; sub rf29, rf26, rf29                      # 122 wrap | 102 sub
     max rf25, rf29, 0 ; sub.pushc rf29, rf25, rf49                  # 102 limit | 104 parts10
-    min rf25, rf43, rf25 ; v8dot rf43, rf32, 1                      # 103 amount | 117 load src
+    min rf25, rf43, rf25 ; v8dot rf43, rf35, 1                      # 103 amount | 107 px
     max rf29, rf29, rf45 ; sub.ifb rf25, 0, rf25                    # 119 size | 104 select
-    max rf40, rf40, rf53 ; add rf25, rf25, rf25                     # 122 max | 120 parts9
+    max rf40, rf40, rf52 ; add rf25, rf25, rf25                     # 122 max | 120 parts9
     asr rf25, rf29, rf23 ; add rf30, rf30, rf25                     # 102 shrv | 125 add
-    and rf53, rf56, rf7 ; sub rf25, rf26, rf25                      # 122 wrap | 102 sub
+    and rf52, rf56, rf7 ; sub rf25, rf26, rf25                      # 122 wrap | 102 sub
     max rf25, rf25, 0 ; sub.pushc rf45, rf56, rf49                  # 102 limit | 104 part
-    min rf25, rf29, rf25 ; v8dot rf29, rf35, 1                      # 103 amount | 107 px
-    max rf45, rf45, rf52 ; sub.ifb rf25, 0, rf25                    # 119 size | 104 parts10
+    min rf25, rf29, rf25 ; sub rf29, rf43, rf44                     # 103 amount | 119 size
+    max rf45, rf45, rf51 ; sub.ifb rf25, 0, rf25                    # 119 size | 104 parts10
     asr rf25, rf45, rf23 ; add rf30, rf30, rf25                     # 102 shrv | 125 add
-    min rf52, rf29, rf43 ; sub rf25, rf26, rf25                     # 121 min | 102 sub
+    min rf51, rf43, rf44 ; sub rf25, rf26, rf25                     # 121 min | 102 sub
     max rf25, rf25, 0 ; mov.pushz -, rf60                           # 102 limit | 129 select
-    min rf25, rf45, rf25 ; sub rf45, rf29, rf43                     # 103 amount | 119 size
-    min.ifna rf46, rf61, rf56 ; sub.ifb rf25, 0, rf25               # 129 select | 104 part
-    max.ifna rf44, rf40, rf53 ; add rf25, rf30, rf25                # 129 select | 125 total
-    and rf30, rf43, rf7 ; sub.pushn -, rf25, 0                      # 122 wrap | 126 select
-    max rf30, rf29, rf30 ; add rf25, rf25, 8                        # 122 max | 126 add
-    mov.ifa rf37, 1 ; sub.pushc rf43, rf43, rf29                    # 126 select | 104 select
-    max rf37, rf43, rf45 ; sub rf25, rf25, rf37                     # 119 size | 126 sub
-    asr rf25, rf25, 4                                               # 126 rounded
-    asr rf49, rf37, rf27 ; add rf25, rf49, rf25                     # 102 shrv | 129 add
-    max rf25, rf25, rf46 ; sub rf46, rf24, rf49                     # 129 max | 102 sub
-    min rf25, rf25, rf44 ; v8dot rf44, rf31, 1                      # 129 limited | 117 load src
-    vpack rf16, rf16, rf25 ; sub.pushc rf25, rf44, rf29             # 130 store dst | 104 select
-    max rf46, rf46, 0 ; sub rf49, rf29, rf44                        # 102 limit | 119 size
-    min rf37, rf37, rf46 ; v8dot rf46, rf36, 1                      # 103 amount | 117 load src
-    min rf52, rf52, rf44 ; sub.ifb rf37, 0, rf37                    # 121 min | 104 select
-    max rf37, rf25, rf49 ; smul24 rf25, rf37, rf21                  # 119 size | 120 parts0
-    and rf44, rf44, rf7 ; sub.pushc rf49, rf46, rf29                # 122 wrap | 104 select
-    max rf30, rf30, rf44 ; sub rf44, rf29, rf46                     # 122 max | 119 size
-    asr rf43, rf37, rf27 ; v8dot rf45, rf34, 1                      # 102 shrv | 117 load src
-    min rf52, rf52, rf46 ; sub rf43, rf24, rf43                     # 121 min | 102 sub
-    max rf43, rf43, 0 ; sub rf40, rf29, rf45                        # 102 limit | 119 size
-    min rf37, rf37, rf43 ; v8dot rf43, rf42, 1                      # 103 amount | 117 load src
-    max rf44, rf49, rf44 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf46, rf46, rf7 ; smul24 rf37, rf37, rf21                   # 122 wrap | 120 parts1
-    max rf25, rf30, rf46 ; add rf30, rf25, rf37                     # 122 max | 125 add
-    asr rf37, rf44, rf27 ; sub.pushc rf46, rf45, rf29               # 102 shrv | 104 select
-    min rf52, rf52, rf45 ; sub rf37, rf24, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; sub rf49, rf29, rf43                        # 102 limit | 119 size
-    min rf37, rf44, rf37 ; v8dot rf44, rf48, 1                      # 103 amount | 117 load src
-    max rf40, rf46, rf40 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf45, rf45, rf7 ; smul24 rf37, rf37, rf22                   # 122 wrap | 120 parts2
-    max rf25, rf25, rf45 ; add rf30, rf30, rf37                     # 122 max | 125 add
-    asr rf37, rf40, rf27 ; sub.pushc rf45, rf43, rf29               # 102 shrv | 104 select
-    min rf52, rf52, rf43 ; sub rf37, rf24, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; sub rf46, rf29, rf44                        # 102 limit | 119 size
-    min rf37, rf40, rf37 ; v8dot rf40, rf38, 1                      # 103 amount | 117 load src
-    max rf45, rf45, rf49 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf43, rf43, rf7 ; smul24 rf37, rf37, rf22                   # 122 wrap | 120 parts3
-    max rf25, rf25, rf43 ; add rf30, rf30, rf37                     # 122 max | 125 add
-    asr rf37, rf45, rf23 ; sub.pushc rf43, rf44, rf29               # 102 shrv | 104 select
-    min rf52, rf52, rf44 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; sub rf49, rf29, rf40                        # 102 limit | 119 size
-    min rf37, rf45, rf37 ; v8dot rf45, rf41, 1                      # 103 amount | 117 load src
-    max rf43, rf43, rf46 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf44, rf44, rf7 ; add rf37, rf37, rf37                      # 122 wrap | 120 parts4
-    max rf25, rf25, rf44 ; add rf30, rf30, rf37                     # 122 max | 125 add
-    asr rf37, rf43, rf23 ; sub.pushc rf44, rf40, rf29               # 102 shrv | 104 parts6
-    min rf52, rf52, rf40 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; sub rf46, rf29, rf45                        # 102 limit | 119 size
-    min rf37, rf43, rf37 ; v8dot rf43, rf55, 1                      # 103 amount | 117 load src
-    max rf44, rf44, rf49 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf40, rf40, rf7 ; add rf37, rf37, rf37                      # 122 wrap | 120 parts5
-    max rf25, rf25, rf40 ; add rf30, rf30, rf37                     # 122 max | 125 add
-    asr rf37, rf44, rf23 ; sub.pushc rf40, rf45, rf29               # 102 shrv | 104 parts7
-    min rf52, rf52, rf45 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; sub rf49, rf29, rf43                        # 102 limit | 119 size
-    min rf37, rf44, rf37 ; v8dot rf44, rf5, 1                       # 103 amount | 117 load src
-    max rf40, rf40, rf46 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 parts6
-    and rf30, rf45, rf7 ; add rf37, rf30, rf37                      # 122 wrap | 125 add
-    max rf25, rf25, rf30 ; sub.pushc rf30, rf43, rf29               # 122 max | 104 select
-    asr rf45, rf40, rf23 ; sub rf46, rf29, rf44                     # 102 shrv | 119 size
-    min rf52, rf52, rf43 ; sub rf45, rf26, rf45                     # 121 min | 102 sub
-    max rf45, rf45, 0 ; mov rf53, rf18                              # 102 limit | 126 select
-    min rf40, rf40, rf45 ; v8dot rf45, rf28, 1                      # 103 amount | 117 load src
-    max rf30, rf30, rf49 ; sub.ifb rf40, 0, rf40                    # 119 size | 104 parts7
-    and rf37, rf43, rf7 ; add rf40, rf37, rf40                      # 122 wrap | 125 add
-    max rf25, rf25, rf37 ; sub.pushc rf37, rf44, rf29               # 122 max | 104 select
-    asr rf43, rf30, rf23 ; sub rf49, rf29, rf45                     # 102 shrv | 119 size
-    min rf52, rf52, rf44 ; sub rf43, rf26, rf43                     # 121 min | 102 sub
-    max rf43, rf43, 0 ; mov rf56, rf18                              # 102 limit | 129 select
-    min rf30, rf30, rf43 ; v8dot rf43, rf47, 1                      # 103 amount | 117 p
-    max rf37, rf37, rf46 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
-    and rf44, rf44, rf7 ; add rf30, rf30, rf30                      # 122 wrap | 120 parts8
-    max rf25, rf25, rf44 ; add rf30, rf40, rf30                     # 122 max | 125 add
-    asr rf40, rf37, rf23 ; sub.pushc rf44, rf45, rf29               # 102 shrv | 104 parts10
-    min rf52, rf52, rf45 ; sub rf40, rf26, rf40                     # 121 min | 102 sub
-    max rf40, rf40, 0 ; sub rf46, rf29, rf43                        # 102 limit | 119 size
-    min rf37, rf37, rf40 ; mov rf40, rf19                           # 103 amount | 129 select
-    max rf44, rf44, rf49 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf45, rf45, rf7 ; add rf37, rf37, rf37                      # 122 wrap | 120 parts9
-    max rf25, rf25, rf45 ; add rf30, rf30, rf37                     # 122 max | 125 add
-    asr rf37, rf44, rf23 ; sub.pushc rf45, rf43, rf29               # 102 shrv | 104 part
-    max rf45, rf45, rf46 ; sub rf37, rf26, rf37                     # 119 size | 102 sub
-    max rf37, rf37, 0 ; v8dot rf46, rf32, rf9                       # 102 limit | 117 load src
-    min rf37, rf44, rf37 ; v8dot rf44, rf35, rf9                    # 103 amount | 107 px
-    asr rf49, rf45, rf23 ; sub.ifb rf37, 0, rf37                    # 102 shrv | 104 parts10
-    and rf30, rf43, rf7 ; add rf37, rf30, rf37                      # 122 wrap | 125 add
-    min rf61, rf44, rf46 ; sub rf49, rf26, rf49                     # 121 min | 102 sub
+    min rf25, rf45, rf25 ; v8dot rf45, rf31, 1                      # 103 amount | 117 load src
+    min.ifna rf37, rf61, rf56 ; sub.ifb rf25, 0, rf25               # 129 select | 104 part
+    max.ifna rf46, rf40, rf52 ; add rf25, rf30, rf25                # 129 select | 125 total
+    and rf30, rf44, rf7 ; sub.pushn -, rf25, 0                      # 122 wrap | 126 sub
+    max rf30, rf43, rf30 ; add rf25, rf25, 8                        # 122 max | 126 add
+    min rf51, rf51, rf45 ; sub.ifa rf25, rf25, 1                    # 121 min | 126 sub
+    asr rf25, rf25, 4 ; sub.pushc rf44, rf44, rf43                  # 126 rounded | 104 select
+    max rf29, rf44, rf29 ; add rf25, rf49, rf25                     # 119 size | 129 add
+    max rf25, rf25, rf37 ; sub.pushc rf37, rf45, rf43               # 129 max | 104 select
+    min rf25, rf25, rf46 ; sub rf46, rf43, rf45                     # 129 limited | 119 size
+    vpack rf16, rf16, rf25 ; v8dot rf25, rf36, 1                    # 130 store dst | 117 load src
+    asr rf44, rf29, rf27 ; sub rf49, rf43, rf25                     # 102 shrv | 119 size
+    max rf44, rf37, rf46 ; sub rf37, rf24, rf44                     # 119 size | 102 sub
+    max rf37, rf37, 0                                               # 102 limit
+    min rf29, rf29, rf37 ; v8dot rf37, rf34, 1                      # 103 amount | 117 load src
+    and rf45, rf45, rf7 ; sub.ifb rf29, 0, rf29                     # 122 wrap | 104 select
+    max rf30, rf30, rf45 ; smul24 rf29, rf29, rf21                  # 122 max | 120 parts0
+    asr rf45, rf44, rf27 ; sub.pushc rf46, rf25, rf43               # 102 shrv | 104 select
+    min rf51, rf51, rf25 ; sub rf45, rf24, rf45                     # 121 min | 102 sub
+    max rf45, rf45, 0 ; sub rf40, rf43, rf37                        # 102 limit | 119 size
+    min rf44, rf44, rf45 ; v8dot rf45, rf42, 1                      # 103 amount | 117 load src
+    max rf46, rf46, rf49 ; sub.ifb rf44, 0, rf44                    # 119 size | 104 select
+    and rf44, rf25, rf7 ; smul24 rf25, rf44, rf21                   # 122 wrap | 120 parts1
+    max rf25, rf30, rf44 ; add rf29, rf29, rf25                     # 122 max | 125 add
+    asr rf30, rf46, rf27 ; sub.pushc rf44, rf37, rf43               # 102 shrv | 104 select
+    min rf51, rf51, rf37 ; sub rf30, rf24, rf30                     # 121 min | 102 sub
+    max rf30, rf30, 0 ; sub rf49, rf43, rf45                        # 102 limit | 119 size
+    min rf30, rf46, rf30 ; v8dot rf46, rf48, 1                      # 103 amount | 117 load src
+    max rf40, rf44, rf40 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    and rf37, rf37, rf7 ; smul24 rf30, rf30, rf22                   # 122 wrap | 120 parts2
+    max rf25, rf25, rf37 ; add rf29, rf29, rf30                     # 122 max | 125 add
+    asr rf30, rf40, rf27 ; sub.pushc rf37, rf45, rf43               # 102 shrv | 104 select
+    min rf51, rf51, rf45 ; sub rf30, rf24, rf30                     # 121 min | 102 sub
+    max rf30, rf30, 0 ; sub rf44, rf43, rf46                        # 102 limit | 119 size
+    min rf30, rf40, rf30 ; v8dot rf40, rf38, 1                      # 103 amount | 117 load src
+    max rf37, rf37, rf49 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    and rf45, rf45, rf7 ; smul24 rf30, rf30, rf22                   # 122 wrap | 120 parts3
+    max rf25, rf25, rf45 ; add rf29, rf29, rf30                     # 122 max | 125 add
+    asr rf30, rf37, rf23 ; sub.pushc rf45, rf46, rf43               # 102 shrv | 104 select
+    min rf51, rf51, rf46 ; sub rf30, rf26, rf30                     # 121 min | 102 sub
+    max rf30, rf30, 0 ; sub rf49, rf43, rf40                        # 102 limit | 119 size
+    min rf30, rf37, rf30 ; v8dot rf37, rf41, 1                      # 103 amount | 117 load src
+    max rf44, rf45, rf44 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    and rf46, rf46, rf7 ; add rf30, rf30, rf30                      # 122 wrap | 120 parts4
+    max rf25, rf25, rf46 ; add rf29, rf29, rf30                     # 122 max | 125 add
+    asr rf30, rf44, rf23 ; sub.pushc rf46, rf40, rf43               # 102 shrv | 104 parts6
+    min rf51, rf51, rf40 ; sub rf30, rf26, rf30                     # 121 min | 102 sub
+    max rf30, rf30, 0 ; sub rf45, rf43, rf37                        # 102 limit | 119 size
+    min rf30, rf44, rf30 ; v8dot rf44, rf55, 1                      # 103 amount | 117 load src
+    max rf46, rf46, rf49 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    and rf40, rf40, rf7 ; add rf30, rf30, rf30                      # 122 wrap | 120 parts5
+    max rf25, rf25, rf40 ; add rf29, rf29, rf30                     # 122 max | 125 add
+    asr rf30, rf46, rf23 ; sub.pushc rf40, rf37, rf43               # 102 shrv | 104 parts7
+    min rf51, rf51, rf37 ; sub rf30, rf26, rf30                     # 121 min | 102 sub
+    max rf30, rf30, 0 ; sub rf49, rf43, rf44                        # 102 limit | 119 size
+    min rf30, rf46, rf30 ; v8dot rf46, rf5, 1                       # 103 amount | 117 load src
+    max rf40, rf40, rf45 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 parts6
+    and rf29, rf37, rf7 ; add rf30, rf29, rf30                      # 122 wrap | 125 add
+    max rf25, rf25, rf29 ; sub.pushc rf29, rf44, rf43               # 122 max | 104 select
+    asr rf37, rf40, rf23 ; sub rf45, rf43, rf46                     # 102 shrv | 119 size
+    min rf51, rf51, rf44 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
+    max rf37, rf37, 0 ; mov rf52, rf18                              # 102 limit | 129 select
+    min rf37, rf40, rf37 ; v8dot rf40, rf28, 1                      # 103 amount | 117 load src
+    max rf29, rf29, rf49 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 parts7
+    and rf30, rf44, rf7 ; add rf37, rf30, rf37                      # 122 wrap | 125 add
+    max rf25, rf25, rf30 ; sub.pushc rf30, rf46, rf43               # 122 max | 104 select
+    asr rf44, rf29, rf23 ; sub rf49, rf43, rf40                     # 102 shrv | 119 size
+    min rf51, rf51, rf46 ; sub rf44, rf26, rf44                     # 121 min | 102 sub
+    max rf44, rf44, 0 ; mov rf56, rf19                              # 102 limit | 129 select
+    min rf29, rf29, rf44 ; v8dot rf44, rf47, 1                      # 103 amount | 117 p
+    max rf30, rf30, rf45 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    and rf46, rf46, rf7 ; add rf29, rf29, rf29                      # 122 wrap | 120 parts8
+    max rf25, rf25, rf46 ; add rf29, rf37, rf29                     # 122 max | 125 add
+    asr rf37, rf30, rf23 ; sub.pushc rf46, rf40, rf43               # 102 shrv | 104 parts10
+    min rf51, rf51, rf40 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
+    max rf37, rf37, 0 ; sub rf45, rf43, rf44                        # 102 limit | 119 size
+    min rf30, rf30, rf37 ; v8dot rf37, rf32, rf9                    # 103 amount | 117 load src
+    max rf46, rf46, rf49 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    and rf40, rf40, rf7 ; add rf30, rf30, rf30                      # 122 wrap | 120 parts9
+    max rf25, rf25, rf40 ; add rf29, rf29, rf30                     # 122 max | 125 add
+    asr rf30, rf46, rf23 ; sub.pushc rf40, rf44, rf43               # 102 shrv | 104 part
+    max rf40, rf40, rf45 ; sub rf30, rf26, rf30                     # 119 size | 102 sub
+    max rf30, rf30, 0 ; v8dot rf45, rf35, rf9                       # 102 limit | 107 px
+    min rf30, rf46, rf30 ; sub rf46, rf45, rf37                     # 103 amount | 119 size
+    asr rf49, rf40, rf23 ; sub.ifb rf30, 0, rf30                    # 102 shrv | 104 parts10
+    and rf29, rf44, rf7 ; add rf30, rf29, rf30                      # 122 wrap | 125 add
+    min rf61, rf45, rf37 ; sub rf49, rf26, rf49                     # 121 min | 102 sub
     max rf49, rf49, 0 ; mov.pushz -, rf60                           # 102 limit | 129 select
-    min rf45, rf45, rf49 ; sub rf49, rf44, rf46                     # 103 amount | 119 size
-    min.ifna rf56, rf52, rf43 ; sub.ifb rf45, 0, rf45               # 129 select | 104 part
-    max.ifna rf40, rf25, rf30 ; add rf25, rf37, rf45                # 129 select | 125 total
-    and rf30, rf46, rf7 ; sub.pushn -, rf25, 0                      # 122 wrap | 126 select
-    max rf30, rf44, rf30 ; add rf25, rf25, 8                        # 122 max | 126 add
-    mov.ifa rf53, 1 ; sub.pushc rf46, rf46, rf44                    # 126 select | 104 select
-    max rf46, rf46, rf49 ; sub rf25, rf25, rf53                     # 119 size | 126 sub
-    asr rf25, rf25, 4 ; v8dot rf49, rf31, rf9                       # 126 rounded | 117 load src
-    asr rf29, rf46, rf27 ; add rf25, rf29, rf25                     # 102 shrv | 129 add
-    max rf25, rf25, rf56 ; sub rf29, rf24, rf29                     # 129 max | 102 sub
-    min rf25, rf25, rf40 ; sub.pushc rf40, rf49, rf44               # 129 limited | 104 select
-    max rf29, rf29, 0 ; sub rf56, rf44, rf49                        # 102 limit | 119 size
-    min rf29, rf46, rf29 ; v8dot rf46, rf36, rf9                    # 103 amount | 117 load src
-    min rf61, rf61, rf49 ; sub.ifb rf29, 0, rf29                    # 121 min | 104 select
-    max rf40, rf40, rf56 ; smul24 rf29, rf29, rf21                  # 119 size | 120 parts0
-    and rf49, rf49, rf7 ; sub.pushc rf56, rf46, rf44                # 122 wrap | 104 select
-    max rf30, rf30, rf49 ; sub rf49, rf44, rf46                     # 122 max | 119 size
-    asr rf53, rf40, rf27 ; v8dot rf37, rf34, rf9                    # 102 shrv | 117 load src
-    min rf61, rf61, rf46 ; sub rf53, rf24, rf53                     # 121 min | 102 sub
-    max rf53, rf53, 0 ; sub rf45, rf44, rf37                        # 102 limit | 119 size
-    min rf40, rf40, rf53 ; v8dot rf53, rf42, rf9                    # 103 amount | 117 load src
-    max rf49, rf56, rf49 ; sub.ifb rf40, 0, rf40                    # 119 size | 104 select
-    and rf46, rf46, rf7 ; smul24 rf40, rf40, rf21                   # 122 wrap | 120 parts1
-    max rf29, rf30, rf46 ; add rf30, rf29, rf40                     # 122 max | 125 add
-    asr rf40, rf49, rf27 ; sub.pushc rf46, rf37, rf44               # 102 shrv | 104 select
-    min rf61, rf61, rf37 ; sub rf40, rf24, rf40                     # 121 min | 102 sub
-    max rf40, rf40, 0 ; sub rf56, rf44, rf53                        # 102 limit | 119 size
-    min rf40, rf49, rf40 ; v8dot rf49, rf48, rf9                    # 103 amount | 117 load src
-    max rf45, rf46, rf45 ; sub.ifb rf40, 0, rf40                    # 119 size | 104 select
-    and rf40, rf37, rf7 ; smul24 rf37, rf40, rf22                   # 122 wrap | 120 parts2
-    max rf29, rf29, rf40 ; add rf30, rf30, rf37                     # 122 max | 125 add
-    asr rf37, rf45, rf27 ; sub.pushc rf40, rf53, rf44               # 102 shrv | 104 select
-    min rf61, rf61, rf53 ; sub rf37, rf24, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; sub rf46, rf44, rf49                        # 102 limit | 119 size
-    min rf37, rf45, rf37 ; v8dot rf45, rf38, rf9                    # 103 amount | 117 load src
-    max rf40, rf40, rf56 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf53, rf53, rf7 ; smul24 rf37, rf37, rf22                   # 122 wrap | 120 parts3
-    max rf29, rf29, rf53 ; add rf30, rf30, rf37                     # 122 max | 125 add
-    asr rf37, rf40, rf23 ; sub.pushc rf53, rf49, rf44               # 102 shrv | 104 select
-    min rf61, rf61, rf49 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; sub rf56, rf44, rf45                        # 102 limit | 119 size
-    min rf37, rf40, rf37 ; v8dot rf40, rf41, rf9                    # 103 amount | 117 load src
-    max rf46, rf53, rf46 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf49, rf49, rf7 ; add rf37, rf37, rf37                      # 122 wrap | 120 parts4
-    max rf29, rf29, rf49 ; add rf30, rf30, rf37                     # 122 max | 125 add
-    asr rf37, rf46, rf23 ; sub.pushc rf49, rf45, rf44               # 102 shrv | 104 parts6
-    min rf61, rf61, rf45 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; sub rf53, rf44, rf40                        # 102 limit | 119 size
-    min rf37, rf46, rf37 ; v8dot rf46, rf55, rf9                    # 103 amount | 117 load src
-    max rf49, rf49, rf56 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf45, rf45, rf7 ; add rf37, rf37, rf37                      # 122 wrap | 120 parts5
-    max rf29, rf29, rf45 ; add rf30, rf30, rf37                     # 122 max | 125 add
-    asr rf37, rf49, rf23 ; sub.pushc rf45, rf40, rf44               # 102 shrv | 104 parts7
+    min rf40, rf40, rf49 ; v8dot rf49, rf31, rf9                    # 103 amount | 117 load src
+    min.ifna rf52, rf51, rf44 ; sub.ifb rf40, 0, rf40               # 129 select | 104 part
+    max.ifna rf56, rf25, rf29 ; add rf25, rf30, rf40                # 129 select | 125 total
+    and rf29, rf37, rf7 ; sub.pushn -, rf25, 0                      # 122 wrap | 126 sub
+    max rf29, rf45, rf29 ; add rf25, rf25, 8                        # 122 max | 126 add
+    min rf61, rf61, rf49 ; sub.ifa rf25, rf25, 1                    # 121 min | 126 sub
+    asr rf25, rf25, 4 ; sub.pushc rf37, rf37, rf45                  # 126 rounded | 104 select
+    max rf37, rf37, rf46 ; add rf25, rf43, rf25                     # 119 size | 129 add
+    max rf25, rf25, rf52 ; sub.pushc rf52, rf49, rf45               # 129 max | 104 select
+    min rf25, rf25, rf56 ; sub rf56, rf45, rf49                     # 129 limited | 119 size
+    asr rf43, rf37, rf27 ; v8dot rf46, rf36, rf9                    # 102 shrv | 117 load src
+    max rf52, rf52, rf56 ; sub rf43, rf24, rf43                     # 119 size | 102 sub
+    max rf43, rf43, 0 ; sub rf56, rf45, rf46                        # 102 limit | 119 size
+    min rf37, rf37, rf43 ; v8dot rf43, rf34, rf9                    # 103 amount | 117 load src
+    and rf49, rf49, rf7 ; sub.ifb rf37, 0, rf37                     # 122 wrap | 104 select
+    max rf37, rf29, rf49 ; smul24 rf29, rf37, rf21                  # 122 max | 120 parts0
+    asr rf49, rf52, rf27 ; sub.pushc rf30, rf46, rf45               # 102 shrv | 104 select
+    min rf61, rf61, rf46 ; sub rf49, rf24, rf49                     # 121 min | 102 sub
+    max rf49, rf49, 0 ; sub rf40, rf45, rf43                        # 102 limit | 119 size
+    min rf49, rf52, rf49 ; v8dot rf52, rf42, rf9                    # 103 amount | 117 load src
+    max rf30, rf30, rf56 ; sub.ifb rf49, 0, rf49                    # 119 size | 104 select
+    and rf49, rf46, rf7 ; smul24 rf46, rf49, rf21                   # 122 wrap | 120 parts1
+    max rf29, rf37, rf49 ; add rf37, rf29, rf46                     # 122 max | 125 add
+    asr rf46, rf30, rf27 ; sub.pushc rf49, rf43, rf45               # 102 shrv | 104 select
+    min rf61, rf61, rf43 ; sub rf46, rf24, rf46                     # 121 min | 102 sub
+    max rf46, rf46, 0 ; sub rf56, rf45, rf52                        # 102 limit | 119 size
+    min rf30, rf30, rf46 ; v8dot rf46, rf48, rf9                    # 103 amount | 117 load src
+    max rf40, rf49, rf40 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    and rf43, rf43, rf7 ; smul24 rf30, rf30, rf22                   # 122 wrap | 120 parts2
+    max rf29, rf29, rf43 ; add rf30, rf37, rf30                     # 122 max | 125 add
+    asr rf37, rf40, rf27 ; sub.pushc rf43, rf52, rf45               # 102 shrv | 104 select
+    min rf61, rf61, rf52 ; sub rf37, rf24, rf37                     # 121 min | 102 sub
+    max rf37, rf37, 0 ; sub rf49, rf45, rf46                        # 102 limit | 119 size
+    min rf37, rf40, rf37 ; v8dot rf40, rf38, rf9                    # 103 amount | 117 load src
+    max rf43, rf43, rf56 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
+    and rf52, rf52, rf7 ; smul24 rf37, rf37, rf22                   # 122 wrap | 120 parts3
+    max rf29, rf29, rf52 ; add rf30, rf30, rf37                     # 122 max | 125 add
+    asr rf37, rf43, rf23 ; sub.pushc rf52, rf46, rf45               # 102 shrv | 104 select
+    min rf61, rf61, rf46 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
+    max rf37, rf37, 0 ; sub rf56, rf45, rf40                        # 102 limit | 119 size
+    min rf37, rf43, rf37 ; v8dot rf43, rf41, rf9                    # 103 amount | 117 load src
+    max rf49, rf52, rf49 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
+    and rf46, rf46, rf7 ; add rf37, rf37, rf37                      # 122 wrap | 120 parts4
+    max rf29, rf29, rf46 ; add rf30, rf30, rf37                     # 122 max | 125 add
+    asr rf37, rf49, rf23 ; sub.pushc rf46, rf40, rf45               # 102 shrv | 104 parts6
     min rf61, rf61, rf40 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; sub rf56, rf44, rf46                        # 102 limit | 119 size
-    min rf37, rf49, rf37 ; v8dot rf49, rf5, rf9                     # 103 amount | 117 load src
-    max rf45, rf45, rf53 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 parts6
-    and rf30, rf40, rf7 ; add rf37, rf30, rf37                      # 122 wrap | 125 add
-    max rf29, rf29, rf30 ; sub.pushc rf30, rf46, rf44               # 122 max | 104 select
-    asr rf40, rf45, rf23 ; sub rf53, rf44, rf49                     # 102 shrv | 119 size
-    min rf61, rf61, rf46 ; sub rf40, rf26, rf40                     # 121 min | 102 sub
-    max rf40, rf40, 0 ; v8dot rf43, rf28, rf9                       # 102 limit | 117 load src
-    min rf40, rf45, rf40 ; sub rf45, rf44, rf43                     # 103 amount | 119 size
+    max rf37, rf37, 0 ; sub rf52, rf45, rf43                        # 102 limit | 119 size
+    min rf37, rf49, rf37 ; v8dot rf49, rf55, rf9                    # 103 amount | 117 load src
+    max rf46, rf46, rf56 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
+    and rf40, rf40, rf7 ; add rf37, rf37, rf37                      # 122 wrap | 120 parts5
+    max rf29, rf29, rf40 ; add rf30, rf30, rf37                     # 122 max | 125 add
+    asr rf37, rf46, rf23 ; sub.pushc rf40, rf43, rf45               # 102 shrv | 104 parts7
+    min rf61, rf61, rf43 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
+    max rf37, rf37, 0 ; sub rf56, rf45, rf49                        # 102 limit | 119 size
+    min rf37, rf46, rf37 ; v8dot rf46, rf5, rf9                     # 103 amount | 117 load src
+    max rf40, rf40, rf52 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 parts6
+    and rf30, rf43, rf7 ; add rf37, rf30, rf37                      # 122 wrap | 125 add
+    max rf29, rf29, rf30 ; sub.pushc rf30, rf49, rf45               # 122 max | 104 select
+    asr rf43, rf40, rf23 ; sub rf52, rf45, rf46                     # 102 shrv | 119 size
+    min rf61, rf61, rf49 ; sub rf43, rf26, rf43                     # 121 min | 102 sub
+    max rf43, rf43, 0 ; v8dot rf44, rf28, rf9                       # 102 limit | 117 load src
+    min rf40, rf40, rf43 ; sub rf43, rf45, rf44                     # 103 amount | 119 size
     max rf30, rf30, rf56 ; sub.ifb rf40, 0, rf40                    # 119 size | 104 parts7
-    and rf37, rf46, rf7 ; add rf40, rf37, rf40                      # 122 wrap | 125 add
-    max rf29, rf29, rf37 ; sub.pushc rf37, rf49, rf44               # 122 max | 104 select
-    asr rf46, rf30, rf23 ; v8dot rf56, rf47, rf9                    # 102 shrv | 117 p
-    min rf61, rf61, rf49 ; sub rf46, rf26, rf46                     # 121 min | 102 sub
-    max rf46, rf46, 0 ; sub rf52, rf44, rf56                        # 102 limit | 119 size
-    min rf30, rf30, rf46 ; mov rf46, rf18                           # 103 amount | 126 select
-    max rf37, rf37, rf53 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
-    and rf49, rf49, rf7 ; add rf30, rf30, rf30                      # 122 wrap | 120 parts8
-    max rf29, rf29, rf49 ; add rf30, rf40, rf30                     # 122 max | 125 add
-    asr rf40, rf37, rf23 ; sub.pushc rf49, rf43, rf44               # 102 shrv | 104 parts10
-    min rf61, rf61, rf43 ; sub rf40, rf26, rf40                     # 121 min | 102 sub
-    max rf40, rf40, 0 ; mov rf53, rf18                              # 102 limit | 129 select
-    min rf37, rf37, rf40 ; mov rf40, rf19                           # 103 amount | 129 select
-    max rf45, rf49, rf45 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
-    and rf43, rf43, rf7 ; add rf37, rf37, rf37                      # 122 wrap | 120 parts9
-    max rf29, rf29, rf43 ; add rf30, rf30, rf37                     # 122 max | 125 add
-    asr rf37, rf45, rf23 ; sub.pushc rf43, rf56, rf44               # 102 shrv | 104 part
-    max rf43, rf43, rf52 ; sub rf37, rf26, rf37                     # 119 size | 102 sub
-    max rf37, rf37, 0 ; v8dot rf52, rf32, rf6                       # 102 limit | 117 load src
-    min rf37, rf45, rf37 ; v8dot rf45, rf35, rf6                    # 103 amount | 107 px
-    asr rf49, rf43, rf23 ; sub.ifb rf37, 0, rf37                    # 102 shrv | 104 parts10
+    and rf37, rf49, rf7 ; add rf40, rf37, rf40                      # 122 wrap | 125 add
+    max rf29, rf29, rf37 ; sub.pushc rf37, rf46, rf45               # 122 max | 104 select
+    asr rf49, rf30, rf23 ; v8dot rf56, rf47, rf9                    # 102 shrv | 117 p
+    min rf61, rf61, rf46 ; sub rf49, rf26, rf49                     # 121 min | 102 sub
+    max rf49, rf49, 0 ; sub rf51, rf45, rf56                        # 102 limit | 119 size
+    min rf30, rf30, rf49 ; mov rf49, rf18                           # 103 amount | 129 select
+    max rf37, rf37, rf52 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 select
+    and rf46, rf46, rf7 ; add rf30, rf30, rf30                      # 122 wrap | 120 parts8
+    max rf29, rf29, rf46 ; add rf30, rf40, rf30                     # 122 max | 125 add
+    asr rf40, rf37, rf23 ; sub.pushc rf46, rf44, rf45               # 102 shrv | 104 parts10
+    min rf61, rf61, rf44 ; sub rf40, rf26, rf40                     # 121 min | 102 sub
+    max rf40, rf40, 0 ; mov rf52, rf19                              # 102 limit | 129 select
+    min rf37, rf37, rf40 ; v8dot rf40, rf32, rf6                    # 103 amount | 117 load src
+    max rf43, rf46, rf43 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
+    and rf44, rf44, rf7 ; add rf37, rf37, rf37                      # 122 wrap | 120 parts9
+    max rf29, rf29, rf44 ; add rf30, rf30, rf37                     # 122 max | 125 add
+    asr rf37, rf43, rf23 ; sub.pushc rf44, rf56, rf45               # 102 shrv | 104 part
+    max rf44, rf44, rf51 ; sub rf37, rf26, rf37                     # 119 size | 102 sub
+    max rf37, rf37, 0 ; v8dot rf51, rf35, rf6                       # 102 limit | 107 px
+    min rf37, rf43, rf37 ; sub rf43, rf51, rf40                     # 103 amount | 119 size
+    asr rf46, rf44, rf23 ; sub.ifb rf37, 0, rf37                    # 102 shrv | 104 parts10
     and rf30, rf56, rf7 ; add rf37, rf30, rf37                      # 122 wrap | 125 add
-    min rf33, rf45, rf52 ; sub rf49, rf26, rf49                     # 121 min | 102 sub
-    max rf49, rf49, 0 ; mov.pushz -, rf60                           # 102 limit | 129 select
-    min rf43, rf43, rf49 ; sub rf49, rf45, rf52                     # 103 amount | 119 size
-    min.ifna rf53, rf61, rf56 ; sub.ifb rf43, 0, rf43               # 129 select | 104 part
-    max.ifna rf40, rf29, rf30 ; add rf29, rf37, rf43                # 129 select | 125 total
-    and rf30, rf52, rf7 ; sub.pushn -, rf29, 0                      # 122 wrap | 126 select
-    max rf30, rf45, rf30 ; add rf29, rf29, 8                        # 122 max | 126 add
-    mov.ifa rf46, 1 ; sub.pushc rf52, rf52, rf45                    # 126 select | 104 select
-    max rf46, rf52, rf49 ; sub rf29, rf29, rf46                     # 119 size | 126 sub
-    asr rf29, rf29, 4 ; v8dot rf49, rf31, rf6                       # 126 rounded | 117 load src
-    asr rf44, rf46, rf27 ; add rf29, rf44, rf29                     # 102 shrv | 129 add
-    max rf29, rf29, rf53 ; sub rf44, rf24, rf44                     # 129 max | 102 sub
-    min rf29, rf29, rf40 ; sub.pushc rf40, rf49, rf45               # 129 limited | 104 select
-    vpack rf25, rf25, rf29 ; sub rf29, rf45, rf49                   # 130 store dst | 119 size
-    max rf44, rf44, 0 ; v8dot rf53, rf36, rf6                       # 102 limit | 117 load src
-    min rf44, rf46, rf44 ; sub rf46, rf45, rf53                     # 103 amount | 119 size
-    min rf33, rf33, rf49 ; sub.ifb rf44, 0, rf44                    # 121 min | 104 select
-    max rf40, rf40, rf29 ; smul24 rf29, rf44, rf21                  # 119 size | 120 parts0
-    and rf49, rf49, rf7 ; sub.pushc rf44, rf53, rf45                # 122 wrap | 104 select
-    max rf30, rf30, rf49 ; v8dot rf49, rf34, rf6                    # 122 max | 117 load src
-    asr rf52, rf40, rf27 ; sub rf37, rf45, rf49                     # 102 shrv | 119 size
-    min rf52, rf33, rf53 ; sub rf33, rf24, rf52                     # 121 min | 102 sub
+    min rf33, rf51, rf40 ; sub rf46, rf26, rf46                     # 121 min | 102 sub
+    max rf46, rf46, 0 ; mov.pushz -, rf60                           # 102 limit | 129 select
+    min rf44, rf44, rf46 ; v8dot rf46, rf31, rf6                    # 103 amount | 117 load src
+    min.ifna rf49, rf61, rf56 ; sub.ifb rf44, 0, rf44               # 129 select | 104 part
+    max.ifna rf52, rf29, rf30 ; add rf29, rf37, rf44                # 129 select | 125 total
+    and rf30, rf40, rf7 ; sub.pushn -, rf29, 0                      # 122 wrap | 126 sub
+    max rf30, rf51, rf30 ; add rf29, rf29, 8                        # 122 max | 126 add
+    min rf33, rf33, rf46 ; sub.ifa rf29, rf29, 1                    # 121 min | 126 sub
+    asr rf29, rf29, 4 ; sub.pushc rf40, rf40, rf51                  # 126 rounded | 104 select
+    max rf40, rf40, rf43 ; add rf29, rf45, rf29                     # 119 size | 129 add
+    max rf29, rf29, rf49 ; sub.pushc rf49, rf46, rf51               # 129 max | 104 select
+    min rf29, rf29, rf52 ; sub rf52, rf51, rf46                     # 129 limited | 119 size
+    vpack rf25, rf25, rf29 ; v8dot rf29, rf36, rf6                  # 130 store dst | 117 load src
+    asr rf43, rf40, rf27 ; sub rf45, rf51, rf29                     # 102 shrv | 119 size
+    max rf49, rf49, rf52 ; sub rf43, rf24, rf43                     # 119 size | 102 sub
+    max rf43, rf43, 0 ; v8dot rf52, rf34, rf6                       # 102 limit | 117 load src
+    min rf40, rf40, rf43 ; sub rf43, rf51, rf52                     # 103 amount | 119 size
+    and rf46, rf46, rf7 ; sub.ifb rf40, 0, rf40                     # 122 wrap | 104 select
+    max rf40, rf30, rf46 ; smul24 rf30, rf40, rf21                  # 122 max | 120 parts0
+    asr rf46, rf49, rf27 ; sub.pushc rf37, rf29, rf51               # 102 shrv | 104 select
+    min rf46, rf33, rf29 ; sub rf33, rf24, rf46                     # 121 min | 102 sub
     max rf32, rf33, 0 ; v8dot rf33, rf32, rf11                      # 102 limit | 117 load src
-    min rf32, rf40, rf32 ; v8dot rf35, rf35, rf11                   # 103 amount | 107 px
-    max rf44, rf44, rf46 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
-    and rf53, rf53, rf7 ; smul24 rf32, rf32, rf21                   # 122 wrap | 120 parts1
-    max rf29, rf30, rf53 ; add rf30, rf29, rf32                     # 122 max | 125 add
-    asr rf32, rf44, rf27 ; sub.pushc rf53, rf49, rf45               # 102 shrv | 104 select
-    min rf52, rf52, rf49 ; sub rf32, rf24, rf32                     # 121 min | 102 sub
-    max rf32, rf32, 0 ; v8dot rf46, rf42, rf6                       # 102 limit | 117 load src
-    min rf32, rf44, rf32 ; sub rf44, rf45, rf46                     # 103 amount | 119 size
-    max rf37, rf53, rf37 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
-    and rf49, rf49, rf7 ; smul24 rf32, rf32, rf22                   # 122 wrap | 120 parts2
-    max rf29, rf29, rf49 ; add rf30, rf30, rf32                     # 122 max | 125 add
-    asr rf32, rf37, rf27 ; sub.pushc rf49, rf46, rf45               # 102 shrv | 104 select
-    min rf52, rf52, rf46 ; sub rf32, rf24, rf32                     # 121 min | 102 sub
+    min rf32, rf49, rf32 ; v8dot rf35, rf35, rf11                   # 103 amount | 107 px
+    max rf37, rf37, rf45 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
+    and rf32, rf29, rf7 ; smul24 rf29, rf32, rf21                   # 122 wrap | 120 parts1
+    max rf29, rf40, rf32 ; add rf30, rf30, rf29                     # 122 max | 125 add
+    asr rf32, rf37, rf27 ; sub.pushc rf40, rf52, rf51               # 102 shrv | 104 select
+    min rf46, rf46, rf52 ; sub rf32, rf24, rf32                     # 121 min | 102 sub
+    max rf32, rf32, 0 ; v8dot rf45, rf42, rf6                       # 102 limit | 117 load src
+    min rf32, rf37, rf32 ; sub rf37, rf51, rf45                     # 103 amount | 119 size
+    max rf40, rf40, rf43 ; sub.ifb rf32, 0, rf32                    # 119 size | 104 select
+    and rf52, rf52, rf7 ; smul24 rf32, rf32, rf22                   # 122 wrap | 120 parts2
+    max rf29, rf29, rf52 ; add rf30, rf30, rf32                     # 122 max | 125 add
+    asr rf32, rf40, rf27 ; sub.pushc rf52, rf45, rf51               # 102 shrv | 104 select
+    min rf46, rf46, rf45 ; sub rf32, rf24, rf32                     # 121 min | 102 sub
     max rf31, rf32, 0 ; v8dot rf32, rf31, rf11                      # 102 limit | 117 load src
-    min rf31, rf37, rf31 ; v8dot rf37, rf48, rf6                    # 103 amount | 117 load src
-    max rf44, rf49, rf44 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    and rf46, rf46, rf7 ; smul24 rf31, rf31, rf22                   # 122 wrap | 120 parts3
-    max rf29, rf29, rf46 ; add rf30, rf30, rf31                     # 122 max | 125 add
-    asr rf31, rf44, rf23 ; sub.pushc rf46, rf37, rf45               # 102 shrv | 104 select
-    min rf52, rf52, rf37 ; sub rf31, rf26, rf31                     # 121 min | 102 sub
-    max rf31, rf31, 0 ; sub rf49, rf45, rf37                        # 102 limit | 119 size
-    min rf31, rf44, rf31 ; v8dot rf36, rf36, rf11                   # 103 amount | 117 load src
-    max rf46, rf46, rf49 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    and rf37, rf37, rf7 ; add rf31, rf31, rf31                      # 122 wrap | 120 parts4
-    max rf29, rf29, rf37 ; add rf30, rf30, rf31                     # 122 max | 125 add
-    asr rf31, rf46, rf23 ; v8dot rf37, rf38, rf6                    # 102 shrv | 117 load src
-    min rf52, rf52, rf37 ; sub rf31, rf26, rf31                     # 121 min | 102 sub
-    max rf31, rf31, 0 ; sub.pushc rf49, rf37, rf45                  # 102 limit | 104 parts6
-    min rf31, rf46, rf31 ; sub rf46, rf45, rf37                     # 103 amount | 119 size
-    max rf46, rf49, rf46 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
-    and rf37, rf37, rf7 ; add rf31, rf31, rf31                      # 122 wrap | 120 parts5
-    max rf29, rf29, rf37 ; add rf30, rf30, rf31                     # 122 max | 125 add
-    asr rf34, rf46, rf23 ; v8dot rf31, rf34, rf11                   # 102 shrv | 117 load src
-    sub rf34, rf26, rf34 ; v8dot rf37, rf41, rf6                    # 102 sub | 117 load src
-    max rf34, rf34, 0 ; sub.pushc rf49, rf37, rf45                  # 102 limit | 104 parts7
-    min rf34, rf46, rf34 ; sub rf46, rf45, rf37                     # 103 amount | 119 size
-    min rf52, rf52, rf37 ; sub.ifb rf34, 0, rf34                    # 121 min | 104 parts6
-    max rf30, rf49, rf46 ; add rf34, rf30, rf34                     # 119 size | 125 add
-    and rf37, rf37, rf7 ; v8dot rf42, rf42, rf11                    # 122 wrap | 117 load src
-    max rf29, rf29, rf37 ; v8dot rf37, rf55, rf6                    # 122 max | 117 load src
-    asr rf46, rf30, rf23 ; sub.pushc rf49, rf37, rf45               # 102 shrv | 104 select
-    min rf52, rf52, rf37 ; sub rf46, rf26, rf46                     # 121 min | 102 sub
-    max rf46, rf46, 0 ; sub rf44, rf45, rf37                        # 102 limit | 119 size
-    min rf30, rf30, rf46 ; v8dot rf46, rf48, rf11                   # 103 amount | 117 load src
-    max rf44, rf49, rf44 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 parts7
-    and rf30, rf37, rf7 ; add rf34, rf34, rf30                      # 122 wrap | 125 add
+    min rf31, rf40, rf31 ; v8dot rf40, rf48, rf6                    # 103 amount | 117 load src
+    max rf37, rf52, rf37 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    and rf45, rf45, rf7 ; smul24 rf31, rf31, rf22                   # 122 wrap | 120 parts3
+    max rf29, rf29, rf45 ; add rf30, rf30, rf31                     # 122 max | 125 add
+    asr rf31, rf37, rf23 ; sub.pushc rf45, rf40, rf51               # 102 shrv | 104 select
+    min rf46, rf46, rf40 ; sub rf31, rf26, rf31                     # 121 min | 102 sub
+    max rf31, rf31, 0 ; sub rf52, rf51, rf40                        # 102 limit | 119 size
+    min rf31, rf37, rf31 ; v8dot rf36, rf36, rf11                   # 103 amount | 117 load src
+    max rf45, rf45, rf52 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    and rf40, rf40, rf7 ; add rf31, rf31, rf31                      # 122 wrap | 120 parts4
+    max rf29, rf29, rf40 ; add rf30, rf30, rf31                     # 122 max | 125 add
+    asr rf31, rf45, rf23 ; v8dot rf40, rf38, rf6                    # 102 shrv | 117 load src
+    min rf46, rf46, rf40 ; sub rf31, rf26, rf31                     # 121 min | 102 sub
+    max rf31, rf31, 0 ; sub.pushc rf52, rf40, rf51                  # 102 limit | 104 parts6
+    min rf31, rf45, rf31 ; sub rf45, rf51, rf40                     # 103 amount | 119 size
+    max rf45, rf52, rf45 ; sub.ifb rf31, 0, rf31                    # 119 size | 104 select
+    and rf40, rf40, rf7 ; add rf31, rf31, rf31                      # 122 wrap | 120 parts5
+    max rf29, rf29, rf40 ; add rf30, rf30, rf31                     # 122 max | 125 add
+    asr rf34, rf45, rf23 ; v8dot rf31, rf34, rf11                   # 102 shrv | 117 load src
+    sub rf34, rf26, rf34 ; v8dot rf40, rf41, rf6                    # 102 sub | 117 load src
+    max rf34, rf34, 0 ; sub.pushc rf52, rf40, rf51                  # 102 limit | 104 parts7
+    min rf34, rf45, rf34 ; sub rf45, rf51, rf40                     # 103 amount | 119 size
+    min rf46, rf46, rf40 ; sub.ifb rf34, 0, rf34                    # 121 min | 104 parts6
+    max rf30, rf52, rf45 ; add rf34, rf30, rf34                     # 119 size | 125 add
+    and rf40, rf40, rf7 ; v8dot rf42, rf42, rf11                    # 122 wrap | 117 load src
+    max rf29, rf29, rf40 ; v8dot rf40, rf55, rf6                    # 122 max | 117 load src
+    asr rf45, rf30, rf23 ; sub.pushc rf52, rf40, rf51               # 102 shrv | 104 select
+    min rf46, rf46, rf40 ; sub rf45, rf26, rf45                     # 121 min | 102 sub
+    max rf45, rf45, 0 ; sub rf37, rf51, rf40                        # 102 limit | 119 size
+    min rf30, rf30, rf45 ; v8dot rf45, rf48, rf11                   # 103 amount | 117 load src
+    max rf37, rf52, rf37 ; sub.ifb rf30, 0, rf30                    # 119 size | 104 parts7
+    and rf30, rf40, rf7 ; add rf34, rf34, rf30                      # 122 wrap | 125 add
     max rf29, rf29, rf30 ; v8dot rf30, rf5, rf6                     # 122 max | 117 load src
-    asr rf37, rf44, rf23 ; sub.pushc rf49, rf30, rf45               # 102 shrv | 104 select
-    min rf52, rf52, rf30 ; sub rf37, rf26, rf37                     # 121 min | 102 sub
-    max rf37, rf37, 0 ; sub rf48, rf45, rf30                        # 102 limit | 119 size
-    min rf37, rf44, rf37 ; v8dot rf38, rf38, rf11                   # 103 amount | 117 load src
-    max rf48, rf49, rf48 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
+    asr rf40, rf37, rf23 ; sub.pushc rf52, rf30, rf51               # 102 shrv | 104 select
+    min rf46, rf46, rf30 ; sub rf40, rf26, rf40                     # 121 min | 102 sub
+    max rf40, rf40, 0 ; sub rf48, rf51, rf30                        # 102 limit | 119 size
+    min rf37, rf37, rf40 ; v8dot rf38, rf38, rf11                   # 103 amount | 117 load src
+    max rf48, rf52, rf48 ; sub.ifb rf37, 0, rf37                    # 119 size | 104 select
     and rf37, rf30, rf7 ; add rf30, rf37, rf37                      # 122 wrap | 120 parts8
     max rf29, rf29, rf37 ; add rf30, rf34, rf30                     # 122 max | 125 add
     asr rf34, rf48, rf23 ; v8dot rf37, rf28, rf6                    # 102 shrv | 117 load src
-    min rf52, rf52, rf37 ; sub rf34, rf26, rf34                     # 121 min | 102 sub
-    max rf34, rf34, 0 ; sub.pushc rf49, rf37, rf45                  # 102 limit | 104 parts10
-    min rf34, rf48, rf34 ; sub rf48, rf45, rf37                     # 103 amount | 119 size
-    max rf48, rf49, rf48 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
+    min rf46, rf46, rf37 ; sub rf34, rf26, rf34                     # 121 min | 102 sub
+    max rf34, rf34, 0 ; sub.pushc rf52, rf37, rf51                  # 102 limit | 104 parts10
+    min rf34, rf48, rf34 ; sub rf48, rf51, rf37                     # 103 amount | 119 size
+    max rf48, rf52, rf48 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 select
     and rf37, rf37, rf7 ; add rf34, rf34, rf34                      # 122 wrap | 120 parts9
     max rf29, rf29, rf37 ; add rf30, rf30, rf34                     # 122 max | 125 add
     asr rf41, rf48, rf23 ; v8dot rf34, rf41, rf11                   # 102 shrv | 117 load src
     min rf37, rf35, rf33 ; sub rf41, rf26, rf41                     # 121 min | 102 sub
-    max rf41, rf41, 0 ; v8dot rf49, rf47, rf6                       # 102 limit | 117 p
-    min rf41, rf48, rf41 ; sub.pushc rf48, rf49, rf45               # 103 amount | 104 part
-    and rf44, rf49, rf7 ; sub.ifb rf41, 0, rf41                     # 122 wrap | 104 parts10
+    max rf41, rf41, 0 ; v8dot rf52, rf47, rf6                       # 102 limit | 117 p
+    min rf41, rf48, rf41 ; sub.pushc rf48, rf52, rf51               # 103 amount | 104 part
+    and rf40, rf52, rf7 ; sub.ifb rf41, 0, rf41                     # 122 wrap | 104 parts10
     and rf41, rf33, rf7 ; add rf30, rf30, rf41                      # 122 wrap | 125 add
-    max rf53, rf35, rf41 ; sub rf41, rf45, rf49                     # 122 max | 119 size
+    max rf43, rf35, rf41 ; sub rf41, rf51, rf52                     # 122 max | 119 size
     max rf41, rf48, rf41 ; mov.pushz -, rf60                        # 119 size | 129 select
     asr rf55, rf41, rf23 ; v8dot rf48, rf55, rf11                   # 102 shrv | 117 load src
     min rf55, rf37, rf32 ; sub rf37, rf26, rf55                     # 121 min | 102 sub
     max rf5, rf37, 0 ; v8dot rf37, rf5, rf11                        # 102 limit | 117 load src
-    min rf5, rf41, rf5 ; mov rf41, rf18                             # 103 amount | 126 select
-    min rf55, rf55, rf36 ; sub.ifb rf5, 0, rf5                      # 121 min | 104 part
-    min rf30, rf55, rf31 ; add rf5, rf30, rf5                       # 121 min | 125 total
-    min rf30, rf30, rf42 ; sub.pushn -, rf5, 0                      # 121 min | 126 select
-    min rf30, rf30, rf46 ; add rf5, rf5, 8                          # 121 min | 126 add
-    min rf30, rf30, rf38 ; mov.ifa rf41, 1                          # 121 min | 126 select
-    min rf30, rf30, rf34 ; sub rf5, rf5, rf41                       # 121 min | 126 sub
-    asr rf5, rf5, 4 ; mov rf41, rf18                                # 126 rounded | 129 select
-    min.ifnb rf41, rf52, rf49 ; add rf5, rf45, rf5                  # 129 select | 129 add
-    max rf5, rf5, rf41 ; mov rf41, rf19                             # 129 max | 129 select
-    max.ifnb rf41, rf29, rf44 ; v8dot rf28, rf28, rf11              # 129 select | 117 load src
-    min rf5, rf5, rf41 ; sub.pushc rf41, rf33, rf35                 # 129 limited | 104 select
-    min rf33, rf30, rf48 ; sub rf30, rf35, rf33                     # 121 min | 119 size
-    max rf30, rf41, rf30 ; v8dot rf41, rf47, rf11                   # 119 size | 117 p
-    asr rf47, rf30, rf27 ; sub.pushc rf29, rf32, rf35               # 102 shrv | 104 select
-    min rf47, rf33, rf37 ; sub rf33, rf24, rf47                     # 121 min | 102 sub
-    max rf33, rf33, 0 ; sub rf44, rf35, rf32                        # 102 limit | 119 size
+    min rf5, rf41, rf5 ; mov rf41, rf18                             # 103 amount | 129 select
+    min.ifna rf41, rf46, rf52 ; sub.ifb rf5, 0, rf5                 # 129 select | 104 part
+    min rf30, rf55, rf36 ; add rf5, rf30, rf5                       # 121 min | 125 total
+    min rf30, rf30, rf31 ; sub.pushn -, rf5, 0                      # 121 min | 126 sub
+    min rf30, rf30, rf42 ; add rf5, rf5, 8                          # 121 min | 126 add
+    min rf30, rf30, rf45 ; sub.ifa rf5, rf5, 1                      # 121 min | 126 sub
+    asr rf5, rf5, 4 ; mov rf55, rf19                                # 126 rounded | 129 select
+    max.ifnb rf55, rf29, rf40 ; add rf5, rf51, rf5                  # 129 select | 129 add
+    max rf5, rf5, rf41 ; v8dot rf28, rf28, rf11                     # 129 max | 117 load src
+    min rf5, rf5, rf55 ; sub.pushc rf55, rf33, rf35                 # 129 limited | 104 select
+    min rf33, rf30, rf38 ; sub rf30, rf35, rf33                     # 121 min | 119 size
+    max rf30, rf55, rf30 ; v8dot rf47, rf47, rf11                   # 119 size | 117 p
+    asr rf55, rf30, rf27 ; sub.pushc rf41, rf32, rf35               # 102 shrv | 104 select
+    min rf55, rf33, rf34 ; sub rf33, rf24, rf55                     # 121 min | 102 sub
+    max rf33, rf33, 0 ; sub rf29, rf35, rf32                        # 102 limit | 119 size
     min rf30, rf30, rf33 ; sub rf33, rf35, rf36                     # 103 amount | 119 size
-    min rf47, rf47, rf28 ; sub.ifb rf30, 0, rf30                    # 121 min | 104 select
-    max rf30, rf29, rf44 ; smul24 rf29, rf30, rf21                  # 119 size | 120 parts0
-    and rf32, rf32, rf7 ; sub.pushc rf44, rf36, rf35                # 122 wrap | 104 select
-    max rf32, rf53, rf32 ; sub rf53, rf35, rf31                     # 122 max | 119 size
-    asr rf45, rf30, rf27 ; sub rf49, rf35, rf42                     # 102 shrv | 119 size
-    max rf44, rf44, rf33 ; sub rf33, rf24, rf45                     # 119 size | 102 sub
-    max rf33, rf33, 0 ; sub rf45, rf35, rf46                        # 102 limit | 119 size
-    min rf30, rf30, rf33 ; sub rf33, rf35, rf38                     # 103 amount | 119 size
-    and rf36, rf36, rf7 ; sub.ifb rf30, 0, rf30                     # 122 wrap | 104 select
-    max rf32, rf32, rf36 ; smul24 rf30, rf30, rf21                  # 122 max | 120 parts1
-    asr rf36, rf44, rf27 ; mov rf21, rf10                           # 102 shrv | 111 select
-    and rf29, rf31, rf7 ; add rf30, rf29, rf30                      # 122 wrap | 125 add
+    min rf55, rf55, rf48 ; sub.ifb rf30, 0, rf30                    # 121 min | 104 select
+    min rf55, rf55, rf37 ; smul24 rf30, rf30, rf21                  # 121 min | 120 parts0
+    min rf40, rf55, rf28 ; sub.pushc rf55, rf36, rf35               # 121 min | 104 select
+    max rf29, rf41, rf29 ; sub rf41, rf35, rf31                     # 119 size
+    and rf32, rf32, rf7 ; sub rf51, rf35, rf42                      # 122 wrap | 119 size
+    max rf32, rf43, rf32 ; sub rf43, rf35, rf45                     # 122 max | 119 size
+    asr rf46, rf29, rf27 ; sub rf52, rf35, rf38                     # 102 shrv | 119 size
+    max rf46, rf55, rf33 ; sub rf33, rf24, rf46                     # 119 size | 102 sub
+    max rf33, rf33, 0 ; sub rf55, rf35, rf34                        # 102 limit | 119 size
+    min rf29, rf29, rf33 ; sub rf33, rf35, rf48                     # 103 amount | 119 size
+    and rf36, rf36, rf7 ; sub.ifb rf29, 0, rf29                     # 122 wrap | 104 select
+    max rf32, rf32, rf36 ; smul24 rf29, rf29, rf21                  # 122 max | 120 parts1
+    asr rf36, rf46, rf27 ; mov rf21, rf10                           # 102 shrv | 111 select
+    and rf29, rf31, rf7 ; add rf30, rf30, rf29                      # 122 wrap | 125 add
     max rf32, rf32, rf29 ; sub rf29, rf24, rf36                     # 122 max | 102 sub
     max rf29, rf29, 0 ; sub.pushc rf31, rf31, rf35                  # 102 limit | 104 select
-    min rf29, rf44, rf29 ; sub rf44, rf35, rf34                     # 103 amount | 119 size
-    max rf31, rf31, rf53 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
+    min rf29, rf46, rf29 ; sub rf46, rf35, rf37                     # 103 amount | 119 size
+    max rf31, rf31, rf41 ; sub.ifb rf29, 0, rf29                    # 119 size | 104 select
     asr rf29, rf31, rf27 ; smul24 rf27, rf29, rf22                  # 102 shrv | 120 parts2
     and rf27, rf42, rf7 ; add rf30, rf30, rf27                      # 122 wrap | 125 add
     max rf27, rf32, rf27 ; sub rf24, rf24, rf29                     # 122 max | 102 sub
     max rf24, rf24, 0 ; sub.pushc rf42, rf42, rf35                  # 102 limit | 104 select
-    min rf24, rf31, rf24 ; sub rf31, rf35, rf48                     # 103 amount | 119 size
-    max rf42, rf42, rf49 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
-    asr rf49, rf42, rf23 ; smul24 rf24, rf24, rf22                  # 102 shrv | 120 parts3
-    and rf29, rf46, rf7 ; mov rf22, rf10                            # 122 wrap | 111 select
+    min rf24, rf31, rf24 ; sub rf31, rf35, rf28                     # 103 amount | 119 size
+    max rf42, rf42, rf51 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    asr rf51, rf42, rf23 ; smul24 rf24, rf24, rf22                  # 102 shrv | 120 parts3
+    and rf29, rf45, rf7 ; mov rf22, rf10                            # 122 wrap | 111 select
     max rf24, rf27, rf29 ; add rf27, rf30, rf24                     # 122 max | 125 add
-    and rf29, rf38, rf7 ; sub rf49, rf26, rf49                      # 122 wrap | 102 sub
-    max rf46, rf49, 0 ; sub.pushc rf49, rf46, rf35                  # 102 limit | 104 select
-    min rf42, rf42, rf46 ; sub rf46, rf35, rf37                     # 103 amount | 119 size
-    max rf45, rf49, rf45 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
-    asr rf49, rf45, rf23 ; add rf42, rf42, rf42                     # 102 shrv | 120 parts4
+    and rf29, rf38, rf7 ; sub rf51, rf26, rf51                      # 122 wrap | 102 sub
+    max rf45, rf51, 0 ; sub.pushc rf51, rf45, rf35                  # 102 limit | 104 select
+    min rf42, rf42, rf45 ; sub rf45, rf35, rf47                     # 103 amount | 119 size
+    max rf43, rf51, rf43 ; sub.ifb rf42, 0, rf42                    # 119 size | 104 select
+    asr rf51, rf43, rf23 ; add rf42, rf42, rf42                     # 102 shrv | 120 parts4
     max rf24, rf24, rf29 ; add rf27, rf27, rf42                     # 122 max | 125 add
-    and rf29, rf34, rf7 ; sub rf49, rf26, rf49                      # 122 wrap | 102 sub
-    max rf38, rf49, 0 ; sub.pushc rf49, rf38, rf35                  # 102 limit | 104 parts6
-    min rf38, rf45, rf38 ; sub rf45, rf35, rf28                     # 103 amount | 119 size
-    max rf33, rf49, rf33 ; sub.ifb rf38, 0, rf38                    # 119 size | 104 select
-    asr rf49, rf33, rf23 ; add rf38, rf38, rf38                     # 102 shrv | 120 parts5
+    and rf29, rf34, rf7 ; sub rf51, rf26, rf51                      # 122 wrap | 102 sub
+    max rf38, rf51, 0 ; sub.pushc rf51, rf38, rf35                  # 102 limit | 104 parts6
+    min rf38, rf43, rf38 ; mov rf43, rf18                           # 103 amount | 129 select
+    max rf51, rf51, rf52 ; sub.ifb rf38, 0, rf38                    # 119 size | 104 select
+    asr rf52, rf51, rf23 ; add rf38, rf38, rf38                     # 102 shrv | 120 parts5
     max rf24, rf24, rf29 ; add rf27, rf27, rf38                     # 122 max | 125 add
-    and rf29, rf48, rf7 ; sub rf49, rf26, rf49                      # 122 wrap | 102 sub
-    max rf34, rf49, 0 ; sub.pushc rf49, rf34, rf35                  # 102 limit | 104 parts7
-    min rf33, rf33, rf34 ; sub rf34, rf35, rf41                     # 103 amount | 119 size
-    max rf44, rf49, rf44 ; sub.ifb rf33, 0, rf33                    # 119 size | 104 parts6
-    asr rf27, rf44, rf23 ; add rf33, rf27, rf33                     # 102 shrv | 125 add
+    and rf29, rf48, rf7 ; sub rf52, rf26, rf52                      # 122 wrap | 102 sub
+    max rf34, rf52, 0 ; sub.pushc rf52, rf34, rf35                  # 102 limit | 104 parts7
+    min rf34, rf51, rf34 ; mov rf51, rf19                           # 103 amount | 129 select
+    max rf52, rf52, rf55 ; sub.ifb rf34, 0, rf34                    # 119 size | 104 parts6
+    asr rf27, rf52, rf23 ; add rf34, rf27, rf34                     # 102 shrv | 125 add
     max rf27, rf24, rf29 ; sub rf24, rf26, rf27                     # 122 max | 102 sub
     max rf24, rf24, 0 ; sub.pushc rf48, rf48, rf35                  # 102 limit | 104 select
-    min rf24, rf44, rf24 ; mov rf44, rf18                           # 103 amount | 126 select
-    max rf31, rf48, rf31 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts7
-    asr rf24, rf31, rf23 ; add rf33, rf33, rf24                     # 102 shrv | 125 add
+    min rf24, rf52, rf24                                            # 103 amount
+    max rf33, rf48, rf33 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts7
+    asr rf24, rf33, rf23 ; add rf34, rf34, rf24                     # 102 shrv | 125 add
     and rf48, rf37, rf7 ; sub rf24, rf26, rf24                      # 122 wrap | 102 sub
     max rf24, rf24, 0 ; sub.pushc rf37, rf37, rf35                  # 102 limit | 104 select
-    min rf24, rf31, rf24 ; mov rf31, rf18                           # 103 amount | 129 select
+    min rf24, rf33, rf24                                            # 103 amount
     max rf37, rf37, rf46 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
     max rf27, rf27, rf48 ; add rf24, rf24, rf24                     # 122 max | 120 parts8
-    asr rf24, rf37, rf23 ; add rf33, rf33, rf24                     # 102 shrv | 125 add
+    asr rf24, rf37, rf23 ; add rf34, rf34, rf24                     # 102 shrv | 125 add
     and rf48, rf28, rf7 ; sub rf24, rf26, rf24                      # 122 wrap | 102 sub
     max rf24, rf24, 0 ; sub.pushc rf28, rf28, rf35                  # 102 limit | 104 parts10
-    min rf24, rf37, rf24 ; mov rf37, rf19                           # 103 amount | 129 select
-    max rf28, rf28, rf45 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
+    min rf24, rf37, rf24                                            # 103 amount
+    max rf28, rf28, rf31 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 select
     max rf27, rf27, rf48 ; add rf24, rf24, rf24                     # 122 max | 120 parts9
-    asr rf24, rf28, rf23 ; add rf33, rf33, rf24                     # 102 shrv | 125 add
-    and rf48, rf41, rf7 ; sub rf24, rf26, rf24                      # 122 wrap | 102 sub
-    max rf24, rf24, 0 ; sub.pushc rf45, rf41, rf35                  # 102 limit | 104 part
+    asr rf24, rf28, rf23 ; add rf34, rf34, rf24                     # 102 shrv | 125 add
+    and rf48, rf47, rf7 ; sub rf24, rf26, rf24                      # 122 wrap | 102 sub
+    max rf24, rf24, 0 ; sub.pushc rf31, rf47, rf35                  # 102 limit | 104 part
     min rf24, rf28, rf24                                            # 103 amount
-    max rf34, rf45, rf34 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts10
-    asr rf23, rf34, rf23 ; add rf24, rf33, rf24                     # 102 shrv | 125 add
+    max rf31, rf31, rf45 ; sub.ifb rf24, 0, rf24                    # 119 size | 104 parts10
+    asr rf23, rf31, rf23 ; add rf24, rf34, rf24                     # 102 shrv | 125 add
     sub rf23, rf26, rf23 ; mov.pushz -, rf60                        # 102 sub | 129 select
     max rf23, rf23, 0                                               # 102 limit
-    min rf23, rf34, rf23                                            # 103 amount
-    min.ifna rf31, rf47, rf41 ; sub.ifb rf23, 0, rf23               # 129 select | 104 part
-    max.ifna rf37, rf27, rf48 ; add rf23, rf24, rf23                # 129 select | 125 total
-    nop ; sub.pushn -, rf23, 0                                      # 126 select
+    min rf23, rf31, rf23                                            # 103 amount
+    min.ifna rf43, rf40, rf47 ; sub.ifb rf23, 0, rf23               # 129 select | 104 part
+    max.ifna rf51, rf27, rf48 ; add rf23, rf24, rf23                # 129 select | 125 total
+    nop ; sub.pushn -, rf23, 0                                      # 126 sub
     add rf23, rf23, 8 ; sub.pushc -, rf0, rf2                       # 126 add | 130 store dst
-    mov.ifb rf44, 1 ; mov rf2, rf3                                  # 126 select | next trip
-    umin tmuau, rf2, rf0 ; sub rf23, rf23, rf44 ; thrsw             # the item's record | 126 sub | uniform 0xfffffffb (vec3)
-    asr rf23, rf23, 4                                               # 126 rounded
-    nop ; add rf23, rf35, rf23                                      # 129 add
-    max rf3, rf23, rf31 ; sub.pushc -, rf0, rf3                     # 129 max | whether there is a batch more
-    min rf37, rf3, rf37 ; add rf3, rf2, rf1                         # 129 limited | the item's record
-    vpack rf5, rf5, rf37                                            # 130 store dst
+    sub.ifb rf23, rf23, 1 ; mov rf2, rf3                            # 126 sub | next trip
+    asr rf3, rf23, 4 ; sub.pushc -, rf0, rf3                        # 126 rounded | whether there is a batch more
+    umin tmuau, rf2, rf0 ; add rf3, rf35, rf3 ; thrsw               # the item's record | 129 add | uniform 0xfffffffb (vec3)
+    max rf43, rf3, rf43 ; add rf3, rf2, rf1                         # 129 max | the item's record
+    min rf43, rf43, rf51                                            # 129 limited
+    vpack rf5, rf5, rf43                                            # 130 store dst
     tmuwt -                                                         # the last trip's stores
     v8pack tmud, rf39, rf16                                         # 130 store dst
     v8pack tmud, rf25, rf5                                          # 130 store dst

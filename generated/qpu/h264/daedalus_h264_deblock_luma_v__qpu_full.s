@@ -5,12 +5,12 @@
 #
 # h264_deblock_luma_v, machine code of V3D 7.1, class full
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
-# input hash e3f2ca2a9223fa8a
+# input hash c9c726a5c569c5c6
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 57 instructions a trip, 57 an item; 52 at least for all it does.
-# 36 of the 64 registers that 2 threads a QPU leave each.
+# 55 instructions a trip, 55 an item; 50 at least for all it does.
+# 35 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 8 load 10 words, 4 store 4.
 # Record: dst_off, alpha and beta and tc0, word 2, word 2.
 #
@@ -24,6 +24,7 @@
 .uniform 0x00000000  # address of dst
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffd  # u8
 .uniform 0x00000100
 .uniform 0x000000ff
 .uniform 0xfffffffd  # u8
@@ -32,8 +33,8 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffb  # vec3
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -49,75 +50,74 @@
     shl rf1, rf1, 4 ; add rf3, rf3, rf2                             # 36 p2
     nop ; ldunifrf.rf2                                              # uniform value:records
     add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
-    umin rf4, rf2, rf0 ; mov rf15, rf2 ; ldunifrf.rf6               # the item's record | for later in the trip | 36 p2 | uniform value:dst
+    umin rf4, rf2, rf0 ; mov rf13, rf2 ; ldunifrf.rf6               # the item's record | for later in the trip | 36 p2 | uniform value:dst
     shl rf1, rf1, 4 ; mov tmuau, rf4                                # the item's record | uniform 0xfffffffb (vec3)
-    add rf7, rf6, rf3 ; add rf3, rf2, rf1 ; thrsw ; ldunifrf.rf6    # 36 p2 | the item's record | uniform value:dst_stride
-    shl rf9, rf6, 1 ; add rf12, rf4, rf5                            # 36 p0 | 37 tc0
-    mov rf2, rf3 ; smul24 rf4, rf6, -3                              # next trip | 36 p2
-    nop ; add rf7, rf7, rf4 ; ldtmu.rf4                             # 36 p2 | the item's record
-    mov rf11, 0 ; add rf8, rf7, rf4                                 # 41 select | 36 p2
-    mov rf16, rf11 ; mov rf17, rf11 ; ldtmu.rf4                     # 41 select | the item's record
-    nop ; ldunifrf.rf10                                             # 29 beta | uniform 0x00000100
-    nop ; smul24 rf13, rf6, 3                                       # 36 q2
-    nop ; ldunifrf.rf14                                             # 45 clip | uniform 0x000000ff
+    add rf4, rf4, rf5 ; add rf7, rf6, rf3 ; ldunifrf.rf6            # 37 tc0 | 36 p2 | uniform value:dst_stride
+    shl rf9, rf6, 1 ; add rf3, rf2, rf1                             # 36 p0 | the item's record
+    sub tmuau, rf4, -6 ; mov rf2, rf3                               # 37 tc0 | next trip | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf10                                     # 29 beta | uniform 0x00000100
+    nop ; smul24 rf4, rf6, -3                                       # 36 p2
+    add rf7, rf7, rf4 ; smul24 rf11, rf6, 3                         # 36 p2 | 36 q2
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; add rf8, rf7, rf4 ; ldtmu.rf4                             # 36 p2 | the item's record
+    nop ; ldunifrf.rf12                                             # 45 clip | uniform 0x000000ff
 loop:
-    umin rf18, rf2, rf0 ; mov tmuau, rf8 ; ldtmu.-                  # the item's record | 36 p2 | uniform 0xfffffffd (u8)
-    add rf8, rf8, rf9 ; add rf19, rf8, rf6                          # 36 p0 | 36 p1
-    mov tmuau, rf8 ; add rf20, rf8, rf6 ; thrsw                     # 36 p0 | 36 q0 | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -6 ; add rf21, rf20, rf6                       # 37 tc0 | 36 q1 | uniform 0xfffffffd (u8)
-    add tmuau, rf8, rf13 ; v8dot rf12, rf4, rf10                    # 36 q2 | 29 beta | uniform 0xfffffffd (u8)
-    mov tmuau, rf20 ; smul24 rf23, rf12, rf12 ; thrsw ; ldtmu.rf22  # 36 q0 | 40 ap | 36 p2 | uniform 0xfffffffd (u8)
-    and rf12, rf4, rf14 ; mov tmuau, rf19 ; ldtmu.rf4               # 28 alpha | 36 p1 | 36 p0 | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf24, rf22, rf4                                   # 40 ap
-    mov tmuau, rf21 ; smul24 rf24, rf24, rf24 ; thrsw ; ldtmu.rf25  # 36 q1 | 40 ap | 37 tc0 | uniform 0xfffffffd (u8)
-    shl rf12, rf25, -8 ; smul24 rf25, rf12, rf12                    # 37 tc0 | 38 gt
-    asr rf26, rf12, -8 ; mov rf8, rf8                               # 37 tc0 | for later in the trip
-    mov tmuau, rf18 ; mov rf27, rf20 ; thrsw ; ldtmu.rf20           # the item's record | for later in the trip | 36 q2 | uniform 0xfffffffb (vec3)
-    add rf12, rf18, rf5 ; mov rf19, rf19 ; ldtmu.rf18               # 37 tc0 | for later in the trip | 36 q0
-    sub rf28, rf20, rf18 ; sub rf29, rf18, rf4                      # 40 aq | 42 sub
-    shl rf29, rf29, 2 ; sub.pushc -, rf24, rf23                     # 42 mul | 41 select
-    sub rf31, rf4, rf18 ; smul24 rf28, rf28, rf28 ; ldtmu.rf30      # 38 gt | 40 aq | 36 p1
-    mov.ifa rf16, 1 ; sub.pushc -, rf28, rf23                       # 41 select
-    add rf16, rf26, rf16 ; add rf33, rf4, rf18 ; ldtmu.rf32         # 41 add | 43 add | 36 q1
-    mov.ifa rf17, 1 ; sub rf34, rf30, rf32                          # 41 select | 42 sub
-    add rf17, rf29, rf34 ; add rf16, rf16, rf17 ; thrsw             # 42 add | 41 tc
-    add rf17, rf17, 4 ; smul24 rf31, rf31, rf31                     # 42 x | 38 gt
-    asr rf17, rf17, 3 ; sub rf29, rf30, rf4                         # 42 x | 38 gt
-    min rf17, rf17, rf16 ; sub.pushc -, rf0, rf15                   # 33 min | 45 store dst
-    sub rf16, 0, rf16 ; smul24 rf29, rf29, rf29                     # 33 sub | 38 gt
-    max rf16, rf17, rf16 ; add rf17, rf33, 1                        # 33 delta | 43 middle
-    asr rf33, rf17, 1 ; sub rf17, rf32, rf18                        # 43 middle | 38 gt
-    sub.nornc -, rf31, rf25 ; smul24 rf34, rf17, rf17               # 45 store dst | 38 gt
-    sub.andc -, rf29, rf23 ; add rf4, rf4, rf16                     # 45 store dst | 45 add
-    max rf22, rf4, 0 ; add rf4, rf22, rf33                          # 45 clip | 48 add
-    add rf17, rf30, rf30 ; sub.andc -, rf34, rf23                   # 48 mul | 45 store dst
-    sub rf4, rf4, rf17 ; sub.andnn -, rf26, 0                       # 48 sub | 45 store dst
-    asr rf4, rf4, 1 ; sub.pushc -, rf0, rf15                        # 48 x | 48 store dst
-    tmuwt - ; add rf33, rf20, rf33 ; ldtmu.rf20                     # the last trip's stores | 50 add | the item's record
-    min rf17, rf4, rf26 ; add rf35, rf32, rf32 ; ldtmu.rf4          # 33 min | 50 mul | the item's record
-    min tmud, rf22, rf14 ; sub.nornc -, rf31, rf25                  # 45 store dst | 48 store dst
-    sub rf16, rf18, rf16 ; sub rf18, 0, rf26                        # 46 sub | 33 sub
-    max rf16, rf16, 0 ; sub rf33, rf33, rf35                        # 46 clip | 50 sub
-    max rf17, rf17, rf18 ; sub.andc -, rf29, rf23                   # 33 max | 48 store dst
-    asr rf8, rf33, 1 ; mov.ifb tmuau, rf8                           # 50 x | 45 store dst | uniform 0xfffffffd (u8)
-    min rf8, rf8, rf26 ; sub.andc -, rf34, rf23                     # 33 min | 48 store dst
-    min tmud, rf16, rf14 ; add rf16, rf30, rf17                     # 46 store dst | 48 add
-    max rf27, rf16, 0 ; mov.ifb tmuau, rf27                         # 48 clip | 46 store dst | uniform 0xfffffffd (u8)
-    max rf18, rf8, rf18 ; sub.andnn -, rf26, 0                      # 33 max | 48 store dst
-    mov rf16, rf11 ; mov rf17, rf11                                 # 41 select
-    add rf8, rf7, rf20 ; sub.andc -, rf24, rf23                     # 36 p2 | 48 store dst
-    min tmud, rf27, rf14 ; sub.pushc -, rf0, rf15                   # 48 store dst | 50 store dst
-    sub.nornc -, rf31, rf25 ; mov rf15, rf2                         # 50 store dst | for later in the trip
-    sub.andc -, rf29, rf23 ; add rf18, rf32, rf18                   # 50 store dst | 50 add
-    max rf18, rf18, 0 ; sub.andc -, rf34, rf23                      # 50 clip | 50 store dst
-    sub.andnn -, rf26, 0 ; mov.ifb tmuau, rf19                      # 50 store dst | 48 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf28, rf23 ; mov rf21, rf21                         # 50 store dst | for later in the trip
-    min tmud, rf18, rf14 ; sub.pushc -, rf0, rf3                    # 50 store dst | whether there is a batch more
-    add rf3, rf2, rf1 ; mov.ifb tmuau, rf21                         # the item's record | 50 store dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; add rf14, rf8, rf9 ; ldtmu.-                   # 36 p2 | 36 p0 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; add rf16, rf14, rf6 ; thrsw ; ldtmu.rf15      # 36 p0 | 36 q0 | 37 tc0 | uniform 0xfffffffd (u8)
+    umin rf17, rf2, rf0 ; add tmuau, rf14, rf11                     # the item's record | 36 q2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; add rf18, rf8, rf6                            # 36 q0 | 36 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf18 ; add rf20, rf16, rf6 ; thrsw ; ldtmu.rf19      # 36 p1 | 36 q1 | 36 p2 | uniform 0xfffffffd (u8)
+    shl rf8, rf15, -8 ; add rf15, rf17, rf5                         # 37 tc0
+    mov tmuau, rf20 ; v8dot rf22, rf4, rf10 ; ldtmu.rf21            # 36 q1 | 29 beta | 36 p0 | uniform 0xfffffffd (u8)
+    asr rf23, rf8, -8 ; sub rf8, rf19, rf21                         # 37 tc0 | 40 ap
+    mov tmuau, rf17 ; smul24 rf17, rf8, rf8 ; thrsw ; ldtmu.rf24    # the item's record | 40 ap | 36 q2 | uniform 0xfffffffb (vec3)
+    mov rf26, rf23 ; smul24 rf22, rf22, rf22 ; ldtmu.rf25           # 41 add | 40 ap | 36 q0
+    sub tmuau, rf15, -6 ; sub rf15, rf25, rf21                      # 37 tc0 | 42 sub | uniform 0xfffffffd (u8)
+    shl rf8, rf15, 2 ; sub rf15, rf24, rf25                         # 42 mul | 40 aq
+    sub rf28, rf21, rf25 ; smul24 rf15, rf15, rf15 ; thrsw ; ldtmu.rf27 # 38 gt | 40 aq | 36 p1
+    and rf4, rf4, rf12 ; add rf30, rf21, rf25 ; ldtmu.rf29          # 28 alpha | 43 add | 36 q1
+    sub rf28, rf27, rf29 ; smul24 rf31, rf28, rf28                  # 42 sub | 38 gt
+    add rf28, rf8, rf28 ; smul24 rf32, rf4, rf4 ; ldtmu.rf4         # 42 add | 38 gt | the item's record
+    add rf8, rf7, rf4 ; sub rf33, rf27, rf21 ; ldtmu.rf4            # 36 p2 | 38 gt | the item's record
+    sub.pushc -, rf17, rf22 ; add rf28, rf28, 4                     # 41 add | 42 x
+    asr rf28, rf28, 3 ; sub.pushc -, rf15, rf22                     # 42 x | 41 tc
+    add.ifb rf26, rf23, 1 ; sub.pushc -, rf0, rf13                  # 41 add | 45 store dst
+    add.ifb rf26, rf26, 1 ; smul24 rf33, rf33, rf33                 # 41 tc | 38 gt
+    min rf26, rf28, rf26 ; sub rf28, 0, rf26                        # 33 min | 33 sub
+    max rf26, rf26, rf28 ; add rf28, rf30, 1                        # 33 delta | 43 middle
+    asr rf30, rf28, 1 ; sub rf28, rf29, rf25                        # 43 middle | 38 gt
+    sub.nornc -, rf31, rf32 ; smul24 rf28, rf28, rf28               # 45 store dst | 38 gt
+    sub.andc -, rf33, rf22 ; add rf21, rf21, rf26                   # 45 store dst | 45 add
+    max rf19, rf21, 0 ; add rf21, rf19, rf30                        # 45 clip | 48 add
+    add rf34, rf27, rf27 ; sub.andc -, rf28, rf22                   # 48 mul | 45 store dst
+    sub rf21, rf21, rf34 ; sub.andnn -, rf23, 0                     # 48 sub | 45 store dst
+    asr rf14, rf21, 1 ; mov rf21, rf14                              # 48 x | for later in the trip
+    tmuwt - ; sub.pushc -, rf0, rf13                                # the last trip's stores | 48 store dst
+    min rf14, rf14, rf23 ; add rf24, rf24, rf30                     # 33 min | 50 add
+    min tmud, rf19, rf12 ; add rf19, rf29, rf29                     # 45 store dst | 50 mul
+    sub.nornc -, rf31, rf32 ; sub rf25, rf25, rf26                  # 48 store dst | 46 sub
+    max rf19, rf25, 0 ; sub rf24, rf24, rf19                        # 46 clip | 50 sub
+    asr rf24, rf24, 1 ; sub.andc -, rf33, rf22                      # 50 x | 48 store dst
+    min rf25, rf24, rf23 ; sub rf24, 0, rf23                        # 33 min | 33 sub
+    max rf14, rf14, rf24 ; mov.ifb tmuau, rf21                      # 33 max | 45 store dst | uniform 0xfffffffd (u8)
+    max rf16, rf25, rf24 ; mov rf24, rf16                           # 33 max | for later in the trip
+    min tmud, rf19, rf12 ; sub.andc -, rf28, rf22                   # 46 store dst | 48 store dst
+    add rf14, rf27, rf14 ; sub.andnn -, rf23, 0                     # 48 add | 48 store dst
+    max rf14, rf14, 0 ; mov.ifb tmuau, rf24                         # 48 clip | 46 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf17, rf22 ; mov rf17, rf18                         # 48 store dst | for later in the trip
+    min tmud, rf14, rf12 ; sub.pushc -, rf0, rf13                   # 48 store dst | 50 store dst
+    mov rf13, rf2 ; sub.nornc -, rf31, rf32                         # for later in the trip | 50 store dst
+    sub.andc -, rf33, rf22 ; add rf16, rf29, rf16                   # 50 store dst | 50 add
+    max rf16, rf16, 0 ; sub.andc -, rf28, rf22                      # 50 clip | 50 store dst
+    sub.andnn -, rf23, 0 ; mov.ifb tmuau, rf17                      # 50 store dst | 48 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf15, rf22 ; mov rf15, rf20                         # 50 store dst | for later in the trip
+    min tmud, rf16, rf12 ; sub.pushc -, rf0, rf3                    # 50 store dst | whether there is a batch more
+    add rf3, rf2, rf1 ; mov.ifb tmuau, rf15                         # the item's record | 50 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop ; mov rf2, rf3                                              # next trip
     nop
     nop
+    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw

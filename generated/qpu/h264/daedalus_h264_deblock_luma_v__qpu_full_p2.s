@@ -5,12 +5,12 @@
 #
 # h264_deblock_luma_v, machine code of V3D 7.1, class full
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
-# input hash 254947d9ae6e4bb3
+# input hash 4cd50c7fb4c8bc0d
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 98 instructions a trip, 49 an item; 95 at least for all it does.
-# 41 of the 64 registers that 2 threads a QPU leave each.
+# 94 instructions a trip, 47 an item; 93 at least for all it does.
+# 45 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 14 load 16 words, 8 store 8.
 # Record: dst_off, alpha and beta and tc0, word 2, word 2.
 #
@@ -21,159 +21,156 @@
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # how many threads
-.uniform 0x00000000  # address of dst
 .uniform 0xfffffffb  # vec3
+.uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000100
 .uniform 0x000000ff
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xffffffa4  # back to the loop's first word
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000100
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xffffffa0  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
     and rf0, rf3, 7 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shr rf5, rf0, 1                                                 # 35 stage
+    shr rf7, rf0, 1                                                 # 35 stage
     and rf0, rf0, 1                                                 # 35 stage
     shl rf0, rf0, 1                                                 # 36 p2
-    shl rf3, rf5, 2                                                 # 36 p2
+    shl rf3, rf7, 2                                                 # 36 p2
     setnnmode_uu ; sub rf1, rf1, 1                                  # 29 beta
-    shl rf0, rf1, 4 ; add rf3, rf0, rf3                             # 36 p2
+    shl rf0, rf1, 4 ; add rf4, rf0, rf3                             # 36 p2
     nop ; ldunifrf.rf1                                              # uniform value:records
-    add rf2, rf1, rf2 ; add rf0, rf1, rf0 ; ldunifrf.rf1            # uniform value:threads
-    umin rf4, rf2, rf0 ; mov rf14, rf2 ; ldunifrf.rf6               # the item's record | for later in the trip | 36 p2 | uniform value:dst
-    shl rf1, rf1, 5 ; mov tmuau, rf4                                # the item's record | uniform 0xfffffffb (vec3)
-    add rf3, rf2, rf1 ; add rf7, rf6, rf3 ; thrsw ; ldunifrf.rf6    # the item's record | 36 p2 | uniform value:dst_stride
-    shl rf8, rf6, 1 ; add rf11, rf4, rf5                            # 36 p0 | 37 tc0
-    mov rf2, rf3 ; smul24 rf4, rf6, -3                              # next trip | 36 p2
-    mov rf10, 0 ; add rf7, rf7, rf4                                 # 41 select | 36 p2
-    mov rf15, rf10 ; mov rf16, rf10 ; ldtmu.rf4                     # 41 select | the item's record
-    mov rf17, rf10 ; mov rf18, rf10 ; ldunifrf.rf9                  # 41 select | 29 beta | uniform 0x00000100
-    nop ; smul24 rf12, rf6, 3                                       # 36 q2
+    add rf1, rf1, rf2 ; add rf0, rf1, rf0 ; ldunifrf.rf3            # uniform value:threads
+    umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffb (vec3)
+    shl rf1, rf3, 5
+    umin rf5, rf2, rf0 ; add rf3, rf2, rf1 ; ldunifrf.rf6           # the item's record | 36 p2 | uniform value:dst
+    add rf6, rf6, rf4 ; add rf8, rf5, rf7 ; ldtmu.rf4               # 36 p2 | 37 tc0 | the item's record
+    nop ; ldunifrf.rf9                                              # 36 p2 | uniform value:dst_stride
+    shl rf11, rf9, 1                                                # 36 p0
+    nop ; ldtmu.rf5                                                 # the item's record
+    nop ; smul24 rf10, rf9, -3                                      # 36 p2
+    nop ; add rf10, rf6, rf10 ; ldtmu.rf6                           # 36 p2 | the item's record
+    nop ; ldunifrf.rf14                                             # 29 beta | uniform 0x00000100
+    nop ; smul24 rf12, rf9, 3                                       # 36 q2
     nop ; ldunifrf.rf13                                             # 45 clip | uniform 0x000000ff
 loop:
-    umin rf4, rf2, rf0 ; add rf20, rf7, rf4 ; ldtmu.rf19            # the item's record | 36 p2
-    tmuwt - ; add rf21, rf20, rf8 ; ldtmu.-                         # 36 p0 | the item's record
-    mov tmuau, rf20 ; add rf22, rf20, rf6                           # 36 p2 | 36 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf21 ; v8dot rf23, rf19, rf9 ; thrsw                 # 36 p0 | 29 beta | uniform 0xfffffffd (u8)
-    sub tmuau, rf11, -6 ; smul24 rf23, rf23, rf23                   # 37 tc0 | 40 ap | uniform 0xfffffffd (u8)
-    add tmuau, rf21, rf12 ; sub rf21, rf20, -1                      # 36 q2 | 36 p2 | uniform 0xfffffffd (u8)
-    add tmuau, rf20, rf12 ; add rf24, rf21, rf8 ; thrsw ; ldtmu.rf11 # 36 q0 | 36 p0 | 36 p2 | uniform 0xfffffffd (u8)
-    and rf25, rf19, rf13 ; mov tmuau, rf22 ; ldtmu.rf19             # 28 alpha | 36 p1 | 36 p0 | uniform 0xfffffffd (u8)
-    add tmuau, rf22, rf12 ; sub rf22, rf11, rf19                    # 36 q1 | 40 ap | uniform 0xfffffffd (u8)
-    mov tmuau, rf21 ; smul24 rf22, rf22, rf22 ; thrsw ; ldtmu.rf26  # 36 p2 | 40 ap | 37 tc0 | uniform 0xfffffffd (u8)
-    shl rf26, rf26, -8 ; mov tmuau, rf24                            # 37 tc0 | 36 p0 | uniform 0xfffffffd (u8)
-    asr rf24, rf26, -8 ; add tmuau, rf24, rf12                      # 37 tc0 | 36 q2 | uniform 0xfffffffd (u8)
-    add tmuau, rf21, rf12 ; add rf27, rf21, rf6 ; thrsw ; ldtmu.rf26 # 36 q0 | 36 p1 | 36 q2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf27 ; smul24 rf28, rf25, rf25 ; ldtmu.rf25          # 36 p1 | 38 gt | 36 q0 | uniform 0xfffffffd (u8)
-    sub rf29, rf26, rf25 ; sub rf30, rf25, rf19                     # 40 aq | 42 sub
-    shl rf30, rf30, 2 ; sub.pushc -, rf22, rf23                     # 42 mul | 41 select
-    sub rf32, rf19, rf25 ; smul24 rf29, rf29, rf29 ; ldtmu.rf31     # 38 gt | 40 aq | 36 p1
-    mov.ifa rf15, 1 ; sub.pushc -, rf29, rf23                       # 41 select
-    add rf15, rf24, rf15 ; add rf34, rf19, rf25 ; ldtmu.rf33        # 41 add | 43 add | 36 q1
-    mov.ifa rf16, 1 ; sub rf35, rf31, rf33                          # 41 select | 42 sub
-    add rf16, rf30, rf35 ; add rf15, rf15, rf16 ; thrsw             # 42 add | 41 tc
-    add rf16, rf16, 4 ; smul24 rf32, rf32, rf32                     # 42 x | 38 gt
-    asr rf16, rf16, 3 ; sub rf30, rf31, rf19                        # 42 x | 38 gt
-    min rf16, rf16, rf15 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf35 # 33 min | 38 gt | 36 p2
-    sub rf15, 0, rf15 ; sub rf36, rf33, rf25                        # 33 sub | 38 gt
-    max rf15, rf16, rf15 ; add rf16, rf34, 1                        # 33 delta | 43 middle
-    asr rf16, rf16, 1 ; sub.pushc -, rf0, rf14                      # 43 middle | 45 store dst
-    add tmuau, rf27, rf12 ; smul24 rf27, rf36, rf36 ; ldtmu.rf36    # 36 q1 | 38 gt | 36 p0 | uniform 0xfffffffd (u8)
-    sub.nornc -, rf32, rf28 ; add rf19, rf19, rf15                  # 45 store dst | 45 add
-    max rf19, rf19, 0 ; sub.andc -, rf30, rf23                      # 45 clip | 45 store dst
-    add rf11, rf11, rf16 ; mov rf34, rf20 ; ldtmu.rf20              # 48 add | for later in the trip | 36 q2
-    sub.andc -, rf27, rf23 ; add rf37, rf34, rf8                    # 45 store dst
-    add rf38, rf31, rf31 ; sub.andnn -, rf24, 0                     # 48 mul | 45 store dst
-    tmuwt - ; sub rf15, rf25, rf15 ; ldtmu.rf25                     # the last trip's stores | 46 sub | 36 q0
-    min tmud, rf19, rf13 ; sub rf11, rf11, rf38                     # 45 store dst | 48 sub
-    asr rf11, rf11, 1 ; sub rf19, rf35, rf36                        # 48 x | 40 ap
-    min rf11, rf11, rf24 ; sub.pushc -, rf0, rf14                   # 33 min | 48 store dst
-    max rf15, rf15, 0 ; add rf16, rf26, rf16                        # 46 clip | 50 add
-    add rf19, rf33, rf33 ; smul24 rf26, rf19, rf19                  # 50 mul | 40 ap
-    sub rf38, rf20, rf25 ; sub rf39, rf25, rf36                     # 40 aq | 42 sub
-    shl rf39, rf39, 2 ; sub.nornc -, rf32, rf28                     # 42 mul | 48 store dst
-    sub rf16, 0, rf24 ; sub rf19, rf16, rf19                        # 33 sub | 50 sub
-    max rf11, rf11, rf16 ; smul24 rf38, rf38, rf38                  # 33 max | 40 aq
-    asr rf19, rf19, 1 ; sub.andc -, rf30, rf23                      # 50 x | 48 store dst
-    min rf19, rf19, rf24 ; mov.ifb tmuau, rf37                      # 33 min | 45 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf15, rf13 ; sub.andc -, rf27, rf23                   # 46 store dst | 48 store dst
-    max rf19, rf19, rf16 ; add rf11, rf31, rf11                     # 33 max | 48 add
-    max rf11, rf11, 0 ; add rf31, rf36, rf25                        # 48 clip | 43 add
-    sub rf15, rf36, rf25 ; sub.andnn -, rf24, 0                     # 38 gt | 48 store dst
-    add rf31, rf31, 1 ; add.ifb tmuau, rf37, rf6                    # 43 middle | 46 store dst | uniform 0xfffffffd (u8)
-    asr rf34, rf31, 1 ; add rf31, rf34, rf6                         # 43 middle | 48 store dst
-    sub.andc -, rf22, rf23 ; smul24 rf15, rf15, rf15                # 48 store dst | 38 gt
-    min tmud, rf11, rf13 ; add rf11, rf33, rf19                     # 48 store dst | 50 add
-    max rf19, rf11, 0 ; sub.pushc -, rf26, rf23                     # 50 clip | 41 select
-    mov.ifa rf17, 1 ; add rf35, rf35, rf34                          # 41 select | 48 add
-    add rf17, rf24, rf17 ; mov.ifb tmuau, rf31 ; thrsw              # 41 add | 48 store dst | uniform 0xfffffffd (u8)
-    mov rf21, rf21 ; add rf20, rf20, rf34                           # for later in the trip | 50 add
-    add rf21, rf21, rf8 ; add rf34, rf21, rf6                       # 45 store dst | 48 store dst
-    mov tmuau, rf4 ; add rf11, rf4, rf5 ; thrsw ; ldtmu.rf33        # the item's record | 37 tc0 | 36 p1 | uniform 0xfffffffb (vec3)
-    sub rf4, rf33, rf36 ; add rf37, rf33, rf33 ; ldtmu.rf22         # 38 gt | 48 mul | 36 q1
-    sub rf4, rf33, rf22 ; smul24 rf40, rf4, rf4                     # 42 sub | 38 gt
-    sub.pushc -, rf0, rf14 ; add rf4, rf39, rf4                     # 50 store dst | 42 add
-    sub.nornc -, rf32, rf28 ; add rf4, rf4, 4                       # 50 store dst | 42 x
-    asr rf30, rf4, 3 ; sub.andc -, rf30, rf23                       # 42 x | 50 store dst
-    sub.andc -, rf27, rf23 ; sub rf27, rf22, rf25                   # 50 store dst | 38 gt
-    sub.andnn -, rf24, 0 ; smul24 rf27, rf27, rf27                  # 50 store dst | 38 gt
-    min tmud, rf19, rf13 ; sub.andc -, rf29, rf23                   # 50 store dst
-    sub.pushc -, rf38, rf23 ; sub rf35, rf35, rf37                  # 41 select | 48 sub
-    asr rf35, rf35, 1 ; add rf37, rf22, rf22                        # 48 x | 50 mul
-    min rf35, rf35, rf24 ; mov.ifa rf18, 1                          # 33 min | 41 select
-    max rf18, rf35, rf16 ; add rf17, rf17, rf18 ; ldtmu.rf4         # 33 max | 41 tc | the item's record
-    min rf17, rf30, rf17 ; sub rf30, 0, rf17                        # 33 min | 33 sub
-    max rf17, rf17, rf30 ; add.ifb tmuau, rf31, rf12                # 33 delta | 50 store dst | uniform 0xfffffffd (u8)
-    sub.pushc -, rf0, rf14 ; add rf36, rf36, rf17                   # 45 store dst | 45 add
-    max rf36, rf36, 0 ; sub.nornc -, rf15, rf28                     # 45 clip | 45 store dst
-    sub.andc -, rf40, rf23 ; sub rf17, rf25, rf17                   # 45 store dst | 46 sub
-    max rf17, rf17, 0 ; sub.andc -, rf27, rf23                      # 46 clip | 45 store dst
-    min tmud, rf36, rf13 ; sub.andnn -, rf24, 0                     # 45 store dst
-    sub.pushc -, rf0, rf14 ; sub rf20, rf20, rf37                   # 48 store dst | 50 sub
-    asr rf20, rf20, 1 ; sub.nornc -, rf15, rf28                     # 50 x | 48 store dst
-    min rf20, rf20, rf24 ; sub.andc -, rf40, rf23                   # 33 min | 48 store dst
-    max rf16, rf20, rf16 ; mov.ifb tmuau, rf21                      # 33 max | 45 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf17, rf13 ; sub.andc -, rf27, rf23                   # 46 store dst | 48 store dst
-    add rf18, rf33, rf18 ; sub.andnn -, rf24, 0                     # 48 add | 48 store dst
-    max rf18, rf18, 0 ; add.ifb tmuau, rf21, rf6                    # 48 clip | 46 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf18, rf13 ; sub.andc -, rf26, rf23                   # 48 store dst
-    sub.pushc -, rf0, rf14 ; add rf14, rf22, rf16                   # 50 store dst | 50 add
-    max rf14, rf14, 0 ; sub.nornc -, rf15, rf28                     # 50 clip | 50 store dst
-    sub.andc -, rf40, rf23 ; mov.ifb tmuau, rf34                    # 50 store dst | 48 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf27, rf23 ; mov rf15, rf10                         # 50 store dst | 41 select
-    sub.andnn -, rf24, 0 ; mov rf16, rf10                           # 50 store dst | 41 select
-    min tmud, rf14, rf13 ; sub.andc -, rf38, rf23                   # 50 store dst
-    tmuwt - ; sub.pushc -, rf0, rf3                                 # whether there is a batch more
-    add.ifb tmuau, rf34, rf12 ; add rf3, rf2, rf1                   # 50 store dst | the item's record | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf15, rf10, rf4                                   # 36 p2
+    umin tmuau, rf3, rf0 ; add rf16, rf15, rf11                     # the item's record | 36 p0 | uniform 0xfffffffb (vec3)
+    sub tmuau, rf8, -6 ; add rf8, rf15, rf9                         # 37 tc0 | 36 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf15 ; v8dot rf14, rf5, rf14 ; thrsw                 # 36 p2 | 29 beta | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; sub rf17, rf15, -1                            # 36 p0 | 36 p2 | uniform 0xfffffffd (u8)
+    add tmuau, rf16, rf12 ; add rf16, rf17, rf11                    # 36 q2 | 36 p0 | uniform 0xfffffffd (u8)
+    add tmuau, rf15, rf12 ; smul24 rf19, rf14, rf14 ; thrsw ; ldtmu.rf18 # 36 q0 | 40 ap | the item's record | uniform 0xfffffffd (u8)
+    and rf14, rf5, rf13 ; mov tmuau, rf8 ; ldtmu.rf20               # 28 alpha | 36 p1 | the item's record | uniform 0xfffffffd (u8)
+    add tmuau, rf8, rf12 ; add rf8, rf17, rf9 ; ldtmu.rf6           # 36 q1 | 36 p1 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; smul24 rf21, rf14, rf14 ; thrsw ; ldtmu.rf14  # 36 p2 | 38 gt | 37 tc0 | uniform 0xfffffffd (u8)
+    shl rf14, rf14, -8 ; mov tmuau, rf16                            # 37 tc0 | 36 p0 | uniform 0xfffffffd (u8)
+    asr rf22, rf14, -8 ; add rf23, rf15, rf11                       # 37 tc0 | 45 store dst
+    mov rf24, rf22 ; mov rf25, rf22 ; thrsw ; ldtmu.rf14            # 41 add | 36 p2
+    add tmuau, rf16, rf12 ; add rf16, rf15, rf9 ; ldtmu.rf15        # 36 q2 | 48 store dst | 36 p0 | uniform 0xfffffffd (u8)
+    sub rf26, rf14, rf15 ; add tmuau, rf17, rf12 ; ldtmu.rf27       # 40 ap | 36 q0 | 36 q2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; smul24 rf26, rf26, rf26 ; thrsw ; ldtmu.rf28   # 36 p1 | 40 ap | 36 q0 | uniform 0xfffffffd (u8)
+    sub rf30, rf28, rf15 ; sub rf29, rf27, rf28 ; ldtmu.rf31        # 42 sub | 40 aq | 36 p1
+    shl rf30, rf30, 2 ; smul24 rf29, rf29, rf29                     # 42 mul | 40 aq
+    sub rf33, rf15, rf28 ; add rf34, rf15, rf28 ; thrsw ; ldtmu.rf32 # 38 gt | 43 add | 36 q1
+    sub rf33, rf31, rf32 ; smul24 rf35, rf33, rf33 ; ldtmu.rf36     # 42 sub | 38 gt | 36 p2
+    add rf30, rf30, rf33 ; sub rf33, rf31, rf15 ; ldtmu.rf37        # 42 add | 38 gt | 36 p0
+    sub.pushc -, rf26, rf19 ; add rf30, rf30, 4                     # 41 add | 42 x
+    asr rf30, rf30, 3 ; sub.pushc -, rf29, rf19                     # 42 x | 41 tc
+    add.ifb rf24, rf22, 1 ; smul24 rf33, rf33, rf33                 # 41 add | 38 gt
+    add.ifa rf24, rf24, 1 ; sub rf38, rf32, rf28                    # 41 tc | 38 gt
+    min rf24, rf30, rf24 ; sub rf30, 0, rf24                        # 33 min | 33 sub
+    max rf24, rf24, rf30 ; add rf30, rf34, 1                        # 33 delta | 43 middle
+    asr rf8, rf30, 1 ; add tmuau, rf8, rf12                         # 43 middle | 36 q1 | uniform 0xfffffffd (u8)
+    add rf15, rf15, rf24 ; smul24 rf38, rf38, rf38 ; thrsw ; ldtmu.rf30 # 45 add | 38 gt | 36 q2
+    max rf15, rf15, 0 ; add rf14, rf14, rf8                         # 45 clip | 48 add
+    add rf8, rf31, rf31 ; add rf27, rf27, rf8 ; ldtmu.rf34          # 48 mul | 50 add | 36 q0
+    sub rf8, rf14, rf8 ; add rf39, rf32, rf32 ; ldtmu.rf40          # 48 sub | 50 mul | 36 p1
+    asr rf8, rf8, 1 ; sub rf41, rf36, rf37                          # 48 x | 40 ap
+    min rf8, rf8, rf22 ; sub rf42, rf34, rf37 ; ldunifrf.rf14       # 33 min | 42 sub | 29 beta | uniform 0x00000100
+    shl rf28, rf42, 2 ; sub rf24, rf28, rf24                        # 42 mul | 46 sub
+    max rf24, rf24, 0 ; sub.pushc -, rf0, rf2                       # 46 clip | 45 store dst
+    sub.nornc -, rf35, rf21 ; sub rf42, 0, rf22                     # 45 store dst | 33 sub
+    max rf8, rf8, rf42 ; sub.andc -, rf33, rf19                     # 33 max | 45 store dst
+    sub.andc -, rf38, rf19 ; sub rf27, rf27, rf39                   # 45 store dst | 50 sub
+    asr rf27, rf27, 1 ; smul24 rf41, rf41, rf41                     # 50 x | 40 ap
+    min rf27, rf27, rf22 ; sub.andnn -, rf22, 0                     # 33 min | 45 store dst
+    tmuwt - ; sub rf39, rf30, rf34 ; ldtmu.rf43                     # the last trip's stores | 40 aq | 36 q1
+    max rf27, rf27, rf42 ; sub rf44, rf40, rf43                     # 33 max | 42 sub
+    sub.pushc -, rf41, rf19 ; smul24 rf39, rf39, rf39               # 41 add | 40 aq
+    add rf28, rf28, rf44 ; add rf8, rf31, rf8                       # 42 add | 48 add
+    max rf8, rf8, 0 ; add rf31, rf37, rf34                          # 48 clip | 43 add
+    min tmud, rf15, rf13 ; add.ifa rf25, rf22, 1                    # 45 store dst | 41 add
+    mov.ifb tmuau, rf23 ; add rf28, rf28, 4                         # 45 store dst | 42 x | uniform 0xfffffffd (u8)
+    min tmud, rf24, rf13 ; sub rf24, rf37, rf34                     # 46 store dst | 38 gt
+    asr rf23, rf28, 3 ; add.ifb tmuau, rf23, rf9                    # 42 x | 46 store dst | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf2 ; add rf31, rf31, 1                       # 48 store dst | 43 middle
+    asr rf31, rf31, 1 ; sub.nornc -, rf35, rf21                     # 43 middle | 48 store dst
+    sub.andc -, rf33, rf19 ; smul24 rf24, rf24, rf24                # 48 store dst | 38 gt
+    sub.andc -, rf38, rf19 ; sub rf28, rf40, rf37                   # 48 store dst | 38 gt
+    add rf27, rf32, rf27 ; sub.andnn -, rf22, 0                     # 50 add | 48 store dst
+    max rf26, rf27, 0 ; sub.andc -, rf26, rf19                      # 50 clip | 48 store dst
+    min tmud, rf8, rf13 ; sub.pushc -, rf0, rf2                     # 48 store dst | 50 store dst
+    sub.nornc -, rf35, rf21 ; smul24 rf28, rf28, rf28               # 50 store dst | 38 gt
+    sub.andc -, rf33, rf19 ; sub rf33, rf43, rf34                   # 50 store dst | 38 gt
+    sub.andc -, rf38, rf19 ; add rf36, rf36, rf31                   # 50 store dst | 48 add
+    sub.andnn -, rf22, 0 ; add rf38, rf40, rf40                     # 50 store dst | 48 mul
+    mov.ifb tmuau, rf16 ; smul24 rf33, rf33, rf33                   # 48 store dst | 38 gt | uniform 0xfffffffd (u8)
+    min tmud, rf26, rf13 ; sub.andc -, rf29, rf19                   # 50 store dst
+    sub.pushc -, rf39, rf19 ; sub rf36, rf36, rf38                  # 41 tc | 48 sub
+    asr rf30, rf36, 1 ; add rf31, rf30, rf31                        # 48 x | 50 add
+    min rf30, rf30, rf22 ; add.ifa rf25, rf25, 1                    # 33 min | 41 tc
+    min rf23, rf23, rf25 ; sub rf25, 0, rf25                        # 33 min | 33 sub
+    max rf23, rf23, rf25 ; add rf25, rf43, rf43                     # 33 delta | 50 mul
+    max rf37, rf30, rf42 ; add rf30, rf37, rf23                     # 33 max | 45 add
+    max rf16, rf30, 0 ; add.ifb tmuau, rf16, rf12                   # 45 clip | 50 store dst | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf2 ; add rf30, rf17, rf11                    # 45 store dst
+    sub.nornc -, rf24, rf21 ; sub rf23, rf34, rf23                  # 45 store dst | 46 sub
+    max rf23, rf23, 0 ; sub.andc -, rf28, rf19                      # 46 clip | 45 store dst
+    sub.andc -, rf33, rf19 ; sub rf25, rf31, rf25                   # 45 store dst | 50 sub
+    asr rf37, rf25, 1 ; add rf25, rf40, rf37                        # 50 x | 48 add
+    min rf37, rf37, rf22 ; sub.andnn -, rf22, 0                     # 33 min | 45 store dst
+    min tmud, rf16, rf13 ; sub.pushc -, rf0, rf2                    # 45 store dst | 48 store dst
+    max rf25, rf25, 0 ; sub.nornc -, rf24, rf21                     # 48 clip | 48 store dst
+    max rf37, rf37, rf42 ; sub.andc -, rf28, rf19                   # 33 max | 48 store dst
+    sub.andc -, rf33, rf19 ; mov.ifb tmuau, rf30                    # 48 store dst | 45 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf23, rf13 ; sub.andnn -, rf22, 0                     # 46 store dst | 48 store dst
+    add.ifb tmuau, rf30, rf9 ; add rf17, rf17, rf9                  # 46 store dst | 48 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf25, rf13 ; sub.andc -, rf41, rf19                   # 48 store dst
+    sub.pushc -, rf0, rf2 ; add rf37, rf43, rf37                    # 50 store dst | 50 add
+    max rf21, rf37, 0 ; sub.nornc -, rf24, rf21                     # 50 clip | 50 store dst
+    sub.andc -, rf28, rf19 ; mov.ifb tmuau, rf17                    # 50 store dst | 48 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf33, rf19 ; mov rf2, rf3                           # 50 store dst | next trip
+    umin rf22, rf2, rf0 ; sub.andnn -, rf22, 0                      # the item's record | 50 store dst
+    min tmud, rf21, rf13 ; sub.andc -, rf39, rf19                   # 50 store dst
+    add.ifa tmuau, rf17, rf12 ; sub.pushc -, rf0, rf3               # 50 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    mov rf17, rf10 ; mov rf18, rf10                                 # 41 select
-    mov rf14, rf2 ; mov rf2, rf3                                    # for later in the trip | next trip
+    mov rf4, rf18 ; mov rf5, rf20                                   # next trip
+    add rf3, rf2, rf1 ; add rf8, rf22, rf7                          # the item's record | 37 tc0
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

@@ -5,11 +5,11 @@
 #
 # h264_deblock_luma_v, machine code of V3D 7.1, class full
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
-# input hash f81003f52b7b3f2e
+# input hash d3db3cb29e5ac4ae
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 343 instructions a trip, 42.9 an item; 336 at least for all it does.
+# 331 instructions a trip, 41.4 an item; 324 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 17 words, 4 store 8.
 # Record: dst_off, alpha and beta and tc0, word 2, word 2.
@@ -20,27 +20,26 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # address of dst
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # how many threads
 .uniform 0x000000ff
 .uniform 0x00000100
 .uniform 0x00010000
 .uniform 0x01000000
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xffffffc8  # back to the loop's first word
 
@@ -49,375 +48,359 @@
     shl rf0, rf0, 3
     and rf0, rf3, 1 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shl rf5, rf0, 3                                                 # 36 p2
-    shl rf15, rf0, 1                                                # 37 tc0
+    shl rf3, rf0, 3                                                 # 36 p2
+    shl rf6, rf0, 1                                                 # 37 tc0
     setnnmode_uu ; sub rf1, rf1, 1                                  # 36 p2
     shl rf1, rf1, 4
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf3            # uniform value:threads
-    umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffb (vec3)
-    shl rf1, rf3, 7
-    umin rf3, rf2, rf0 ; add rf4, rf2, rf1 ; ldunifrf.rf6           # the item's record | 36 p2 | uniform value:dst
-    umin tmuau, rf4, rf0 ; add rf6, rf6, rf5 ; ldtmu.rf5            # the item's record | 36 p2 | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf8                                              # 36 p2 | uniform value:dst_stride
-    shl rf12, rf8, 1                                                # 36 p0
-    nop ; smul24 rf7, rf8, -3                                       # 36 p2
-    nop ; add rf9, rf6, rf7 ; ldtmu.rf6                             # 36 p2 | the item's record
-    nop ; add rf10, rf9, rf5 ; ldtmu.rf7                            # 36 p2 | the item's record
-    nop ; ldunifrf.rf11                                             # 36 p2 | uniform 0x000000ff
-    nop ; ldunifrf.rf13                                             # 29 beta | uniform 0x00000100
-    nop ; mov rf14, 0                                               # 41 select
-    nop ; smul24 rf16, rf8, 3                                       # 36 q2
-    nop ; ldunifrf.rf17                                             # 36 p2 | uniform 0x00010000
-    nop ; ldunifrf.rf18                                             # 36 p2 | uniform 0x01000000
-    nop ; sub rf19, rf15, -1                                        # 37 tc0
+    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf2            # 36 p2 | uniform value:dst
+    umin tmuau, rf1, rf0 ; add rf5, rf2, rf3 ; thrsw                # the item's record | 36 p2 | uniform 0xfffffffb (vec3)
+    nop ; mov rf2, rf1 ; ldunifrf.rf7                               # first trip | 36 p2 | uniform value:dst_stride
+    shl rf10, rf7, 1                                                # 36 p0
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; ldunifrf.rf1                                              # uniform value:threads
+    shl rf1, rf1, 7
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; smul24 rf8, rf7, -3                                       # 36 p2
+    nop ; add rf8, rf5, rf8 ; ldtmu.rf5                             # 36 p2 | the item's record
+    nop ; ldunifrf.rf9                                              # 36 p2 | uniform 0x000000ff
+    nop ; ldunifrf.rf11                                             # 29 beta | uniform 0x00000100
+    nop ; smul24 rf12, rf7, 3                                       # 36 q2
+    nop ; ldunifrf.rf13                                             # 36 p2 | uniform 0x00010000
+    nop ; ldunifrf.rf14                                             # 36 p2 | uniform 0x01000000
+    nop ; sub rf15, rf6, -1                                         # 37 tc0
 loop:
-    mov tmuau, rf10 ; add rf20, rf10, rf12 ; thrsw                  # 36 p2 | 36 p0 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf20 ; add rf21, rf3, rf15                           # 36 p0 | 37 tc0 | uniform 0xfffffffa (vec2)
-    sub tmuau, rf21, -6 ; add rf21, rf20, rf8                       # 37 tc0 | 36 q0 | uniform 0xfffffffd (u8)
-    tmuwt - ; add rf22, rf10, rf8 ; thrsw ; ldtmu.rf10              # 36 p1 | the item's record
-    add rf25, rf21, rf8 ; v8dot rf24, rf6, rf13 ; ldtmu.rf23        # 36 q1 | 29 beta | the item's record
-    add tmuau, rf20, rf16 ; smul24 rf24, rf24, rf24 ; ldtmu.rf7     # 36 q2 | 40 ap | the item's record | uniform 0xfffffffa (vec2)
-    and rf27, rf6, rf11 ; mov rf28, rf14 ; thrsw ; ldtmu.rf26       # 28 alpha | 41 select | 36 p2
-    and rf30, rf26, rf11 ; mov tmuau, rf21 ; ldtmu.rf29             # 36 p2 | 36 q0 | uniform 0xfffffffa (vec2)
-    mov rf32, rf14 ; smul24 rf31, rf27, rf27 ; ldtmu.rf27           # 41 select | 38 gt | 36 p0
-    and rf34, rf27, rf11 ; mov tmuau, rf22 ; thrsw ; ldtmu.rf33     # 36 p0 | 36 p1 | uniform 0xfffffffa (vec2)
-    sub rf35, rf30, rf34 ; mov rf37, rf34 ; ldtmu.rf36              # 40 ap | 45 select | 37 tc0
-    shl rf36, rf36, -8 ; mov tmuau, rf25                            # 37 tc0 | 36 q1 | uniform 0xfffffffa (vec2)
-    asr rf36, rf36, -8 ; smul24 rf35, rf35, rf35                    # 37 tc0 | 40 ap
-    mov rf40, rf14 ; v8dot rf39, rf26, rf13 ; thrsw ; ldtmu.rf38    # 41 select | 36 p2 | 36 q2
-    and rf42, rf38, rf11 ; v8dot rf43, rf27, rf13 ; ldtmu.rf41      # 36 q2 | 36 p0
-    sub rf44, 0, rf36 ; sub rf45, rf39, rf43                        # 33 sub | 40 ap
-    mov rf48, rf14 ; v8dot rf47, rf38, rf13 ; thrsw ; ldtmu.rf46    # 41 select | 36 q2 | 36 q0
-    and rf50, rf46, rf11 ; v8dot rf51, rf46, rf13 ; ldtmu.rf49      # 36 q0
-    sub rf52, rf42, rf50 ; sub rf53, rf34, rf50                     # 40 aq | 38 gt
-    sub rf54, rf50, rf34 ; smul24 rf52, rf52, rf52 ; thrsw ; ldtmu.rf55 # 42 sub | 40 aq | 36 p1
-    shl rf53, rf54, 2 ; smul24 rf54, rf53, rf53                     # 42 mul | 38 gt
-    and rf57, rf55, rf11 ; add rf58, rf34, rf50 ; ldtmu.rf56        # 36 p1 | 43 add
-    sub.pushc -, rf35, rf24 ; sub rf59, rf57, rf34                  # 41 select | 38 gt
-    add rf61, rf57, rf57 ; smul24 rf60, rf59, rf59 ; ldtmu.rf59     # 48 mul | 38 gt | 36 q1
-    and rf62, rf59, rf11 ; sub.pushc -, rf52, rf24                  # 36 q1 | 41 select
-    mov.ifb rf28, 1 ; sub.pushc -, rf54, rf31                       # 41 select | 45 select
-    sub rf63, rf62, rf50 ; sub.andc -, rf60, rf24                   # 38 gt | 45 select
-    add rf28, rf36, rf28 ; smul24 rf63, rf63, rf63                  # 41 add | 38 gt
-    sub.andc -, rf63, rf24 ; mov.ifb rf32, 1                        # 45 select | 41 select
-    sub.andnn -, rf36, 0 ; add rf28, rf28, rf32                     # 45 select | 41 tc
-    sub rf32, rf57, rf62 ; sub.pushc -, rf54, rf31                  # 42 sub | 48 select
-    add rf32, rf53, rf32 ; sub rf53, 0, rf28                        # 42 add | 33 sub
-    add rf32, rf32, 4 ; sub.andc -, rf60, rf24                      # 42 x | 48 select
-    asr rf32, rf32, 3 ; sub.andc -, rf63, rf24                      # 42 x | 48 select
-    min rf28, rf32, rf28 ; add rf32, rf58, 1                        # 33 min | 43 middle
-    max rf28, rf28, rf53 ; sub.andnn -, rf36, 0                     # 33 delta | 48 select
-    asr rf34, rf32, 1 ; add rf32, rf34, rf28                        # 43 middle | 45 add
-    max rf28, rf32, 0 ; sub rf32, rf50, rf28                        # 45 clip | 46 sub
-    max rf30, rf32, 0 ; add rf32, rf30, rf34                        # 46 clip | 48 add
-    min.ifb rf37, rf28, rf11 ; mov rf28, rf50                       # 45 select | 46 select
-    min.ifb rf28, rf30, rf11 ; add rf30, rf42, rf34                 # 46 select | 50 add
-    sub rf61, rf32, rf61 ; add rf34, rf62, rf62 ; ldtmu.rf32        # 48 sub | 50 mul | 36 q1
-    asr rf35, rf61, 1 ; sub.andc -, rf35, rf24                      # 48 x | 48 select
-    min rf30, rf35, rf36 ; sub rf34, rf30, rf34                     # 33 min | 50 sub
-    asr rf34, rf34, 1 ; sub.pushc -, rf54, rf31                     # 50 x | 50 select
-    max rf30, rf30, rf44 ; sub.andc -, rf60, rf24                   # 33 max | 50 select
-    min rf34, rf34, rf36 ; sub.andc -, rf63, rf24                   # 33 min | 50 select
-    max rf34, rf34, rf44 ; add rf30, rf57, rf30                     # 33 max | 48 add
-    max rf30, rf30, 0 ; add rf34, rf62, rf34                        # 48 clip | 50 add
-    min.ifb rf57, rf30, rf11 ; smul24 rf30, rf45, rf45              # 48 select | 40 ap
-    max rf34, rf34, 0 ; sub rf45, rf47, rf51                        # 50 clip | 40 aq
-    sub.andnn -, rf36, 0 ; smul24 rf45, rf45, rf45                  # 50 select | 40 aq
-    sub.andc -, rf52, rf24 ; v8dot rf52, rf55, rf13                 # 50 select | 36 p1
-    min.ifa rf62, rf34, rf11 ; sub.pushc -, rf30, rf24              # 50 select | 41 select
-    sub.pushc -, rf45, rf24 ; sub rf34, rf43, rf51                  # 41 select | 38 gt
-    mov.ifb rf40, 1 ; sub rf63, rf51, rf43                          # 41 select | 42 sub
-    shl rf63, rf63, 2 ; v8dot rf60, rf59, rf13                      # 42 mul | 36 q1
-    sub.pushn -, rf36, 0 ; smul24 rf34, rf34, rf34                  # 45 select | 38 gt
-    sub rf35, rf52, rf43 ; sub rf54, rf52, rf60                     # 38 gt | 42 sub
-    sub.nornc -, rf34, rf31 ; smul24 rf35, rf35, rf35               # 45 select | 38 gt
-    sub rf63, rf60, rf51 ; add rf54, rf63, rf54                     # 38 gt | 42 add
-    sub.andc -, rf35, rf24 ; smul24 rf63, rf63, rf63                # 45 select | 38 gt
-    add rf40, rf36, rf40 ; mov.ifb rf48, 1                          # 41 add | 41 select
-    add rf54, rf54, 4 ; sub.andc -, rf63, rf24                      # 42 x | 45 select
-    asr rf48, rf54, 3 ; add rf40, rf40, rf48                        # 42 x | 41 tc
-    min rf48, rf48, rf40 ; add rf54, rf43, rf51                     # 33 min | 43 add
-    sub.pushn -, rf36, 0 ; add rf61, rf52, rf52                     # 48 select | 48 mul
-    sub rf40, 0, rf40 ; sub.nornc -, rf34, rf31                     # 33 sub | 48 select
-    max rf40, rf48, rf40 ; add rf48, rf54, 1                        # 33 delta | 43 middle
-    asr rf48, rf48, 1 ; sub.andc -, rf35, rf24                      # 43 middle | 48 select
-    add rf40, rf43, rf40 ; sub rf54, rf51, rf40                     # 45 add | 46 sub
-    max rf39, rf40, 0 ; add rf40, rf39, rf48                        # 45 clip | 48 add
-    max rf54, rf54, 0 ; sub.andc -, rf63, rf24                      # 46 clip | 48 select
-    mov rf43, rf43 ; mov rf51, rf51                                 # 45 select | 46 select
-    min.ifb rf43, rf39, rf11 ; add rf39, rf47, rf48                 # 45 select | 50 add
-    min.ifb rf51, rf54, rf11 ; sub rf40, rf40, rf61                 # 46 select | 48 sub
-    asr rf40, rf40, 1 ; add rf54, rf60, rf60                        # 48 x | 50 mul
-    min rf30, rf40, rf36 ; sub.andc -, rf30, rf24                   # 33 min | 48 select
-    max rf30, rf30, rf44 ; sub rf39, rf39, rf54                     # 33 max | 50 sub
-    asr rf39, rf39, 1 ; v8dot rf54, rf26, rf17                      # 50 x | 36 p2
-    min rf39, rf39, rf36 ; sub.pushn -, rf36, 0                     # 33 min | 50 select
-    max rf34, rf39, rf44 ; sub.nornc -, rf34, rf31                  # 33 max | 50 select
-    sub.andc -, rf35, rf24 ; v8dot rf35, rf27, rf17                 # 50 select | 36 p0
-    add rf30, rf52, rf30 ; sub.andc -, rf63, rf24                   # 48 add | 50 select
-    max rf30, rf30, 0 ; sub rf63, rf54, rf35                        # 48 clip | 40 ap
-    min.ifb rf52, rf30, rf11 ; v8dot rf30, rf38, rf17               # 48 select | 36 q2
-    add rf34, rf60, rf34 ; v8dot rf39, rf46, rf17                   # 50 add | 36 q0
-    max rf34, rf34, 0 ; sub.andc -, rf45, rf24                      # 50 clip | 50 select
-    min.ifa rf60, rf34, rf11 ; smul24 rf34, rf63, rf63              # 50 select | 40 ap
-    sub rf63, rf30, rf39 ; sub.pushc -, rf34, rf24                  # 40 aq | 41 select
-    mov rf45, rf14 ; smul24 rf63, rf63, rf63                        # 41 select | 40 aq
-    sub.pushc -, rf63, rf24 ; v8dot rf40, rf55, rf17                # 41 select | 36 p1
-    sub rf61, rf35, rf39 ; mov.ifb rf45, 1                          # 38 gt | 41 select
-    sub rf47, rf39, rf35 ; v8dot rf48, rf59, rf17                   # 42 sub | 36 q1
-    shl rf47, rf47, 2 ; smul24 rf61, rf61, rf61                     # 42 mul | 38 gt
-    sub.pushn -, rf36, 0 ; sub rf42, rf40, rf35                     # 45 select | 38 gt
-    sub rf50, rf40, rf48 ; sub.nornc -, rf61, rf31                  # 42 sub | 45 select
-    sub rf53, rf48, rf39 ; smul24 rf42, rf42, rf42                  # 38 gt
-    mov rf50, rf14 ; add rf47, rf47, rf50                           # 41 select | 42 add
-    sub.andc -, rf42, rf24 ; smul24 rf53, rf53, rf53                # 45 select | 38 gt
-    add rf45, rf36, rf45 ; mov.ifb rf50, 1                          # 41 add | 41 select
-    add rf47, rf47, 4 ; sub.andc -, rf53, rf24                      # 42 x | 45 select
-    asr rf47, rf47, 3 ; add rf45, rf45, rf50                        # 42 x | 41 tc
-    min rf47, rf47, rf45 ; add rf50, rf35, rf39                     # 33 min | 43 add
-    sub.pushn -, rf36, 0 ; add rf58, rf40, rf40                     # 48 select | 48 mul
-    sub rf45, 0, rf45 ; sub.nornc -, rf61, rf31                     # 33 sub | 48 select
-    max rf45, rf47, rf45 ; add rf47, rf50, 1                        # 33 delta | 43 middle
-    asr rf47, rf47, 1 ; sub.andc -, rf42, rf24                      # 43 middle | 48 select
-    add rf45, rf35, rf45 ; sub rf50, rf39, rf45                     # 45 add | 46 sub
-    max rf45, rf45, 0 ; add rf54, rf54, rf47                        # 45 clip | 48 add
-    max rf50, rf50, 0 ; sub.andc -, rf53, rf24                      # 46 clip | 48 select
-    mov rf35, rf35 ; mov rf39, rf39                                 # 45 select | 46 select
-    min.ifb rf35, rf45, rf11 ; add rf30, rf30, rf47                 # 45 select | 50 add
-    min.ifb rf39, rf50, rf11 ; sub rf50, rf54, rf58                 # 46 select | 48 sub
-    asr rf50, rf50, 1 ; add rf54, rf48, rf48                        # 48 x | 50 mul
-    min rf34, rf50, rf36 ; sub.andc -, rf34, rf24                   # 33 min | 48 select
-    max rf30, rf34, rf44 ; sub rf34, rf30, rf54                     # 33 max | 50 sub
-    asr rf26, rf34, 1 ; v8dot rf34, rf26, rf18                      # 50 x | 36 p2
-    min rf26, rf26, rf36 ; sub.pushn -, rf36, 0                     # 33 min | 50 select
-    max rf26, rf26, rf44 ; sub.nornc -, rf61, rf31                  # 33 max | 50 select
-    shr rf27, rf27, -8 ; sub.andc -, rf42, rf24                     # 36 p0 | 50 select
-    shr rf38, rf38, -8 ; add rf30, rf40, rf30                       # 36 q2 | 48 add
-    max rf30, rf30, 0 ; v8dot rf46, rf46, rf18                      # 48 clip | 36 q0
-    min.ifb rf40, rf30, rf11 ; sub rf30, rf34, rf27                 # 48 select | 40 ap
-    sub.andc -, rf53, rf24 ; add rf26, rf48, rf26                   # 50 select | 50 add
-    max rf26, rf26, 0 ; sub.andc -, rf63, rf24                      # 50 clip | 50 select
-    min.ifa rf48, rf26, rf11 ; smul24 rf26, rf30, rf30              # 50 select | 40 ap
-    sub rf30, rf38, rf46 ; sub.pushc -, rf26, rf24                  # 40 aq | 41 select
-    mov rf63, rf14 ; smul24 rf30, rf30, rf30                        # 41 select | 40 aq
-    shr rf55, rf55, -8 ; sub.pushc -, rf30, rf24                    # 36 p1 | 41 select
-    shr rf59, rf59, -8 ; sub rf53, rf27, rf46                       # 36 q1 | 38 gt
-    mov.ifb rf63, 1 ; sub rf42, rf46, rf27                          # 41 select | 42 sub
-    shl rf42, rf42, 2 ; smul24 rf53, rf53, rf53                     # 42 mul | 38 gt
-    sub.pushn -, rf36, 0 ; sub rf61, rf55, rf27                     # 45 select | 38 gt
-    sub rf54, rf55, rf59 ; sub.nornc -, rf53, rf31                  # 42 sub | 45 select
-    sub rf50, rf59, rf46 ; smul24 rf61, rf61, rf61                  # 38 gt
-    mov rf54, rf14 ; add rf42, rf42, rf54                           # 41 select | 42 add
-    sub.andc -, rf61, rf24 ; smul24 rf50, rf50, rf50                # 45 select | 38 gt
-    add rf63, rf36, rf63 ; mov.ifb rf54, 1                          # 41 add | 41 select
-    add rf42, rf42, 4 ; sub.andc -, rf50, rf24                      # 42 x | 45 select
-    asr rf54, rf42, 3 ; add rf42, rf63, rf54                        # 42 x | 41 tc
-    min rf54, rf54, rf42 ; add rf63, rf27, rf46                     # 33 min | 43 add
-    sub.pushn -, rf36, 0 ; add rf58, rf55, rf55                     # 48 select | 48 mul
-    sub rf42, 0, rf42 ; sub.nornc -, rf53, rf31                     # 33 sub | 48 select
-    max rf42, rf54, rf42 ; add rf54, rf63, 1                        # 33 delta | 43 middle
-    asr rf54, rf54, 1 ; sub.andc -, rf61, rf24                      # 43 middle | 48 select
-    add rf42, rf27, rf42 ; sub rf63, rf46, rf42                     # 45 add | 46 sub
-    max rf34, rf42, 0 ; add rf42, rf34, rf54                        # 45 clip | 48 add
-    max rf63, rf63, 0 ; sub.andc -, rf50, rf24                      # 46 clip | 48 select
-    mov rf27, rf27 ; mov rf46, rf46                                 # 45 select | 46 select
-    min.ifb rf27, rf34, rf11 ; add rf34, rf38, rf54                 # 45 select | 50 add
-    min.ifb rf46, rf63, rf11 ; sub rf42, rf42, rf58                 # 46 select | 48 sub
-    asr rf42, rf42, 1 ; add rf58, rf59, rf59                        # 48 x | 50 mul
-    min rf26, rf42, rf36 ; sub.andc -, rf26, rf24                   # 33 min | 48 select
-    max rf26, rf26, rf44 ; sub rf34, rf34, rf58                     # 33 max | 50 sub
-    asr rf34, rf34, 1 ; add rf26, rf55, rf26                        # 50 x | 48 add
-    min rf34, rf34, rf36 ; sub.pushn -, rf36, 0                     # 33 min | 50 select
-    max rf34, rf34, rf44 ; sub.nornc -, rf53, rf31                  # 33 max | 50 select
-    max rf26, rf26, 0 ; sub.andc -, rf61, rf24                      # 48 clip | 50 select
-    min.ifb rf55, rf26, rf11 ; v8dot rf26, rf29, 1                  # 48 select | 36 p2
-    and rf3, rf33, rf11 ; add rf61, rf3, rf19                       # 36 p0 | 37 tc0
-    sub.andc -, rf50, rf24 ; sub rf50, rf26, rf3                    # 50 select | 40 ap
-    and rf44, rf41, rf11 ; v8dot rf53, rf49, 1                      # 36 q2 | 36 q0
-    add rf34, rf59, rf34 ; sub tmuau, rf61, -6                      # 50 add | 37 tc0 | uniform 0xfffffffd (u8)
-    max rf30, rf34, 0 ; sub.andc -, rf30, rf24                      # 50 clip | 50 select
-    min.ifa rf59, rf30, rf11 ; smul24 rf30, rf50, rf50 ; thrsw      # 50 select | 40 ap
-    and rf34, rf56, rf11 ; sub rf50, rf44, rf53                     # 36 p1 | 40 aq
-    sub rf61, rf3, rf53 ; smul24 rf50, rf50, rf50                   # 38 gt | 40 aq
-    sub.pushc -, rf30, rf24 ; mov rf36, rf14                        # 41 select
-    and rf58, rf32, rf11 ; sub.pushc -, rf50, rf24                  # 36 q1 | 41 select
-    sub rf63, rf34, rf3 ; smul24 rf42, rf61, rf61 ; ldtmu.rf61      # 38 gt | 37 tc0
-    shl rf61, rf61, -8 ; sub rf38, rf53, rf3                        # 37 tc0 | 42 sub
-    shl rf38, rf38, 2 ; smul24 rf63, rf63, rf63                     # 42 mul | 38 gt
-    asr rf61, rf61, -8 ; sub rf54, rf58, rf53                       # 37 tc0 | 38 gt
-    mov.ifb rf36, 1 ; sub.pushc -, rf42, rf31                       # 41 select | 45 select
-    sub rf45, rf34, rf58 ; sub.andc -, rf63, rf24                   # 42 sub | 45 select
-    mov rf47, rf14 ; smul24 rf54, rf54, rf54                        # 41 select | 38 gt
-    add rf38, rf38, rf45 ; sub.andc -, rf54, rf24                   # 42 add | 45 select
-    add rf36, rf61, rf36 ; mov.ifb rf47, 1                          # 41 add | 41 select
-    add rf38, rf38, 4 ; add rf36, rf36, rf47                        # 42 x | 41 tc
-    asr rf38, rf38, 3 ; add rf47, rf3, rf53                         # 42 x | 43 add
-    min rf38, rf38, rf36 ; sub.andnn -, rf61, 0                     # 33 min | 45 select
-    sub.pushc -, rf42, rf31 ; sub rf36, 0, rf36                     # 48 select | 33 sub
-    max rf36, rf38, rf36 ; add rf38, rf47, 1                        # 33 delta | 43 middle
-    asr rf38, rf38, 1 ; sub.andc -, rf63, rf24                      # 43 middle | 48 select
-    sub.andc -, rf54, rf24 ; add rf47, rf3, rf36                    # 48 select | 45 add
-    max rf36, rf47, 0 ; sub rf47, rf53, rf36                        # 45 clip | 46 sub
-    max rf26, rf47, 0 ; add rf47, rf26, rf38                        # 46 clip | 48 add
-    add rf45, rf34, rf34 ; sub.andnn -, rf61, 0                     # 48 mul | 48 select
-    mov rf3, rf3 ; mov rf53, rf53                                   # 45 select | 46 select
-    min.ifb rf3, rf36, rf11 ; add rf36, rf44, rf38                  # 45 select | 50 add
-    min.ifb rf53, rf26, rf11 ; sub rf26, rf47, rf45                 # 46 select | 48 sub
-    asr rf26, rf26, 1 ; add rf45, rf58, rf58                        # 48 x | 50 mul
-    min rf26, rf26, rf61 ; sub.andc -, rf30, rf24                   # 33 min | 48 select
-    sub rf36, rf36, rf45 ; sub.pushc -, rf42, rf31                  # 50 sub | 50 select
-    asr rf36, rf36, 1 ; sub.andc -, rf63, rf24                      # 50 x | 50 select
-    min rf63, rf36, rf61 ; sub rf36, 0, rf61                        # 33 min | 33 sub
-    max rf26, rf26, rf36 ; sub.andc -, rf54, rf24                   # 33 max | 50 select
-    max rf63, rf63, rf36 ; v8dot rf54, rf29, rf13                   # 33 max | 36 p2
-    add rf26, rf34, rf26 ; v8dot rf42, rf33, rf13                   # 48 add | 36 p0
-    max rf26, rf26, 0 ; sub rf45, rf54, rf42                        # 48 clip | 40 ap
-    min.ifb rf34, rf26, rf11 ; v8dot rf26, rf41, rf13               # 48 select | 36 q2
-    sub.andnn -, rf61, 0 ; v8dot rf30, rf49, rf13                   # 50 select | 36 q0
-    add rf50, rf58, rf63 ; sub.andc -, rf50, rf24                   # 50 add | 50 select
-    max rf45, rf50, 0 ; smul24 rf50, rf45, rf45                     # 50 clip | 40 ap
-    min.ifa rf58, rf45, rf11 ; sub rf45, rf26, rf30                 # 50 select | 40 aq
-    sub.pushc -, rf50, rf24 ; smul24 rf45, rf45, rf45               # 41 select | 40 aq
-    mov rf63, rf14 ; sub.pushc -, rf45, rf24                        # 41 select
-    sub rf38, rf42, rf30 ; v8dot rf47, rf56, rf13                   # 38 gt | 36 p1
-    mov.ifb rf63, 1 ; sub rf44, rf30, rf42                          # 41 select | 42 sub
-    shl rf38, rf44, 2 ; smul24 rf44, rf38, rf38                     # 42 mul | 38 gt
-    sub.pushn -, rf61, 0 ; add rf63, rf61, rf63                     # 45 select | 41 add
-    vpack rf37, rf37, rf43 ; sub.nornc -, rf44, rf31                # 45 store dst | 45 select
-    vpack rf27, rf35, rf27 ; v8dot rf35, rf32, rf13                 # 45 store dst | 36 q1
-    vpack rf28, rf28, rf51 ; sub rf51, rf47, rf42                   # 46 store dst | 38 gt
-    sub rf51, rf47, rf35 ; smul24 rf43, rf51, rf51                  # 42 sub | 38 gt
-    add rf38, rf38, rf51 ; sub rf51, rf35, rf30                     # 42 add | 38 gt
-    sub.andc -, rf43, rf24 ; smul24 rf51, rf51, rf51                # 45 select | 38 gt
-    add rf38, rf38, 4 ; sub.andc -, rf51, rf24                      # 42 x | 45 select
-    asr rf10, rf38, 3 ; mov rf5, rf10                               # 42 x | next trip
-    vpack rf39, rf39, rf46 ; mov rf46, rf14                         # 46 store dst | 41 select
-    mov.ifb rf46, 1 ; add rf38, rf42, rf30                          # 41 select | 43 add
-    add rf46, rf63, rf46 ; sub.pushn -, rf61, 0                     # 41 tc | 48 select
-    min rf10, rf10, rf46 ; sub rf46, 0, rf46                        # 33 min | 33 sub
-    max rf10, rf10, rf46 ; add rf38, rf38, 1                        # 33 delta | 43 middle
-    asr rf38, rf38, 1 ; sub.nornc -, rf44, rf31                     # 43 middle | 48 select
-    sub.andc -, rf43, rf24 ; add rf46, rf42, rf10                   # 48 select | 45 add
-    max rf10, rf46, 0 ; sub rf46, rf30, rf10                        # 45 clip | 46 sub
-    max rf46, rf46, 0 ; add rf54, rf54, rf38                        # 46 clip | 48 add
-    add rf63, rf47, rf47 ; sub.andc -, rf51, rf24                   # 48 mul | 48 select
-    mov rf30, rf42 ; mov rf42, rf30                                 # 45 select | 46 select
-    min.ifb rf30, rf10, rf11 ; add rf10, rf26, rf38                 # 45 select | 50 add
-    min.ifb rf42, rf46, rf11 ; sub rf46, rf54, rf63                 # 46 select | 48 sub
-    asr rf46, rf46, 1 ; add rf54, rf35, rf35                        # 48 x | 50 mul
-    min rf46, rf46, rf61 ; sub.andc -, rf50, rf24                   # 33 min | 48 select
-    max rf10, rf46, rf36 ; sub rf46, rf10, rf54                     # 33 max | 50 sub
-    asr rf46, rf46, 1 ; v8dot rf54, rf29, rf17                      # 50 x | 36 p2
-    min rf46, rf46, rf61 ; sub.pushn -, rf61, 0                     # 33 min | 50 select
-    max rf44, rf46, rf36 ; sub.nornc -, rf44, rf31                  # 33 max | 50 select
-    sub.andc -, rf43, rf24 ; v8dot rf43, rf33, rf17                 # 50 select | 36 p0
-    add rf10, rf47, rf10 ; sub.andc -, rf51, rf24                   # 48 add | 50 select
-    max rf10, rf10, 0 ; sub rf51, rf54, rf43                        # 48 clip | 40 ap
-    min.ifb rf47, rf10, rf11 ; v8dot rf10, rf41, rf17               # 48 select | 36 q2
-    add rf44, rf35, rf44 ; v8dot rf46, rf49, rf17                   # 50 add | 36 q0
-    max rf44, rf44, 0 ; sub.andc -, rf45, rf24                      # 50 clip | 50 select
-    min.ifa rf35, rf44, rf11 ; smul24 rf44, rf51, rf51              # 50 select | 40 ap
-    sub rf51, rf10, rf46 ; sub.pushc -, rf44, rf24                  # 40 aq | 41 select
-    mov rf45, rf14 ; smul24 rf51, rf51, rf51                        # 41 select | 40 aq
-    sub.pushc -, rf51, rf24 ; v8dot rf50, rf56, rf17                # 41 select | 36 p1
-    sub rf63, rf43, rf46 ; mov.ifb rf45, 1                          # 38 gt | 41 select
-    sub rf26, rf46, rf43 ; v8dot rf38, rf32, rf17                   # 42 sub | 36 q1
-    shl rf26, rf26, 2 ; smul24 rf63, rf63, rf63                     # 42 mul | 38 gt
-    sub.pushn -, rf61, 0 ; add rf45, rf61, rf45                     # 45 select | 41 add
-    vpack rf3, rf3, rf30 ; sub.nornc -, rf63, rf31                  # 45 store dst | 45 select
-    vpack rf42, rf53, rf42 ; sub rf53, rf50, rf43                   # 46 store dst | 38 gt
-    sub rf53, rf50, rf38 ; smul24 rf30, rf53, rf53                  # 42 sub | 38 gt
-    add rf26, rf26, rf53 ; sub rf53, rf38, rf46                     # 42 add | 38 gt
-    sub.andc -, rf30, rf24 ; smul24 rf53, rf53, rf53                # 45 select | 38 gt
-    add rf26, rf26, 4 ; sub.andc -, rf53, rf24                      # 42 x | 45 select
-    asr rf26, rf26, 3 ; v8dot rf29, rf29, rf18                      # 42 x | 36 p2
-    shr rf33, rf33, -8 ; v8dot rf41, rf41, rf18                     # 36 p0 | 36 q2
-    vpack rf52, rf57, rf52 ; mov rf57, rf14                         # 48 store dst | 41 select
-    vpack rf40, rf40, rf55 ; mov.ifb rf57, 1                        # 48 store dst | 41 select
-    add rf45, rf45, rf57 ; add rf57, rf43, rf46                     # 41 tc | 43 add
-    min rf26, rf26, rf45 ; sub.pushn -, rf61, 0                     # 33 min | 48 select
-    sub rf45, 0, rf45 ; sub.nornc -, rf63, rf31                     # 33 sub | 48 select
-    max rf26, rf26, rf45 ; add rf45, rf57, 1                        # 33 delta | 43 middle
-    asr rf45, rf45, 1 ; sub.andc -, rf30, rf24                      # 43 middle | 48 select
-    add rf26, rf43, rf26 ; sub rf57, rf46, rf26                     # 45 add | 46 sub
-    max rf26, rf26, 0 ; add rf54, rf54, rf45                        # 45 clip | 48 add
-    max rf57, rf57, 0 ; add rf55, rf50, rf50                        # 46 clip | 48 mul
-    sub.andc -, rf53, rf24 ; mov rf43, rf43                         # 48 select | 45 select
-    min.ifb rf43, rf26, rf11 ; mov rf26, rf46                       # 45 select | 46 select
-    min.ifb rf26, rf57, rf11 ; add rf10, rf10, rf45                 # 46 select | 50 add
-    sub rf54, rf54, rf55 ; add rf55, rf38, rf38                     # 48 sub | 50 mul
-    asr rf44, rf54, 1 ; sub.andc -, rf44, rf24                      # 48 x | 48 select
-    min rf10, rf44, rf61 ; sub rf44, rf10, rf55                     # 33 min | 50 sub
-    asr rf44, rf44, 1 ; v8dot rf49, rf49, rf18                      # 50 x | 36 q0
-    max rf10, rf10, rf36 ; sub.pushn -, rf61, 0                     # 33 max | 50 select
-    min rf44, rf44, rf61 ; sub.nornc -, rf63, rf31                  # 33 min | 50 select
-    max rf30, rf44, rf36 ; sub.andc -, rf30, rf24                   # 33 max | 50 select
-    vpack rf34, rf34, rf47 ; add rf10, rf50, rf10                   # 48 store dst | 48 add
-    max rf10, rf10, 0 ; sub.andc -, rf53, rf24                      # 48 clip | 50 select
-    min.ifb rf50, rf10, rf11 ; sub rf10, rf29, rf33                 # 48 select | 40 ap
-    add rf30, rf38, rf30 ; sub.andc -, rf51, rf24                   # 50 add | 50 select
-    max rf10, rf30, 0 ; smul24 rf30, rf10, rf10                     # 50 clip | 40 ap
-    min.ifa rf38, rf10, rf11 ; sub rf10, rf41, rf49                 # 50 select | 40 aq
-    sub.pushc -, rf30, rf24 ; smul24 rf10, rf10, rf10               # 41 select | 40 aq
-    vpack rf60, rf62, rf60 ; mov rf62, rf14                         # 50 store dst | 41 select
-    vpack rf48, rf48, rf59 ; v8dot rf56, rf56, rf18                 # 50 store dst | 36 p1
-    vpack rf35, rf58, rf35 ; sub.pushc -, rf10, rf24                # 50 store dst | 41 select
-    shr rf32, rf32, -8 ; sub rf58, rf33, rf49                       # 36 q1 | 38 gt
-    mov.ifb rf62, 1 ; sub rf59, rf49, rf33                          # 41 select | 42 sub
-    shl rf58, rf59, 2 ; smul24 rf59, rf58, rf58                     # 42 mul | 38 gt
-    sub.pushn -, rf61, 0 ; sub rf51, rf56, rf33                     # 45 select | 38 gt
-    sub rf53, rf56, rf32 ; sub.nornc -, rf59, rf31                  # 42 sub | 45 select
-    sub rf47, rf32, rf49 ; smul24 rf51, rf51, rf51                  # 38 gt
-    mov rf58, rf14 ; add rf53, rf58, rf53                           # 41 select | 42 add
-    sub.andc -, rf51, rf24 ; smul24 rf47, rf47, rf47                # 45 select | 38 gt
-    add rf62, rf61, rf62 ; mov.ifb rf58, 1                          # 41 add | 41 select
-    add rf53, rf53, 4 ; sub.andc -, rf47, rf24                      # 42 x | 45 select
-    asr rf58, rf53, 3 ; add rf53, rf62, rf58                        # 42 x | 41 tc
-    min rf58, rf58, rf53 ; add rf62, rf33, rf49                     # 33 min | 43 add
-    sub.pushn -, rf61, 0 ; add rf44, rf56, rf56                     # 48 select | 48 mul
-    sub rf53, 0, rf53 ; sub.nornc -, rf59, rf31                     # 33 sub | 48 select
-    max rf53, rf58, rf53 ; add rf58, rf62, 1                        # 33 delta | 43 middle
-    asr rf58, rf58, 1 ; sub.andc -, rf51, rf24                      # 43 middle | 48 select
-    add rf53, rf33, rf53 ; sub rf62, rf49, rf53                     # 45 add | 46 sub
-    max rf29, rf53, 0 ; add rf53, rf29, rf58                        # 45 clip | 48 add
-    max rf62, rf62, 0 ; sub.andc -, rf47, rf24                      # 46 clip | 48 select
-    mov rf33, rf33 ; mov rf49, rf49                                 # 45 select | 46 select
-    min.ifb rf33, rf29, rf11 ; sub rf29, rf53, rf44                 # 45 select | 48 sub
-    min.ifb rf49, rf62, rf11 ; add rf41, rf41, rf58                 # 46 select | 50 add
-    asr rf29, rf29, 1 ; sub.andc -, rf30, rf24                      # 48 x | 48 select
-    min rf29, rf29, rf61 ; sub.pushn -, rf61, 0                     # 33 min | 50 select
-    max rf29, rf29, rf36 ; sub.nornc -, rf59, rf31                  # 33 max | 50 select
-    vpack rf33, rf43, rf33 ; sub.andc -, rf51, rf24                 # 45 store dst | 50 select
-    vpack rf26, rf26, rf49 ; add rf29, rf56, rf29                   # 46 store dst | 48 add
-    max rf29, rf29, 0 ; sub.andc -, rf47, rf24                      # 48 clip | 50 select
-    min.ifb rf56, rf29, rf11 ; add rf29, rf32, rf32                 # 48 select | 50 mul
-    vpack rf24, rf50, rf56 ; sub.andc -, rf10, rf24                 # 48 store dst | 50 select
+    umin rf16, rf2, rf0 ; add rf17, rf2, rf1                        # the item's record
+    umin tmuau, rf17, rf0 ; add rf18, rf16, rf6                     # the item's record | 37 tc0 | uniform 0xfffffffb (vec3)
+    sub tmuau, rf18, -6 ; add rf18, rf8, rf3                        # 37 tc0 | 36 p2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf18 ; add rf19, rf18, rf10 ; thrsw                  # 36 p2 | 36 p0 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf19 ; add rf20, rf19, rf7                           # 36 p0 | 36 q0 | uniform 0xfffffffa (vec2)
+    tmuwt - ; add rf18, rf18, rf7                                   # 36 p1
+    add rf23, rf20, rf7 ; v8dot rf22, rf4, rf11 ; thrsw ; ldtmu.rf21 # 36 q1 | 29 beta | the item's record
+    and rf25, rf4, rf9 ; smul24 rf24, rf22, rf22 ; ldtmu.rf22       # 28 alpha | 40 ap | the item's record
+    add tmuau, rf19, rf12 ; smul24 rf25, rf25, rf25 ; ldtmu.rf5     # 36 q2 | 38 gt | the item's record | uniform 0xfffffffa (vec2)
+    add rf21, rf16, rf15 ; mov rf3, rf21 ; thrsw ; ldtmu.rf16       # 37 tc0 | next trip
+    shl rf16, rf16, -8 ; mov tmuau, rf20                            # 37 tc0 | 36 q0 | uniform 0xfffffffa (vec2)
+    asr rf16, rf16, -8 ; mov rf4, rf22                              # 37 tc0 | next trip
+    mov rf26, rf16 ; mov rf27, rf16 ; thrsw ; ldtmu.rf22            # 41 add | 36 p2
+    and rf29, rf22, rf9 ; v8dot rf30, rf22, rf11 ; ldtmu.rf28       # 36 p2
+    mov tmuau, rf18 ; v8dot rf32, rf22, rf13 ; ldtmu.rf31           # 36 p1 | 36 p2 | 36 p0 | uniform 0xfffffffa (vec2)
+    and rf34, rf31, rf9 ; v8dot rf35, rf31, rf11 ; thrsw ; ldtmu.rf33 # 36 p0
+    mov tmuau, rf23 ; sub rf36, rf29, rf34 ; ldtmu.rf37             # 36 q1 | 40 ap | 36 q2 | uniform 0xfffffffa (vec2)
+    and rf39, rf37, rf9 ; smul24 rf36, rf36, rf36 ; ldtmu.rf38      # 36 q2 | 40 ap
+    mov rf42, rf34 ; sub rf41, rf30, rf35 ; thrsw ; ldtmu.rf40      # 45 select | 40 ap | 36 q0
+    and rf44, rf40, rf9 ; v8dot rf45, rf37, rf11 ; ldtmu.rf43       # 36 q0 | 36 q2
+    sub rf46, rf39, rf44 ; sub rf47, rf34, rf44                     # 40 aq | 38 gt
+    sub rf48, rf44, rf34 ; smul24 rf46, rf46, rf46 ; thrsw ; ldtmu.rf49 # 42 sub | 40 aq | 36 p1
+    shl rf47, rf48, 2 ; smul24 rf48, rf47, rf47                     # 42 mul | 38 gt
+    and rf51, rf49, rf9 ; add rf52, rf34, rf44 ; ldtmu.rf50         # 36 p1 | 43 add
+    sub.pushc -, rf36, rf24 ; sub rf53, rf51, rf34                  # 41 add | 38 gt
+    add rf55, rf51, rf51 ; smul24 rf54, rf53, rf53 ; ldtmu.rf53     # 48 mul | 38 gt | 36 q1
+    and rf56, rf53, rf9 ; sub.pushc -, rf46, rf24                   # 36 q1 | 41 tc
+    add.ifb rf26, rf16, 1 ; sub.pushc -, rf48, rf25                 # 41 add | 45 select
+    sub rf59, rf56, rf44 ; sub rf58, rf51, rf56 ; ldtmu.rf57        # 38 gt | 42 sub | 36 q1
+    sub.andc -, rf54, rf24 ; smul24 rf59, rf59, rf59                # 45 select | 38 gt
+    add rf47, rf47, rf58 ; sub.andc -, rf59, rf24                   # 42 add | 45 select
+    add rf47, rf47, 4 ; mov rf58, rf44                              # 42 x | 46 select
+    asr rf47, rf47, 3 ; add rf60, rf56, rf56                        # 42 x | 50 mul
+    sub.andnn -, rf16, 0 ; v8dot rf61, rf40, rf11                   # 45 select | 36 q0
+    add.ifb rf26, rf26, 1 ; sub.pushc -, rf48, rf25                 # 41 tc | 48 select
+    min rf26, rf47, rf26 ; sub rf47, 0, rf26                        # 33 min | 33 sub
+    max rf26, rf26, rf47 ; add rf47, rf52, 1                        # 33 delta | 43 middle
+    asr rf47, rf47, 1 ; sub.andc -, rf54, rf24                      # 43 middle | 48 select
+    sub.andc -, rf59, rf24 ; add rf34, rf34, rf26                   # 48 select | 45 add
+    max rf26, rf34, 0 ; sub rf34, rf44, rf26                        # 45 clip | 46 sub
+    max rf29, rf34, 0 ; add rf34, rf29, rf47                        # 46 clip | 48 add
+    min.ifb rf42, rf26, rf9 ; add rf26, rf39, rf47                  # 45 select | 50 add
+    min.ifb rf58, rf29, rf9 ; sub rf29, rf34, rf55                  # 46 select | 48 sub
+    asr rf26, rf29, 1 ; sub rf29, rf26, rf60                        # 48 x | 50 sub
+    min rf26, rf26, rf16 ; sub.andnn -, rf16, 0                     # 33 min | 48 select
+    asr rf29, rf29, 1 ; sub.andc -, rf36, rf24                      # 50 x | 48 select
+    min rf29, rf29, rf16 ; sub.pushc -, rf48, rf25                  # 33 min | 50 select
+    sub rf54, 0, rf16 ; sub.andc -, rf54, rf24                      # 33 sub | 50 select
+    max rf26, rf26, rf54 ; sub.andc -, rf59, rf24                   # 33 max | 50 select
+    max rf29, rf29, rf54 ; add rf26, rf51, rf26                     # 33 max | 48 add
+    max rf26, rf26, 0 ; add rf29, rf56, rf29                        # 48 clip | 50 add
+    min.ifb rf51, rf26, rf9 ; smul24 rf26, rf41, rf41               # 48 select | 40 ap
+    max rf29, rf29, 0 ; sub rf41, rf45, rf61                        # 50 clip | 40 aq
+    sub.andnn -, rf16, 0 ; smul24 rf41, rf41, rf41                  # 50 select | 40 aq
+    sub.andc -, rf46, rf24 ; v8dot rf46, rf49, rf11                 # 50 select | 36 p1
+    min.ifa rf56, rf29, rf9 ; sub.pushc -, rf26, rf24               # 50 select | 41 add
+    sub.pushc -, rf41, rf24 ; sub rf29, rf35, rf61                  # 41 tc | 38 gt
+    add.ifb rf27, rf16, 1 ; sub rf59, rf61, rf35                    # 41 add | 42 sub
+    shl rf59, rf59, 2 ; v8dot rf48, rf53, rf11                      # 42 mul | 36 q1
+    sub.pushn -, rf16, 0 ; smul24 rf29, rf29, rf29                  # 45 select | 38 gt
+    sub rf60, rf46, rf35 ; sub rf36, rf46, rf48                     # 38 gt | 42 sub
+    sub.nornc -, rf29, rf25 ; smul24 rf60, rf60, rf60               # 45 select | 38 gt
+    sub rf59, rf48, rf61 ; add rf36, rf59, rf36                     # 38 gt | 42 add
+    sub.andc -, rf60, rf24 ; smul24 rf59, rf59, rf59                # 45 select | 38 gt
+    add rf36, rf36, 4 ; sub.andc -, rf59, rf24                      # 42 x | 45 select
+    asr rf36, rf36, 3 ; add rf34, rf35, rf61                        # 42 x | 43 add
+    add.ifb rf27, rf27, 1 ; add rf55, rf46, rf46                    # 41 tc | 48 mul
+    min rf36, rf36, rf27 ; sub.pushn -, rf16, 0                     # 33 min | 48 select
+    sub rf27, 0, rf27 ; sub.nornc -, rf29, rf25                     # 33 sub | 48 select
+    max rf27, rf36, rf27 ; add rf34, rf34, 1                        # 33 delta | 43 middle
+    asr rf34, rf34, 1 ; sub.andc -, rf60, rf24                      # 43 middle | 48 select
+    add rf27, rf35, rf27 ; sub rf36, rf61, rf27                     # 45 add | 46 sub
+    max rf27, rf27, 0 ; add rf30, rf30, rf34                        # 45 clip | 48 add
+    max rf36, rf36, 0 ; sub.andc -, rf59, rf24                      # 46 clip | 48 select
+    mov rf35, rf35 ; mov rf61, rf61                                 # 45 select | 46 select
+    min.ifb rf35, rf27, rf9 ; add rf27, rf45, rf34                  # 45 select | 50 add
+    min.ifb rf61, rf36, rf9 ; sub rf30, rf30, rf55                  # 46 select | 48 sub
+    asr rf30, rf30, 1 ; add rf36, rf48, rf48                        # 48 x | 50 mul
+    min rf26, rf30, rf16 ; sub.andc -, rf26, rf24                   # 33 min | 48 select
+    max rf26, rf26, rf54 ; sub rf27, rf27, rf36                     # 33 max | 50 sub
+    asr rf27, rf27, 1 ; v8dot rf36, rf31, rf13                      # 50 x | 36 p0
+    min rf27, rf27, rf16 ; sub.pushn -, rf16, 0                     # 33 min | 50 select
+    max rf27, rf27, rf54 ; sub.nornc -, rf29, rf25                  # 33 max | 50 select
+    sub.andc -, rf60, rf24 ; add rf26, rf46, rf26                   # 50 select | 48 add
+    max rf26, rf26, 0 ; sub.andc -, rf59, rf24                      # 48 clip | 50 select
+    min.ifb rf46, rf26, rf9 ; sub rf26, rf32, rf36                  # 48 select | 40 ap
+    add rf27, rf48, rf27 ; v8dot rf59, rf37, rf13                   # 50 add | 36 q2
+    max rf27, rf27, 0 ; v8dot rf60, rf40, rf13                      # 50 clip | 36 q0
+    sub.andc -, rf41, rf24 ; smul24 rf26, rf26, rf26                # 50 select | 40 ap
+    min.ifa rf48, rf27, rf9 ; sub rf27, rf59, rf60                  # 50 select | 40 aq
+    sub.pushc -, rf26, rf24 ; smul24 rf27, rf27, rf27               # 41 add | 40 aq
+    mov rf41, rf16 ; sub.pushc -, rf27, rf24                        # 41 add | 41 tc
+    sub rf30, rf36, rf60 ; v8dot rf29, rf49, rf13                   # 38 gt | 36 p1
+    add.ifb rf41, rf16, 1 ; sub rf55, rf60, rf36                    # 41 add | 42 sub
+    shl rf55, rf55, 2 ; v8dot rf34, rf53, rf13                      # 42 mul | 36 q1
+    sub.pushn -, rf16, 0 ; smul24 rf30, rf30, rf30                  # 45 select | 38 gt
+    sub rf39, rf29, rf36 ; sub rf45, rf29, rf34                     # 38 gt | 42 sub
+    sub.nornc -, rf30, rf25 ; smul24 rf39, rf39, rf39               # 45 select | 38 gt
+    sub rf55, rf34, rf60 ; add rf45, rf55, rf45                     # 38 gt | 42 add
+    sub.andc -, rf39, rf24 ; smul24 rf55, rf55, rf55                # 45 select | 38 gt
+    add rf45, rf45, 4 ; sub.andc -, rf55, rf24                      # 42 x | 45 select
+    asr rf45, rf45, 3 ; add rf47, rf36, rf60                        # 42 x | 43 add
+    add.ifb rf41, rf41, 1 ; add rf44, rf29, rf29                    # 41 tc | 48 mul
+    min rf45, rf45, rf41 ; sub.pushn -, rf16, 0                     # 33 min | 48 select
+    sub rf41, 0, rf41 ; sub.nornc -, rf30, rf25                     # 33 sub | 48 select
+    max rf41, rf45, rf41 ; add rf45, rf47, 1                        # 33 delta | 43 middle
+    asr rf45, rf45, 1 ; sub.andc -, rf39, rf24                      # 43 middle | 48 select
+    add rf41, rf36, rf41 ; sub rf47, rf60, rf41                     # 45 add | 46 sub
+    max rf32, rf41, 0 ; add rf41, rf32, rf45                        # 45 clip | 48 add
+    max rf47, rf47, 0 ; sub.andc -, rf55, rf24                      # 46 clip | 48 select
+    mov rf36, rf36 ; mov rf60, rf60                                 # 45 select | 46 select
+    min.ifb rf36, rf32, rf9 ; add rf32, rf59, rf45                  # 45 select | 50 add
+    min.ifb rf60, rf47, rf9 ; sub rf41, rf41, rf44                  # 46 select | 48 sub
+    asr rf41, rf41, 1 ; add rf44, rf34, rf34                        # 48 x | 50 mul
+    min rf26, rf41, rf16 ; sub.andc -, rf26, rf24                   # 33 min | 48 select
+    max rf26, rf26, rf54 ; sub rf32, rf32, rf44                     # 33 max | 50 sub
+    asr rf22, rf32, 1 ; v8dot rf32, rf22, rf14                      # 50 x | 36 p2
+    min rf22, rf22, rf16 ; sub.pushn -, rf16, 0                     # 33 min | 50 select
+    max rf22, rf22, rf54 ; sub.nornc -, rf30, rf25                  # 33 max | 50 select
+    shr rf31, rf31, -8 ; sub.andc -, rf39, rf24                     # 36 p0 | 50 select
+    shr rf37, rf37, -8 ; add rf26, rf29, rf26                       # 36 q2 | 48 add
+    max rf26, rf26, 0 ; v8dot rf40, rf40, rf14                      # 48 clip | 36 q0
+    min.ifb rf29, rf26, rf9 ; sub rf26, rf32, rf31                  # 48 select | 40 ap
+    sub.andc -, rf55, rf24 ; add rf22, rf34, rf22                   # 50 select | 50 add
+    max rf22, rf22, 0 ; sub.andc -, rf27, rf24                      # 50 clip | 50 select
+    min.ifa rf34, rf22, rf9 ; smul24 rf22, rf26, rf26               # 50 select | 40 ap
+    sub rf26, rf37, rf40 ; sub.pushc -, rf22, rf24                  # 40 aq | 41 add
+    mov rf27, rf16 ; smul24 rf26, rf26, rf26                        # 41 add | 40 aq
+    shr rf49, rf49, -8 ; sub.pushc -, rf26, rf24                    # 36 p1 | 41 tc
+    shr rf53, rf53, -8 ; sub rf55, rf31, rf40                       # 36 q1 | 38 gt
+    add.ifb rf27, rf16, 1 ; sub rf39, rf40, rf31                    # 41 add | 42 sub
+    shl rf39, rf39, 2 ; smul24 rf55, rf55, rf55                     # 42 mul | 38 gt
+    sub.pushn -, rf16, 0 ; sub rf30, rf49, rf31                     # 45 select | 38 gt
+    sub rf44, rf49, rf53 ; sub.nornc -, rf55, rf25                  # 42 sub | 45 select
+    sub rf41, rf53, rf40 ; smul24 rf30, rf30, rf30                  # 38 gt
+    add rf39, rf39, rf44 ; sub.andc -, rf30, rf24                   # 42 add | 45 select
+    add rf39, rf39, 4 ; smul24 rf41, rf41, rf41                     # 42 x | 38 gt
+    asr rf39, rf39, 3 ; sub.andc -, rf41, rf24                      # 42 x | 45 select
+    add.ifb rf27, rf27, 1 ; add rf44, rf31, rf40                    # 41 tc | 43 add
+    min rf39, rf39, rf27 ; sub.pushn -, rf16, 0                     # 33 min | 48 select
+    sub rf27, 0, rf27 ; sub.nornc -, rf55, rf25                     # 33 sub | 48 select
+    max rf27, rf39, rf27 ; add rf39, rf44, 1                        # 33 delta | 43 middle
+    asr rf39, rf39, 1 ; sub.andc -, rf30, rf24                      # 43 middle | 48 select
+    add rf27, rf31, rf27 ; sub rf44, rf40, rf27                     # 45 add | 46 sub
+    max rf27, rf27, 0 ; add rf32, rf32, rf39                        # 45 clip | 48 add
+    max rf44, rf44, 0 ; add rf47, rf49, rf49                        # 46 clip | 48 mul
+    sub.andc -, rf41, rf24 ; mov rf31, rf31                         # 48 select | 45 select
+    min.ifb rf31, rf27, rf9 ; mov rf27, rf40                        # 45 select | 46 select
+    min.ifb rf27, rf44, rf9 ; add rf37, rf37, rf39                  # 46 select | 50 add
+    sub rf32, rf32, rf47 ; add rf47, rf53, rf53                     # 48 sub | 50 mul
+    asr rf22, rf32, 1 ; sub.andc -, rf22, rf24                      # 48 x | 48 select
+    min rf22, rf22, rf16 ; sub rf37, rf37, rf47                     # 33 min | 50 sub
+    asr rf37, rf37, 1 ; v8dot rf47, rf28, rf11                      # 50 x | 36 p2
+    max rf21, rf22, rf54 ; sub tmuau, rf21, -6                      # 33 max | 37 tc0 | uniform 0xfffffffd (u8)
+    min rf16, rf37, rf16 ; sub.pushn -, rf16, 0                     # 33 min | 50 select
+    max rf16, rf16, rf54 ; sub.nornc -, rf55, rf25                  # 33 max | 50 select
+    sub.andc -, rf30, rf24 ; add rf21, rf49, rf21                   # 50 select | 48 add
+    max rf21, rf21, 0 ; sub.andc -, rf41, rf24                      # 48 clip | 50 select
+    min.ifb rf49, rf21, rf9 ; v8dot rf21, rf28, 1                   # 48 select | 36 p2
+    add rf16, rf53, rf16 ; sub.andc -, rf26, rf24                   # 50 add | 50 select
+    max rf16, rf16, 0 ; v8dot rf26, rf33, rf11                      # 50 clip | 36 p0
+    min.ifa rf53, rf16, rf9 ; sub rf16, rf47, rf26 ; thrsw          # 50 select | 40 ap
+    and rf41, rf33, rf9 ; v8dot rf30, rf38, 1                       # 36 p0 | 36 q2
+    and rf55, rf43, rf9 ; sub rf54, rf21, rf41                      # 36 q0 | 40 ap
+    sub rf22, rf30, rf55 ; smul24 rf37, rf54, rf54 ; ldtmu.rf54     # 40 aq | 40 ap | 37 tc0
+    shl rf54, rf54, -8 ; sub.pushc -, rf37, rf24                    # 37 tc0 | 41 add
+    asr rf22, rf54, -8 ; smul24 rf54, rf22, rf22                    # 37 tc0 | 40 aq
+    and rf32, rf50, rf9 ; sub rf39, rf41, rf55                      # 36 p1 | 38 gt
+    mov rf44, rf22 ; sub.pushc -, rf54, rf24                        # 41 add | 41 tc
+    and rf39, rf57, rf9 ; smul24 rf40, rf39, rf39                   # 36 q1 | 38 gt
+    sub rf45, rf32, rf41 ; add.ifb rf44, rf22, 1                    # 38 gt | 41 add
+    sub rf59, rf55, rf41 ; sub.pushc -, rf40, rf25                  # 42 sub | 45 select
+    shl rf45, rf59, 2 ; smul24 rf59, rf45, rf45                     # 42 mul | 38 gt
+    sub rf62, rf39, rf55 ; sub rf52, rf32, rf39                     # 38 gt | 42 sub
+    sub.andc -, rf59, rf24 ; smul24 rf62, rf62, rf62                # 45 select | 38 gt
+    add rf45, rf45, rf52 ; sub.andc -, rf62, rf24                   # 42 add | 45 select
+    add rf45, rf45, 4 ; add rf52, rf41, rf55                        # 42 x | 43 add
+    asr rf45, rf45, 3 ; add rf63, rf32, rf32                        # 42 x | 48 mul
+    sub.andnn -, rf22, 0 ; smul24 rf16, rf16, rf16                  # 45 select | 40 ap
+    add.ifb rf44, rf44, 1 ; sub.pushc -, rf40, rf25                 # 41 tc | 48 select
+    min rf44, rf45, rf44 ; sub rf45, 0, rf44                        # 33 min | 33 sub
+    max rf44, rf44, rf45 ; add rf45, rf52, 1                        # 33 delta | 43 middle
+    asr rf45, rf45, 1 ; sub.andc -, rf59, rf24                      # 43 middle | 48 select
+    sub.andc -, rf62, rf24 ; add rf52, rf41, rf44                   # 48 select | 45 add
+    max rf44, rf52, 0 ; sub rf52, rf55, rf44                        # 45 clip | 46 sub
+    max rf21, rf52, 0 ; add rf52, rf21, rf45                        # 46 clip | 48 add
+    sub.andnn -, rf22, 0 ; mov rf41, rf41                           # 48 select | 45 select
+    min.ifb rf41, rf44, rf9 ; mov rf44, rf55                        # 45 select | 46 select
+    min.ifb rf44, rf21, rf9 ; add rf21, rf30, rf45                  # 46 select | 50 add
+    sub rf52, rf52, rf63 ; add rf63, rf39, rf39                     # 48 sub | 50 mul
+    asr rf37, rf52, 1 ; sub.andc -, rf37, rf24                      # 48 x | 48 select
+    min rf21, rf37, rf22 ; sub rf37, rf21, rf63                     # 33 min | 50 sub
+    asr rf37, rf37, 1 ; sub.pushc -, rf40, rf25                     # 50 x | 50 select
+    min rf40, rf37, rf22 ; sub rf37, 0, rf22                        # 33 min | 33 sub
+    max rf21, rf21, rf37 ; sub.andc -, rf59, rf24                   # 33 max | 50 select
+    max rf40, rf40, rf37 ; sub.andc -, rf62, rf24                   # 33 max | 50 select
+    add rf21, rf32, rf21 ; sub.andnn -, rf22, 0                     # 48 add | 50 select
+    max rf21, rf21, 0 ; v8dot rf62, rf38, rf11                      # 48 clip | 36 q2
+    min.ifb rf32, rf21, rf9 ; v8dot rf21, rf43, rf11                # 48 select | 36 q0
+    add rf40, rf39, rf40 ; sub.andc -, rf54, rf24                   # 50 add | 50 select
+    max rf40, rf40, 0 ; sub rf54, rf62, rf21                        # 50 clip | 40 aq
+    min.ifa rf39, rf40, rf9 ; sub.pushc -, rf16, rf24               # 50 select | 41 add
+    mov rf40, rf22 ; smul24 rf54, rf54, rf54                        # 41 add | 40 aq
+    sub.pushc -, rf54, rf24 ; v8dot rf59, rf50, rf11                # 41 tc | 36 p1
+    sub rf63, rf26, rf21 ; add.ifb rf40, rf22, 1                    # 38 gt | 41 add
+    sub rf52, rf21, rf26 ; v8dot rf30, rf57, rf11                   # 42 sub | 36 q1
+    shl rf52, rf52, 2 ; smul24 rf63, rf63, rf63                     # 42 mul | 38 gt
+    sub.pushn -, rf22, 0 ; sub rf45, rf59, rf26                     # 45 select | 38 gt
+    sub rf55, rf59, rf30 ; sub.nornc -, rf63, rf25                  # 42 sub | 45 select
+    add rf45, rf52, rf55 ; smul24 rf52, rf45, rf45                  # 42 add | 38 gt
+    sub rf55, rf30, rf21 ; sub.andc -, rf52, rf24                   # 38 gt | 45 select
+    add rf45, rf45, 4 ; smul24 rf55, rf55, rf55                     # 42 x | 38 gt
+    asr rf45, rf45, 3 ; sub.andc -, rf55, rf24                      # 42 x | 45 select
+    vpack rf35, rf42, rf35 ; add.ifb rf40, rf40, 1                  # 45 store dst | 41 tc
+    min rf45, rf45, rf40 ; add rf42, rf26, rf21                     # 33 min | 43 add
+    vpack rf31, rf36, rf31 ; sub.pushn -, rf22, 0                   # 45 store dst | 48 select
+    sub rf40, 0, rf40 ; sub.nornc -, rf63, rf25                     # 33 sub | 48 select
+    max rf40, rf45, rf40 ; add rf42, rf42, 1                        # 33 delta | 43 middle
+    asr rf42, rf42, 1 ; sub.andc -, rf52, rf24                      # 43 middle | 48 select
+    add rf40, rf26, rf40 ; sub rf45, rf21, rf40                     # 45 add | 46 sub
+    max rf40, rf40, 0 ; add rf47, rf47, rf42                        # 45 clip | 48 add
+    max rf45, rf45, 0 ; add rf36, rf59, rf59                        # 46 clip | 48 mul
+    sub.andc -, rf55, rf24 ; mov rf26, rf26                         # 48 select | 45 select
+    min.ifb rf26, rf40, rf9 ; mov rf21, rf21                        # 45 select | 46 select
+    min.ifb rf21, rf45, rf9 ; add rf42, rf62, rf42                  # 46 select | 50 add
+    sub rf36, rf47, rf36 ; add rf47, rf30, rf30                     # 48 sub | 50 mul
+    asr rf16, rf36, 1 ; sub.andc -, rf16, rf24                      # 48 x | 48 select
+    min rf16, rf16, rf22 ; sub rf42, rf42, rf47                     # 33 min | 50 sub
+    asr rf42, rf42, 1 ; v8dot rf47, rf28, rf13                      # 50 x | 36 p2
+    max rf16, rf16, rf37 ; sub.pushn -, rf22, 0                     # 33 max | 50 select
+    min rf42, rf42, rf22 ; sub.nornc -, rf63, rf25                  # 33 min | 50 select
+    max rf42, rf42, rf37 ; sub.andc -, rf52, rf24                   # 33 max | 50 select
+    add rf16, rf59, rf16 ; v8dot rf52, rf33, rf13                   # 48 add | 36 p0
+    max rf16, rf16, 0 ; sub.andc -, rf55, rf24                      # 48 clip | 50 select
+    min.ifb rf59, rf16, rf9 ; sub rf16, rf47, rf52                  # 48 select | 40 ap
+    add rf42, rf30, rf42 ; v8dot rf55, rf38, rf13                   # 50 add | 36 q2
+    max rf42, rf42, 0 ; v8dot rf63, rf43, rf13                      # 50 clip | 36 q0
+    sub.andc -, rf54, rf24 ; smul24 rf16, rf16, rf16                # 50 select | 40 ap
+    min.ifa rf30, rf42, rf9 ; sub rf42, rf55, rf63                  # 50 select | 40 aq
+    sub.pushc -, rf16, rf24 ; smul24 rf42, rf42, rf42               # 41 add | 40 aq
+    mov rf54, rf22 ; sub.pushc -, rf42, rf24                        # 41 add | 41 tc
+    sub rf45, rf52, rf63 ; v8dot rf36, rf50, rf13                   # 38 gt | 36 p1
+    add.ifb rf54, rf22, 1 ; sub rf62, rf63, rf52                    # 41 add | 42 sub
+    shl rf62, rf62, 2 ; v8dot rf40, rf57, rf13                      # 42 mul | 36 q1
+    sub.pushn -, rf22, 0 ; smul24 rf45, rf45, rf45                  # 45 select | 38 gt
+    sub.nornc -, rf45, rf25 ; add.ifb rf54, rf54, 1                 # 45 select | 41 tc
+    vpack rf26, rf41, rf26 ; sub rf41, rf36, rf52                   # 45 store dst | 38 gt
+    vpack rf41, rf58, rf61 ; smul24 rf58, rf41, rf41                # 46 store dst | 38 gt
+    sub rf61, rf36, rf40 ; sub.andc -, rf58, rf24                   # 42 sub | 45 select
+    add rf61, rf62, rf61 ; sub rf62, rf40, rf63                     # 42 add | 38 gt
+    add rf61, rf61, 4 ; smul24 rf62, rf62, rf62                     # 42 x | 38 gt
+    asr rf61, rf61, 3 ; sub.andc -, rf62, rf24                      # 42 x | 45 select
+    min rf61, rf61, rf54 ; sub.pushn -, rf22, 0                     # 33 min | 48 select
+    sub rf54, 0, rf54 ; sub.nornc -, rf45, rf25                     # 33 sub | 48 select
+    max rf54, rf61, rf54 ; add rf61, rf52, rf63                     # 33 delta | 43 add
+    add rf61, rf61, 1 ; sub.andc -, rf58, rf24                      # 43 middle | 48 select
+    asr rf61, rf61, 1 ; sub.andc -, rf62, rf24                      # 43 middle | 48 select
+    add rf47, rf47, rf61 ; add rf55, rf55, rf61                     # 48 add | 50 add
+    add rf54, rf52, rf54 ; sub rf61, rf63, rf54                     # 45 add | 46 sub
+    max rf52, rf54, 0 ; mov rf54, rf52                              # 45 clip | 45 select
+    max rf61, rf61, 0 ; mov rf63, rf63                              # 46 clip | 46 select
+    min.ifb rf54, rf52, rf9 ; add rf52, rf36, rf36                  # 45 select | 48 mul
+    min.ifb rf63, rf61, rf9 ; sub rf47, rf47, rf52                  # 46 select | 48 sub
+    asr rf47, rf47, 1 ; add rf52, rf40, rf40                        # 48 x | 50 mul
+    min rf16, rf47, rf22 ; sub.andc -, rf16, rf24                   # 33 min | 48 select
+    max rf16, rf16, rf37 ; sub rf52, rf55, rf52                     # 33 max | 50 sub
+    asr rf28, rf52, 1 ; v8dot rf52, rf28, rf14                      # 50 x | 36 p2
+    min rf28, rf28, rf22 ; sub.pushn -, rf22, 0                     # 33 min | 50 select
+    max rf28, rf28, rf37 ; sub.nornc -, rf45, rf25                  # 33 max | 50 select
+    vpack rf27, rf60, rf27 ; v8dot rf33, rf33, rf14                 # 46 store dst | 36 p0
+    vpack rf21, rf44, rf21 ; sub.andc -, rf58, rf24                 # 46 store dst | 50 select
+    vpack rf16, rf51, rf46 ; add rf46, rf36, rf16                   # 48 store dst | 48 add
+    max rf38, rf46, 0 ; v8dot rf46, rf38, rf14                      # 48 clip | 36 q2
+    min.ifb rf36, rf38, rf9 ; v8dot rf38, rf43, rf14                # 48 select | 36 q0
+    vpack rf29, rf29, rf49 ; sub.andc -, rf62, rf24                 # 48 store dst | 50 select
+    vpack rf32, rf32, rf59 ; sub rf59, rf52, rf33                   # 48 store dst | 40 ap
+    add rf28, rf40, rf28 ; sub.andc -, rf42, rf24                   # 50 add | 50 select
+    max rf28, rf28, 0 ; smul24 rf59, rf59, rf59                     # 50 clip | 40 ap
+    min.ifa rf40, rf28, rf9 ; sub rf28, rf46, rf38                  # 50 select | 40 aq
+    sub.pushc -, rf59, rf24 ; smul24 rf28, rf28, rf28               # 41 add | 40 aq
+    vpack rf48, rf56, rf48 ; mov rf56, rf22                         # 50 store dst | 41 add
+    vpack rf34, rf34, rf53 ; v8dot rf50, rf50, rf14                 # 50 store dst | 36 p1
+    vpack rf30, rf39, rf30 ; sub.pushc -, rf28, rf24                # 50 store dst | 41 tc
+    shr rf57, rf57, -8 ; sub rf39, rf33, rf38                       # 36 q1 | 38 gt
+    add.ifb rf56, rf22, 1 ; sub rf53, rf38, rf33                    # 41 add | 42 sub
+    shl rf39, rf53, 2 ; smul24 rf53, rf39, rf39                     # 42 mul | 38 gt
+    sub.pushn -, rf22, 0 ; sub rf42, rf50, rf33                     # 45 select | 38 gt
+    sub rf49, rf50, rf57 ; sub.nornc -, rf53, rf25                  # 42 sub | 45 select
+    sub rf62, rf57, rf38 ; smul24 rf42, rf42, rf42                  # 38 gt
+    add rf39, rf39, rf49 ; sub.andc -, rf42, rf24                   # 42 add | 45 select
+    add rf39, rf39, 4 ; smul24 rf62, rf62, rf62                     # 42 x | 38 gt
+    asr rf39, rf39, 3 ; sub.andc -, rf62, rf24                      # 42 x | 45 select
+    add.ifb rf56, rf56, 1 ; add rf49, rf33, rf38                    # 41 tc | 43 add
+    min rf39, rf39, rf56 ; sub.pushn -, rf22, 0                     # 33 min | 48 select
+    sub rf56, 0, rf56 ; sub.nornc -, rf53, rf25                     # 33 sub | 48 select
+    max rf39, rf39, rf56 ; add rf49, rf49, 1                        # 33 delta | 43 middle
+    asr rf49, rf49, 1 ; sub.andc -, rf42, rf24                      # 43 middle | 48 select
+    add rf39, rf33, rf39 ; sub rf56, rf38, rf39                     # 45 add | 46 sub
+    max rf39, rf39, 0 ; add rf52, rf52, rf49                        # 45 clip | 48 add
+    max rf56, rf56, 0 ; add rf43, rf50, rf50                        # 46 clip | 48 mul
+    sub.andc -, rf62, rf24 ; mov rf33, rf33                         # 48 select | 45 select
+    min.ifb rf33, rf39, rf9 ; mov rf38, rf38                        # 45 select | 46 select
+    min.ifb rf38, rf56, rf9 ; sub rf43, rf52, rf43                  # 46 select | 48 sub
+    asr rf43, rf43, 1 ; sub.andc -, rf59, rf24                      # 48 x | 48 select
+    min rf43, rf43, rf22 ; sub.pushn -, rf22, 0                     # 33 min | 50 select
+    max rf25, rf43, rf37 ; sub.nornc -, rf53, rf25                  # 33 max | 50 select
+    vpack rf33, rf54, rf33 ; sub.andc -, rf42, rf24                 # 45 store dst | 50 select
+    vpack rf25, rf63, rf38 ; add rf38, rf50, rf25                   # 46 store dst | 48 add
+    max rf38, rf38, 0 ; sub.andc -, rf62, rf24                      # 48 clip | 50 select
+    min.ifb rf50, rf38, rf9 ; add rf38, rf46, rf49                  # 48 select | 50 add
+    vpack rf24, rf36, rf50 ; sub.andc -, rf28, rf24                 # 48 store dst | 50 select
     tmuwt - ; sub.pushc -, rf0, rf2                                 # the last trip's stores | 45 store dst
-    v8pack tmud, rf37, rf27 ; sub rf27, rf41, rf29                  # 45 store dst | 50 sub
-    v8pack tmud, rf3, rf33 ; add rf10, rf9, rf5                     # 45 store dst | 36 p2
-    asr rf20, rf27, 1 ; mov.ifna tmuau, rf20                        # 50 x | 45 store dst | uniform 0xfffffffa (vec2)
-    v8pack tmud, rf28, rf39 ; mov rf2, rf4                          # 46 store dst | next trip
-    min rf20, rf20, rf61 ; mov rf6, rf23                            # 33 min | next trip
-    v8pack tmud, rf42, rf26                                         # 46 store dst
-    max rf20, rf20, rf36 ; mov.ifna tmuau, rf21                     # 33 max | 46 store dst | uniform 0xfffffffa (vec2)
-    v8pack tmud, rf52, rf40 ; add rf20, rf32, rf20                  # 48 store dst | 50 add
-    max rf20, rf20, 0                                               # 50 clip
-    v8pack tmud, rf34, rf24                                         # 48 store dst
-    umin rf3, rf2, rf0 ; mov.ifna tmuau, rf22                       # the item's record | 48 store dst | uniform 0xfffffffa (vec2)
-    min.ifb rf32, rf20, rf11 ; sub.pushc -, rf0, rf4                # 50 select | whether there is a batch more
-    vpack rf32, rf38, rf32 ; add rf4, rf2, rf1                      # 50 store dst | the item's record
-    umin tmuau, rf4, rf0                                            # the item's record | uniform 0xfffffffb (vec3)
-    v8pack tmud, rf60, rf48                                         # 50 store dst
-    v8pack tmud, rf35, rf32                                         # 50 store dst
-    nop ; mov.ifnb tmuau, rf25                                      # 50 store dst | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf35, rf31 ; add rf31, rf57, rf57                  # 45 store dst | 50 mul
+    v8pack tmud, rf26, rf33 ; sub rf26, rf38, rf31                  # 45 store dst | 50 sub
+    asr rf19, rf26, 1 ; mov.ifna tmuau, rf19                        # 50 x | 45 store dst | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf41, rf27 ; mov rf2, rf17                         # 46 store dst | next trip
+    min rf19, rf19, rf22                                            # 33 min
+    v8pack tmud, rf21, rf25                                         # 46 store dst
+    max rf19, rf19, rf37 ; mov.ifna tmuau, rf20                     # 33 max | 46 store dst | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf16, rf29 ; add rf16, rf57, rf19                  # 48 store dst | 50 add
+    max rf16, rf16, 0                                               # 50 clip
+    v8pack tmud, rf32, rf24                                         # 48 store dst
+    min.ifb rf57, rf16, rf9 ; mov.ifna tmuau, rf18                  # 50 select | 48 store dst | uniform 0xfffffffa (vec2)
+    vpack rf17, rf40, rf57 ; sub.pushc -, rf0, rf17                 # 50 store dst | whether there is a batch more
+    v8pack tmud, rf48, rf34                                         # 50 store dst
+    v8pack tmud, rf30, rf17                                         # 50 store dst
+    nop ; mov.ifnb tmuau, rf23                                      # 50 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

@@ -7,12 +7,12 @@
 # computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash e27f09adb96bdf73
+# input hash b7bc96cf90e4778d
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
 # 103 instructions a trip, 6.4 an item; 103 at least for all it does.
-# 47 of the 64 registers that 2 threads a QPU leave each.
+# 48 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 7 load 14 words, 4 store 4.
 # Record: dst_off, index.
 #
@@ -37,6 +37,7 @@
 .uniform 0x03ff03ff
 .uniform 0x3e003e00
 .uniform 0x40ff40ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0xc000c000
 .uniform 0x00000000  # address of coeffs
@@ -56,19 +57,19 @@
     add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf1            # 37 w0 | uniform value:coeffs
     umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
     nop ; ldunifrf.rf3                                              # 40 load dst | uniform value:dst
-    nop ; ldunifrf.rf37                                             # 40 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf38                                             # 40 load dst | uniform value:dst_stride
     nop ; ldtmu.rf4                                                 # the item's record
     nop ; add rf30, rf3, rf4 ; ldtmu.rf3                            # 40 load dst | the item's record
-    shl rf3, rf3, 5 ; add rf38, rf30, rf37                          # 37 w0 | 40 load dst
-    add rf3, rf1, rf3 ; add rf42, rf38, rf37 ; ldunifrf.rf1         # 37 w0 | 40 load dst | uniform value:threads
+    shl rf3, rf3, 5 ; add rf39, rf30, rf38                          # 37 w0 | 40 load dst
+    add rf3, rf1, rf3 ; add rf43, rf39, rf38 ; ldunifrf.rf1         # 37 w0 | 40 load dst | uniform value:threads
     shl rf1, rf1, 7 ; mov tmuau, rf3                                # 37 w0 | uniform 0xfffffffc (vec4)
     sub tmuau, rf3, -16 ; add rf3, rf2, rf1                         # 37 w0 | the item's record | uniform 0xfffffffc (vec4)
-    nop ; add rf43, rf42, rf37 ; thrsw ; ldunifrf.rf4               # 40 load dst | 37 add | uniform 0x00000020
+    nop ; add rf44, rf43, rf38 ; thrsw ; ldunifrf.rf4               # 40 load dst | 37 add | uniform 0x00000020
     nop ; ldunifrf.rf32                                             # 40 load dst | uniform 0x00ff00ff
     nop ; ldunifrf.rf26                                             # 33 assume | uniform 0x80008000
     nop ; ldtmu.rf5                                                 # 37 w0
     mov tmua, rf30 ; mov rf9, rf5.il ; thrsw ; ldtmu.rf8            # 40 load dst | 37 w0
-    mov tmua, rf38 ; mov rf17, rf8.ih ; ldtmu.rf10                  # 40 load dst | 37 w0
+    mov tmua, rf39 ; mov rf17, rf8.ih ; ldtmu.rf10                  # 40 load dst | 37 w0
     mov rf6, rf10.il ; mov rf21, rf5.ih ; ldtmu.rf5                 # 37 w1 | 37 w0
     asr rf7, rf6, 1 ; mov rf13, rf5.ih                              # 32 shr | 37 w1
     asr rf18, rf13, 1 ; mov rf11, rf5.il                            # 32 shr | 37 w1
@@ -84,24 +85,25 @@
     mov rf13, rf14.il ; sub rf33, rf23, rf24 ; ldtmu.rf31           # 37 w3 | 33 sub | 40 load dst
     asr rf20, rf13, 1 ; sub rf14, rf21, rf27                        # 32 shr | 31 f
     shl rf25, rf33, -16 ; sub rf17, rf17, rf25                      # 33 add | 31 f
-    and rf33, rf31, rf32 ; sub rf18, rf18, rf28 ; ldtmu.rf39        # 40 load dst | 32 g
-    and rf40, rf39, rf32 ; add rf21, rf21, rf27 ; ldunifrf.rf27     # 40 load dst | 31 e | 32 shr | uniform 0x7fff7fff
+    and rf33, rf31, rf32 ; sub rf18, rf18, rf28 ; ldtmu.rf40        # 40 load dst | 32 g
+    and rf41, rf40, rf32 ; add rf21, rf21, rf27 ; ldunifrf.rf27     # 40 load dst | 31 e | 32 shr | uniform 0x7fff7fff
     nop ; add rf22, rf22, rf29 ; ldunifrf.rf28                      # 32 h | 33 assume | uniform 0x40004000
     nop ; ldunifrf.rf29                                             # 40 shr | uniform 0x03ff03ff
     nop ; ldunifrf.rf34                                             # 40 add | uniform 0x3e003e00
     nop ; ldunifrf.rf35                                             # 40 clip | uniform 0x40ff40ff
-    nop ; ldunifrf.rf36                                             # 40 clip | uniform 0xbfbfc000
-    nop ; ldunifrf.rf41                                             # 33 assume | uniform 0xc000c000
+    nop ; ldunifrf.rf36                                             # 40 clip | uniform 0x00000100
+    nop ; ldunifrf.rf37                                             # 40 clip | uniform 0xbfbfc000
+    nop ; ldunifrf.rf42                                             # 33 assume | uniform 0xc000c000
 loop:
-    sub rf17, rf17, rf18 ; add rf18, rf17, rf18 ; ldunifrf.rf44     # 33 sub | 33 add | 37 w0 | uniform value:coeffs
-    shl rf17, rf17, -16 ; add rf45, rf4, rf5                        # 33 add | 31 e
-    add rf6, rf6, rf19 ; add rf19, rf9, rf10 ; ldunifrf.rf46        # 32 h | 31 e | 40 load dst | uniform value:dst
-    add rf11, rf11, rf20 ; add rf20, rf23, rf24 ; ldunifrf.rf47     # 32 h | 33 add | 37 add | uniform 0x00000020
+    sub rf17, rf17, rf18 ; add rf18, rf17, rf18 ; ldunifrf.rf45     # 33 sub | 33 add | 37 w0 | uniform value:coeffs
+    shl rf17, rf17, -16 ; add rf46, rf4, rf5                        # 33 add | 31 e
+    add rf6, rf6, rf19 ; add rf19, rf9, rf10 ; ldunifrf.rf47        # 32 h | 31 e | 40 load dst | uniform value:dst
+    add rf11, rf11, rf20 ; add rf20, rf23, rf24 ; ldunifrf.rf48     # 32 h | 33 add | 37 add | uniform 0x00000020
     add rf16, rf18, rf25 ; sub rf15, rf15, rf16                     # 33 add | 32 g
     sub rf5, rf21, rf22 ; sub rf4, rf4, rf5                         # 33 sub | 31 f
     shl rf7, rf5, -16 ; sub rf5, rf7, rf8                           # 33 add | 32 g
     sub rf9, rf9, rf10 ; sub rf10, rf12, rf13                       # 31 f | 32 g
-    sub rf12, rf45, rf6 ; sub rf13, rf19, rf11                      # 33 sub
+    sub rf12, rf46, rf6 ; sub rf13, rf19, rf11                      # 33 sub
     shl rf12, rf12, -16 ; add rf17, rf20, rf17                      # 33 add
     shl rf13, rf13, -16 ; add rf20, rf16, rf26                      # 33 add | 33 assume
     shr rf8, rf20, 1 ; sub rf20, rf14, rf15                         # 32 shr | 33 sub
@@ -112,7 +114,7 @@ loop:
     add rf9, rf9, rf10 ; add rf10, rf17, rf26                       # 33 add | 33 assume
     shr rf21, rf10, 1 ; add rf10, rf21, rf22                        # 32 shr | 33 add
     and rf15, rf21, rf27 ; add rf7, rf15, rf7                       # 32 shr | 33 add
-    add rf5, rf45, rf6 ; add rf6, rf5, rf12                         # 33 add
+    add rf5, rf46, rf6 ; add rf6, rf5, rf12                         # 33 add
     add rf9, rf19, rf11 ; add rf11, rf9, rf13                       # 33 add
     add rf10, rf10, rf14 ; add rf14, rf7, rf26                      # 33 add | 33 assume
     shr rf8, rf14, 1 ; add rf5, rf5, rf8                            # 32 shr | 33 add
@@ -121,7 +123,7 @@ loop:
     add rf14, rf10, rf26 ; add rf9, rf5, rf4                        # 33 assume | 31 e
     shr rf14, rf14, 1 ; add rf10, rf10, rf15                        # 32 shr | 32 h
     and rf15, rf14, rf27 ; add rf14, rf7, rf20                      # 32 shr | 33 add
-    mov tmua, rf42 ; add rf13, rf9, rf10 ; thrsw                    # 40 load dst | 33 add
+    mov tmua, rf43 ; add rf13, rf9, rf10 ; thrsw                    # 40 load dst | 33 add
     add rf6, rf14, rf28 ; sub rf11, rf6, rf11                       # 33 assume | 31 f
     shr rf6, rf6, 6 ; sub rf8, rf8, rf16                            # 40 shr | 32 g
     and rf13, rf6, rf29 ; add rf6, rf13, rf28 ; ldtmu.rf16          # 40 shr | 33 assume | 40 load dst
@@ -129,73 +131,73 @@ loop:
     shr rf4, rf31, 8 ; sub rf5, rf5, rf4                            # 40 load dst | 31 f
     and rf6, rf6, rf29 ; sub rf15, rf15, rf17                       # 40 shr | 32 g
     and rf31, rf16, rf32 ; add rf17, rf11, rf8                      # 40 load dst | 33 add
-    mov tmua, rf43 ; add rf14, rf5, rf15 ; thrsw                    # 40 load dst | 33 add
+    mov tmua, rf44 ; add rf14, rf5, rf15 ; thrsw                    # 40 load dst | 33 add
     add rf13, rf17, rf28 ; add rf4, rf4, rf13                       # 33 assume | 40 add
     shr rf14, rf13, 6 ; add rf13, rf14, rf28                        # 40 shr | 33 assume
     shr rf13, rf13, 6 ; sub.pushc -, rf0, rf2                       # 40 shr | 40 store dst
     and rf14, rf14, rf29 ; mov rf2, rf3 ; ldtmu.rf17                # 40 shr | next trip | 40 load dst
-    umin tmuau, rf2, rf0 ; sub rf39, rf39, rf40 ; thrsw             # the item's record | 40 load dst | uniform 0xfffffffa (vec2)
-    shr rf8, rf39, 8 ; sub rf11, rf11, rf8                          # 40 load dst | 33 sub
+    umin tmuau, rf2, rf0 ; sub rf40, rf40, rf41 ; thrsw             # the item's record | 40 load dst | uniform 0xfffffffa (vec2)
+    shr rf8, rf40, 8 ; sub rf11, rf11, rf8                          # 40 load dst | 33 sub
     and rf33, rf17, rf32 ; add rf6, rf33, rf6                       # 40 load dst | 40 add
-    and rf39, rf13, rf29 ; add rf13, rf4, rf34 ; ldtmu.rf4          # 40 shr | 40 add | the item's record
+    and rf40, rf13, rf29 ; add rf13, rf4, rf34 ; ldtmu.rf4          # 40 shr | 40 add | the item's record
     vfmax rf13, rf13, rf28 ; sub rf20, rf7, rf20 ; ldtmu.rf7        # 40 clip | 33 r | the item's record
     vfmin rf5, rf13, rf35 ; sub rf13, rf5, rf15                     # 40 clip | 33 sub
-    shl rf7, rf7, 5 ; add rf11, rf11, rf41                          # 37 w0 | 33 assume
+    shl rf7, rf7, 5 ; add rf11, rf11, rf42                          # 37 w0 | 33 assume
     shr rf11, rf11, 6 ; add rf6, rf6, rf34                          # 40 shr | 40 add
     vfmax rf6, rf6, rf28 ; sub rf9, rf9, rf10                       # 40 clip | 33 r
-    and rf11, rf11, rf29 ; add rf20, rf20, rf41                     # 40 shr | 33 assume
+    and rf11, rf11, rf29 ; add rf20, rf20, rf42                     # 40 shr | 33 assume
     shr rf14, rf20, 6 ; add rf8, rf8, rf14                          # 40 shr | 40 add
-    vfmin rf6, rf6, rf35 ; add rf13, rf13, rf41                     # 40 clip | 33 assume
+    vfmin rf6, rf6, rf35 ; add rf13, rf13, rf42                     # 40 clip | 33 assume
     shr rf13, rf13, 6 ; sub rf16, rf16, rf31                        # 40 shr | 40 load dst
-    shr rf9, rf16, 8 ; add rf16, rf9, rf41                          # 40 load dst | 33 assume
-    shl rf5, rf5, 8 ; sub rf17, rf17, rf33                          # 40 clip | 40 load dst
-    shr rf39, rf16, 6 ; add rf16, rf40, rf39                        # 40 shr | 40 add
-    and rf14, rf14, rf29 ; add rf8, rf8, rf34                       # 40 shr | 40 add
-    shr rf17, rf17, 8 ; add rf7, rf44, rf7                          # 40 load dst | 37 w0
-    vfmax rf16, rf8, rf28 ; add rf8, rf16, rf34                     # 40 clip | 40 add
-    and rf9, rf13, rf29 ; add rf11, rf9, rf11                       # 40 shr | 40 add
-    and rf39, rf39, rf29 ; mov tmuau, rf7                           # 40 shr | 37 w0 | uniform 0xfffffffc (vec4)
-    vfmax rf6, rf8, rf28 ; add rf5, rf6, rf5                        # 40 clip
-    vfmin rf14, rf16, rf35 ; add rf16, rf17, rf14                   # 40 clip | 40 add
-    tmuwt - ; sub tmuau, rf7, -16                                   # the last trip's stores | 37 w0 | uniform 0xfffffffc (vec4)
-    vfmin rf6, rf6, rf35 ; add rf9, rf31, rf9 ; thrsw               # 40 clip | 40 add
-    shl rf11, rf14, 8 ; add rf14, rf11, rf34                        # 40 clip | 40 add
-    vfmax rf14, rf14, rf28 ; add rf33, rf33, rf39                   # 40 clip | 40 add
-    vfmin rf16, rf14, rf35 ; add rf39, rf16, rf34 ; ldtmu.rf14      # 40 clip | 40 add | 37 w0
-    vfmax rf31, rf39, rf28 ; add rf39, rf9, rf34 ; ldtmu.rf9        # 40 clip | 40 add | 37 w0
-    vfmax rf33, rf39, rf28 ; add rf39, rf33, rf34 ; ldtmu.rf17      # 40 clip | 40 add | 37 w0
-    vfmax rf39, rf39, rf28 ; add tmud, rf5, rf36 ; ldtmu.rf5        # 40 clip | 40 store dst | 37 w0
-    vfmin rf11, rf31, rf35 ; add rf6, rf6, rf11 ; ldtmu.rf44        # 40 clip | 37 w0
-    vfmin rf33, rf33, rf35 ; mov.ifna tmua, rf30                    # 40 clip | 40 store dst
-    shl rf6, rf16, 8 ; add tmud, rf6, rf36                          # 40 clip | 40 store dst
-    vfmin rf4, rf39, rf35 ; add rf30, rf46, rf4 ; ldtmu.rf46        # 40 clip | 40 load dst | 37 w0
-    shl rf11, rf11, 8 ; add rf6, rf33, rf6                          # 40 clip
-    mov.ifna tmua, rf38 ; add rf4, rf4, rf11                        # 40 store dst | 40 clip
-    mov tmua, rf30 ; add rf38, rf30, rf37 ; thrsw ; ldtmu.rf11      # 40 load dst | 37 w0
-    mov tmua, rf38 ; mov rf45, rf9.ih ; ldtmu.rf13                  # 40 load dst | 37 w0
-    mov rf22, rf13.ih ; mov rf21, rf46.ih                           # 37 w3 | 37 w2
-    asr rf6, rf22, 1 ; add tmud, rf6, rf36                          # 32 shr | 40 store dst
-    mov rf42, rf5.ih ; mov.ifna tmua, rf42 ; thrsw                  # 37 w1 | 40 store dst
-    asr rf18, rf42, 1 ; mov rf16, rf11.ih                           # 32 shr | 37 w3
-    asr rf48, rf16, 1 ; add rf23, rf45, rf21                        # 32 shr | 31 e
-    add tmud, rf4, rf36 ; add rf24, rf42, rf6 ; ldtmu.rf31          # 40 store dst | 32 h | 40 load dst
-    and rf33, rf31, rf32 ; mov.ifna tmua, rf43                      # 40 load dst | 40 store dst
-    sub.pushc -, rf0, rf3 ; mov rf3, rf14.il                        # whether there is a batch more | 37 w0
-    mov rf6, rf17.il ; mov rf8, rf11.il ; ldtmu.rf39                # 37 w1 | 37 w3 | 40 load dst
-    asr rf7, rf6, 1 ; mov rf11, rf5.il                              # 32 shr | 37 w1
-    asr rf12, rf11, 1 ; mov rf13, rf13.il                           # 32 shr | 37 w3
-    asr rf19, rf8, 1 ; mov rf43, rf14.ih                            # 32 shr | 37 w0
-    asr rf20, rf13, 1 ; mov rf49, rf44.ih                           # 32 shr | 37 w2
-    and rf40, rf39, rf32 ; mov rf50, rf17.ih                        # 40 load dst | 37 w1
-    asr rf15, rf50, 1 ; sub rf17, rf23, rf24                        # 32 shr | 33 sub
-    shl rf25, rf17, -16 ; add rf42, rf38, rf37                      # 33 add | 40 load dst
-    add rf3, rf2, rf1 ; add rf4, rf3, rf47                          # the item's record | 37 add
-    mov rf5, rf44.il ; mov rf9, rf9.il                              # 37 w2 | 37 w0
-    mov rf10, rf46.il ; sub rf14, rf43, rf49                        # 37 w2 | 31 f
+    shr rf9, rf16, 8 ; add rf16, rf9, rf42                          # 40 load dst | 33 assume
+    shr rf16, rf16, 6 ; sub rf17, rf17, rf33                        # 40 shr | 40 load dst
+    and rf40, rf14, rf29 ; add rf14, rf41, rf40                     # 40 shr | 40 add
+    shr rf17, rf17, 8 ; add rf8, rf8, rf34                          # 40 load dst | 40 add
+    vfmax rf8, rf8, rf28 ; umul24 rf5, rf5, rf36                    # 40 clip
+    and rf13, rf13, rf29 ; add rf7, rf45, rf7                       # 40 shr | 37 w0
+    and rf16, rf16, rf29 ; add rf14, rf14, rf34                     # 40 shr | 40 add
+    vfmax rf9, rf14, rf28 ; add rf11, rf9, rf11                     # 40 clip | 40 add
+    vfmin rf8, rf8, rf35 ; mov tmuau, rf7                           # 40 clip | 37 w0 | uniform 0xfffffffc (vec4)
+    vfmin rf6, rf9, rf35 ; add rf5, rf6, rf5                        # 40 clip
+    tmuwt - ; add rf17, rf17, rf40                                  # the last trip's stores | 40 add
+    sub tmuau, rf7, -16 ; add rf7, rf31, rf13                       # 37 w0 | 40 add | uniform 0xfffffffc (vec4)
+    add rf11, rf11, rf34 ; add rf16, rf33, rf16 ; thrsw             # 40 add
+    vfmax rf11, rf11, rf28 ; add rf17, rf17, rf34                   # 40 clip | 40 add
+    vfmax rf17, rf17, rf28 ; umul24 rf8, rf8, rf36                  # 40 clip
+    vfmin rf11, rf11, rf35 ; add rf7, rf7, rf34 ; ldtmu.rf9         # 40 clip | 40 add | 37 w0
+    vfmax rf7, rf7, rf28 ; add rf16, rf16, rf34 ; ldtmu.rf14        # 40 clip | 40 add | 37 w0
+    vfmax rf16, rf16, rf28 ; add tmud, rf5, rf37 ; ldtmu.rf5        # 40 clip | 40 store dst | 37 w0
+    vfmin rf8, rf17, rf35 ; add rf6, rf6, rf8 ; ldtmu.rf17          # 40 clip | 37 w0
+    vfmin rf7, rf7, rf35 ; mov.ifna tmua, rf30                      # 40 clip | 40 store dst
+    vfmin rf16, rf16, rf35 ; umul24 rf11, rf11, rf36 ; ldtmu.rf45   # 40 clip | 37 w0
+    add tmud, rf6, rf37 ; add rf30, rf47, rf4 ; ldtmu.rf47          # 40 store dst | 40 load dst | 37 w0
+    shl rf8, rf8, 8 ; add rf7, rf7, rf11                            # 40 clip
+    mov.ifna tmua, rf39 ; add rf8, rf16, rf8                        # 40 store dst | 40 clip
+    mov tmua, rf30 ; add rf39, rf30, rf38 ; thrsw ; ldtmu.rf11      # 40 load dst | 37 w0
+    mov tmua, rf39 ; mov rf46, rf14.ih ; ldtmu.rf4                  # 40 load dst | 37 w0
+    mov rf22, rf4.ih ; mov rf21, rf47.ih                            # 37 w3 | 37 w2
+    asr rf7, rf22, 1 ; add tmud, rf7, rf37                          # 32 shr | 40 store dst
+    mov rf43, rf17.ih ; mov.ifna tmua, rf43 ; thrsw                 # 37 w1 | 40 store dst
+    asr rf18, rf43, 1 ; mov rf16, rf11.ih                           # 32 shr | 37 w3
+    asr rf49, rf16, 1 ; add rf23, rf46, rf21                        # 32 shr | 31 e
+    add tmud, rf8, rf37 ; add rf24, rf43, rf7 ; ldtmu.rf31          # 40 store dst | 32 h | 40 load dst
+    and rf33, rf31, rf32 ; mov.ifna tmua, rf44                      # 40 load dst | 40 store dst
+    sub.pushc -, rf0, rf3 ; mov rf3, rf9.il                         # whether there is a batch more | 37 w0
+    mov rf6, rf5.il ; mov rf8, rf11.il ; ldtmu.rf40                 # 37 w1 | 37 w3 | 40 load dst
+    asr rf7, rf6, 1 ; mov rf11, rf17.il                             # 32 shr | 37 w1
+    asr rf12, rf11, 1 ; mov rf13, rf4.il                            # 32 shr | 37 w3
+    asr rf19, rf8, 1 ; mov rf44, rf9.ih                             # 32 shr | 37 w0
+    asr rf20, rf13, 1 ; mov rf50, rf45.ih                           # 32 shr | 37 w2
+    and rf41, rf40, rf32 ; mov rf51, rf5.ih                         # 40 load dst | 37 w1
+    asr rf15, rf51, 1 ; sub rf5, rf23, rf24                         # 32 shr | 33 sub
+    shl rf25, rf5, -16 ; add rf43, rf39, rf38                       # 33 add | 40 load dst
+    add rf3, rf2, rf1 ; add rf4, rf3, rf48                          # the item's record | 37 add
+    mov rf5, rf45.il ; mov rf9, rf14.il                             # 37 w2 | 37 w0
+    mov rf10, rf47.il ; sub rf14, rf44, rf50                        # 37 w2 | 31 f
     bu.anyna loop, r:unif                                           # next batch
-    sub rf17, rf45, rf21 ; sub rf18, rf18, rf22                     # 31 f | 32 g
-    add rf21, rf43, rf49 ; add rf22, rf50, rf48                     # 31 e | 32 h
-    nop ; add rf43, rf42, rf37                                      # 40 load dst
+    sub rf17, rf46, rf21 ; sub rf18, rf18, rf22                     # 31 f | 32 g
+    add rf21, rf44, rf50 ; add rf22, rf51, rf49                     # 31 e | 32 h
+    nop ; add rf44, rf43, rf38                                      # 40 load dst
     thrsw
     thrsw
     nop

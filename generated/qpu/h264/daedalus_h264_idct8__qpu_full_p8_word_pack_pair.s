@@ -7,11 +7,11 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash b7a5d595ec72ce4d
+# input hash 14f9b0aecd2d1e6d
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
-# 639 instructions a trip, 39.9 an item; 612 at least for all it does.
+# 638 instructions a trip, 39.9 an item; 612 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 50 words, 16 store 16.
 # Record: dst_off, index.
@@ -50,32 +50,40 @@
 .uniform 0x20002000
 .uniform 0x00000000  # address of dst
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x80008000
 .uniform 0xc000c000
 .uniform 0x3fff3fff
 .uniform 0x60006000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x3fff3fff
 .uniform 0xe000e000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x3fff3fff
 .uniform 0xe000e000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0xa000a000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0xa000a000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x20002000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x60006000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
@@ -87,36 +95,44 @@
 .uniform 0x3fff3fff
 .uniform 0x20002000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x80008000
 .uniform 0xc000c000
 .uniform 0x3fff3fff
 .uniform 0x60006000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x3fff3fff
 .uniform 0xe000e000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x3fff3fff
 .uniform 0xe000e000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0xa000a000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0xa000a000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x20002000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x60006000
 .uniform 0x00ff00ff
+.uniform 0x00000100
 .uniform 0xbfbfc000
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0xfffffea0  # back to the loop's first word
+.uniform 0xfffffe60  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shl rf0, rf0, 4
@@ -413,362 +429,361 @@ loop:
     add rf42, rf15, rf42 ; add rf15, rf11, rf13                     # s2 83 w4 | s2 65 a0
     sub rf13, rf11, rf13 ; add rf11, rf36, rf42                     # s2 65 a2 | s2 65 a0
     sub rf42, rf36, rf42 ; mov rf36, rf14.il                        # s2 65 a2 | s2 83 w5
-    add rf14, rf36, rf22 ; mov rf22, rf14.ih ; ldunifrf.rf36        # s2 83 w5 | s2 84 clip | uniform 0xbfbfc000
+    add rf14, rf36, rf22 ; mov rf22, rf14.ih ; ldunifrf.rf36        # s2 83 w5 | s2 84 clip | uniform 0x00000100
     add rf22, rf22, rf52 ; mov rf52, rf10.il                        # s2 83 w5 | s2 83 w6
-    add rf10, rf52, rf16 ; mov rf16, rf10.ih ; ldunifrf.rf52        # s2 83 w6 | s2 83 w1 | uniform 0x80008000
-    add rf63, rf16, rf63 ; add rf16, rf10, rf49                     # s2 83 w6
-    shr rf16, rf16, 1 ; add rf48, rf63, rf49                        # s2 66 shr | s2 83 w6
-    and rf16, rf16, rf1 ; mov rf62, rf28.il                         # s2 66 shr | s2 83 w7
-    shr rf48, rf48, 1 ; add rf16, rf37, rf16                        # s2 66 shr | s2 66 a6
-    and rf38, rf48, rf1 ; add rf48, rf15, rf16                      # s2 66 shr | s2 71 b0
-    sub rf16, rf15, rf16 ; add rf15, rf25, rf38                     # s2 71 b6 | s2 66 a6
+    add rf10, rf52, rf16 ; mov rf16, rf10.ih ; ldunifrf.rf52        # s2 83 w6 | s2 84 clip | uniform 0xbfbfc000
+    add rf63, rf16, rf63 ; add rf16, rf10, rf49 ; ldunifrf.rf48     # s2 83 w6 | s2 83 w1 | uniform 0x80008000
+    shr rf16, rf16, 1 ; add rf62, rf63, rf49                        # s2 66 shr | s2 83 w6
+    and rf16, rf16, rf1 ; mov rf38, rf28.il                         # s2 66 shr | s2 83 w7
+    shr rf62, rf62, 1 ; add rf16, rf37, rf16                        # s2 66 shr | s2 66 a6
+    and rf34, rf62, rf1 ; add rf62, rf15, rf16                      # s2 66 shr | s2 71 b0
+    sub rf16, rf15, rf16 ; add rf15, rf25, rf34                     # s2 71 b6 | s2 66 a6
     add rf11, rf11, rf15 ; sub rf15, rf11, rf15                     # s2 71 b0 | s2 71 b6
-    add rf28, rf62, rf32 ; mov rf32, rf28.ih                        # s2 83 w7
+    add rf28, rf38, rf32 ; mov rf32, rf28.ih                        # s2 83 w7
     add rf46, rf32, rf46 ; add rf32, rf28, rf49                     # s2 83 w7
     shr rf32, rf32, 1 ; add rf49, rf46, rf49                        # s2 67 shr | s2 83 w7
-    and rf32, rf32, rf1 ; sub rf62, rf14, rf21                      # s2 67 shr | s2 67 sub
-    shr rf49, rf49, 1 ; sub rf62, rf62, rf28                        # s2 67 shr | s2 67 sub
-    and rf32, rf49, rf1 ; sub rf49, rf62, rf32                      # s2 67 shr | s2 67 a1
-    add rf62, rf49, rf55 ; sub rf38, rf22, rf39                     # s2 67 assume | s2 67 sub
-    shr rf38, rf62, 2 ; sub rf62, rf38, rf46                        # s2 73 shr | s2 67 sub
-    and rf32, rf38, rf35 ; sub rf38, rf62, rf32                     # s2 73 shr | s2 67 a1
-    add rf55, rf38, rf55 ; add rf62, rf21, rf14                     # s2 67 assume | s2 70 add
-    shr rf55, rf55, 2 ; add rf62, rf62, rf12                        # s2 73 shr | s2 70 add
-    and rf17, rf55, rf35 ; add rf35, rf62, rf17 ; ldunifrf.rf55     # s2 73 shr | s2 70 a7 | s2 67 assume | uniform 0xc000c000
+    and rf32, rf32, rf1 ; sub rf38, rf14, rf21                      # s2 67 shr | s2 67 sub
+    shr rf38, rf49, 1 ; sub rf49, rf38, rf28                        # s2 67 shr | s2 67 sub
+    and rf32, rf38, rf1 ; sub rf38, rf49, rf32                      # s2 67 shr | s2 67 a1
+    add rf49, rf38, rf55 ; sub rf34, rf22, rf39                     # s2 67 assume | s2 67 sub
+    shr rf34, rf49, 2 ; sub rf49, rf34, rf46                        # s2 73 shr | s2 67 sub
+    and rf32, rf34, rf35 ; sub rf34, rf49, rf32                     # s2 73 shr | s2 67 a1
+    add rf55, rf34, rf55 ; add rf49, rf21, rf14                     # s2 67 assume | s2 70 add
+    shr rf49, rf55, 2 ; add rf55, rf49, rf12                        # s2 73 shr | s2 70 add
+    and rf17, rf49, rf35 ; add rf35, rf55, rf17                     # s2 73 shr | s2 70 a7
     sub rf32, rf35, rf32 ; add rf35, rf35, rf4                      # s2 73 b7 | s2 70 assume
-    shr rf62, rf35, 2 ; add rf35, rf48, rf32                        # s2 73 shr | s2 76 add
-    add rf35, rf35, rf47 ; add rf34, rf39, rf22                     # s2 76 assume | s2 70 add
-    shr rf34, rf35, 6 ; add rf35, rf34, rf27                        # s2 84 shr | s2 70 add
-    and rf20, rf34, rf2 ; add rf34, rf35, rf20                      # s2 84 shr | s2 70 a7
-    sub rf17, rf34, rf17 ; add rf34, rf34, rf4                      # s2 73 b7 | s2 70 assume
-    shr rf35, rf34, 2 ; add rf34, rf11, rf17                        # s2 73 shr | s2 76 add
-    add rf7, rf34, rf47 ; add rf34, rf50, rf7 ; ldunifrf.rf47       # s2 76 assume | s2 84 load dst | s2 73 shr | uniform 0x3fff3fff
-    shr rf32, rf7, 6 ; sub rf48, rf48, rf32                         # s2 84 shr | s2 76 r
-    shl rf7, rf8, 3 ; mov tmua, rf34                                # s2 84 load dst
-    and rf11, rf32, rf2 ; sub rf17, rf11, rf17 ; thrsw ; ldunifrf.rf32 # s2 84 shr | s2 76 r | s2 76 assume | uniform 0x60006000
-    add rf25, rf37, rf52 ; add rf37, rf25, rf52                     # s2 83 w2
-    shr rf25, rf25, 1 ; add rf8, rf21, rf52                         # s2 66 shr | s2 83 w3
-    and rf50, rf25, rf1 ; add rf41, rf39, rf52 ; ldtmu.rf25         # s2 66 shr | s2 83 w3 | s2 84 load dst
-    and rf10, rf25, rf56 ; sub rf50, rf50, rf10                     # s2 84 load dst | s2 66 a4
+    shr rf49, rf35, 2 ; add rf35, rf62, rf32                        # s2 73 shr | s2 76 add
+    add rf35, rf35, rf47 ; add rf55, rf39, rf22                     # s2 76 assume | s2 70 add
+    shr rf35, rf35, 6 ; add rf55, rf55, rf27                        # s2 84 shr | s2 70 add
+    and rf20, rf35, rf2 ; add rf35, rf55, rf20                      # s2 84 shr | s2 70 a7
+    sub rf17, rf35, rf17 ; add rf35, rf35, rf4                      # s2 73 b7 | s2 70 assume
+    shr rf55, rf35, 2 ; add rf35, rf11, rf17                        # s2 73 shr | s2 76 add
+    add rf7, rf35, rf47 ; add rf35, rf50, rf7 ; ldunifrf.rf47       # s2 76 assume | s2 84 load dst | s2 67 assume | uniform 0xc000c000
+    shr rf7, rf7, 6 ; mov tmua, rf35                                # s2 84 shr | s2 84 load dst
+    and rf32, rf7, rf2 ; sub rf62, rf62, rf32 ; thrsw ; ldunifrf.rf50 # s2 84 shr | s2 76 r | s2 73 shr | uniform 0x3fff3fff
+    shl rf7, rf8, 3 ; sub rf8, rf11, rf17                           # s2 76 r
+    add rf25, rf37, rf48 ; add rf37, rf25, rf48                     # s2 83 w2
+    shr rf25, rf25, 1 ; add rf11, rf21, rf48                        # s2 66 shr | s2 83 w3
+    and rf17, rf25, rf1 ; add rf41, rf39, rf48 ; ldtmu.rf25         # s2 66 shr | s2 83 w3 | s2 84 load dst
+    and rf10, rf25, rf56 ; sub rf17, rf17, rf10                     # s2 84 load dst | s2 66 a4
     shr rf37, rf37, 1 ; add rf20, rf10, rf20                        # s2 66 shr | s2 84 add
     and rf25, rf37, rf1 ; sub rf10, rf25, rf10                      # s2 66 shr | s2 84 load dst
     shr rf20, rf10, 8 ; add rf10, rf20, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf10, rf10, rf4 ; add rf11, rf20, rf11                    # s2 84 clip | s2 84 add
+    vfmax rf10, rf10, rf4 ; add rf20, rf20, rf32                    # s2 84 clip | s2 84 add
+    vfmin rf10, rf10, rf5 ; add rf20, rf20, rf3 ; ldunifrf.rf32     # s2 84 clip | s2 84 add | s2 76 assume | uniform 0x60006000
+    vfmax rf20, rf20, rf4 ; sub rf25, rf25, rf63                    # s2 84 clip | s2 66 a4
+    vfmin rf20, rf20, rf5 ; add rf63, rf14, rf48                    # s2 84 clip | s2 83 w5
+    shr rf20, rf11, 1 ; umul24 rf11, rf20, rf36                     # s2 68 shr | s2 84 clip
+    and rf11, rf20, rf1 ; add rf10, rf10, rf11 ; ldunifrf.rf20      # s2 68 shr | s2 84 clip | s2 84 load dst | uniform 0x00ff00ff
+    shr rf41, rf41, 1 ; add rf48, rf22, rf48                        # s2 68 shr | s2 83 w5
+    and rf41, rf41, rf1 ; add rf36, rf13, rf17                      # s2 68 shr | s2 72 b2
+    shr rf13, rf63, 1 ; sub rf17, rf13, rf17                        # s2 69 shr | s2 72 b4
+    and rf13, rf13, rf1 ; add rf63, rf42, rf25                      # s2 69 shr | s2 72 b2
+    shr rf25, rf48, 1 ; sub rf42, rf42, rf25                        # s2 69 shr | s2 72 b4
+    and rf25, rf25, rf1 ; add rf48, rf12, rf28                      # s2 69 shr | s2 68 add
+    sub rf12, rf48, rf21 ; sub rf21, rf28, rf12 ; ldunifrf.rf28     # s2 68 sub | s2 69 sub | s2 84 clip | uniform 0x00000100
+    sub rf11, rf12, rf11 ; add rf12, rf21, rf14 ; ldunifrf.rf14     # s2 68 a3 | s2 69 add | s2 84 clip | uniform 0xbfbfc000
+    add rf13, rf12, rf13 ; add rf12, rf11, rf47 ; ldunifrf.rf21     # s2 69 a5 | s2 68 assume | s2 73 shr | uniform 0x3fff3fff
+    shr rf12, rf12, 2 ; add rf48, rf13, rf4                         # s2 74 shr | s2 69 assume
+    and rf12, rf12, rf50 ; add rf37, rf27, rf46                     # s2 74 shr | s2 68 add
+    shr rf13, rf48, 2 ; sub rf12, rf12, rf13                        # s2 74 shr | s2 74 b5
+    sub rf27, rf37, rf39 ; sub rf37, rf46, rf27 ; ldunifrf.rf39     # s2 68 sub | s2 69 sub | s2 76 assume | uniform 0xe000e000
+    sub rf22, rf27, rf41 ; add rf27, rf37, rf22 ; ldunifrf.rf37     # s2 68 a3 | s2 69 add | s2 84 load dst | uniform 0x00ff00ff
+    add rf27, rf27, rf25 ; add rf25, rf22, rf47                     # s2 69 a5 | s2 68 assume
+    shr rf25, rf25, 2 ; add rf47, rf27, rf4                         # s2 74 shr | s2 69 assume
+    and rf25, rf25, rf50 ; add rf50, rf36, rf12                     # s2 74 shr | s2 76 add
+    shr rf27, rf47, 2 ; sub rf25, rf25, rf27                        # s2 74 shr | s2 74 b5
+    and rf12, rf13, rf21 ; sub rf13, rf36, rf12 ; ldunifrf.rf36     # s2 74 shr | s2 76 sub | s2 84 clip | uniform 0x00000100
+    and rf27, rf27, rf21 ; add rf21, rf50, rf32 ; ldunifrf.rf50     # s2 74 shr | s2 76 assume | s2 84 clip | uniform 0xbfbfc000
+    shr rf21, rf21, 6 ; add rf47, rf63, rf25                        # s2 84 shr | s2 76 add
+    and rf21, rf21, rf2 ; add rf32, rf47, rf32 ; ldunifrf.rf47      # s2 84 shr | s2 76 assume | s2 73 shr | uniform 0x3fff3fff
+    shr rf25, rf32, 6 ; sub rf32, rf63, rf25                        # s2 84 shr | s2 76 sub
+    and rf25, rf25, rf2 ; add rf63, rf35, rf6                       # s2 84 shr | s2 84 load dst
+    mov tmua, rf63 ; add rf63, rf63, rf6 ; thrsw                    # s2 84 load dst
+    mov tmua, rf63 ; add rf63, rf63, rf6 ; ldunifrf.rf41            # s2 84 load dst | s2 76 assume | uniform 0xe000e000
+    mov tmua, rf63 ; add rf63, rf63, rf6                            # s2 84 load dst
+    mov tmua, rf63 ; add rf46, rf63, rf6 ; thrsw ; ldtmu.rf63       # s2 84 load dst
+    and rf20, rf63, rf20 ; mov tmua, rf46                           # s2 84 load dst
+    add rf46, rf46, rf6 ; add rf21, rf20, rf21                      # s2 84 load dst | s2 84 add
+    mov tmua, rf46 ; sub rf20, rf63, rf20 ; thrsw ; ldtmu.rf63      # s2 84 load dst
+    shr rf20, rf20, 8 ; add tmua, rf46, rf6                         # s2 84 load dst
+    and rf37, rf63, rf37 ; add rf21, rf21, rf3                      # s2 84 load dst | s2 84 add
+    vfmax rf20, rf21, rf4 ; add rf21, rf20, rf25 ; thrsw ; ldunifrf.rf25 # s2 84 clip | s2 84 add | s2 84 load dst | uniform 0x00ff00ff
+    vfmin rf20, rf20, rf5 ; add rf21, rf21, rf3                     # s2 84 clip | s2 84 add
+    vfmax rf11, rf21, rf4 ; add rf12, rf11, rf12                    # s2 84 clip | s2 74 b3
+    vfmin rf11, rf11, rf5 ; add rf22, rf22, rf27 ; thrsw ; ldtmu.rf27 # s2 84 clip | s2 74 b3 | s2 84 load dst
+    and rf28, rf49, rf47 ; umul24 rf11, rf11, rf28                  # s2 73 shr | s2 84 clip
+    and rf20, rf55, rf47 ; add rf11, rf20, rf11 ; ldunifrf.rf47     # s2 73 shr | s2 84 clip | uniform 0x00000100
+    and rf55, rf27, rf25 ; add rf25, rf17, rf12 ; thrsw             # s2 84 load dst | s2 76 add
+    sub rf17, rf17, rf12 ; add rf12, rf25, rf39 ; ldunifrf.rf25     # s2 76 sub | s2 76 assume | s2 84 clip | uniform 0xbfbfc000
+    shr rf12, rf12, 6 ; add rf49, rf42, rf22                        # s2 84 shr | s2 76 add
+    and rf12, rf12, rf2 ; add rf39, rf49, rf39 ; thrsw ; ldunifrf.rf49 # s2 84 shr | s2 76 assume | uniform 0xa000a000
+    shr rf22, rf39, 6 ; sub rf39, rf42, rf22                        # s2 84 shr | s2 76 sub
+    and rf12, rf22, rf2 ; add rf22, rf37, rf12 ; ldunifrf.rf42      # s2 84 shr | s2 84 add | s2 84 load dst | uniform 0x00ff00ff
+    sub rf37, rf63, rf37 ; add rf22, rf22, rf3 ; ldtmu.rf63         # s2 84 load dst | s2 84 add
+    vfmax rf22, rf22, rf4 ; add rf28, rf38, rf28 ; ldunifrf.rf38    # s2 84 clip | s2 73 b1 | uniform 0x00000100
+    vfmin rf20, rf22, rf5 ; add rf22, rf34, rf20 ; ldunifrf.rf34    # s2 84 clip | s2 73 b1 | uniform 0xbfbfc000
+    shr rf37, rf37, 8 ; add rf21, rf16, rf28                        # s2 84 load dst | s2 76 add
+    and rf37, rf63, rf42 ; add rf12, rf37, rf12 ; ldunifrf.rf42     # s2 84 load dst | s2 84 add | s2 76 assume | uniform 0xa000a000
+    add rf12, rf12, rf3 ; sub rf16, rf16, rf28 ; ldunifrf.rf28      # s2 84 add | s2 76 sub | s2 84 load dst | uniform 0x00ff00ff
+    vfmax rf12, rf12, rf4 ; add rf21, rf21, rf41                    # s2 84 clip | s2 76 assume
+    vfmin rf12, rf12, rf5 ; add rf46, rf15, rf22                    # s2 84 clip | s2 76 add
+    shr rf21, rf21, 6 ; umul24 rf12, rf12, rf36                     # s2 84 shr | s2 84 clip
+    and rf20, rf21, rf2 ; add rf12, rf20, rf12 ; ldtmu.rf21         # s2 84 shr | s2 84 clip | s2 84 load dst
+    add rf15, rf46, rf41 ; sub rf22, rf15, rf22 ; ldunifrf.rf41     # s2 76 assume | s2 76 sub | s2 84 clip | uniform 0x00000100
+    shr rf15, rf15, 6 ; add rf20, rf55, rf20                        # s2 84 shr | s2 84 add
+    and rf15, rf15, rf2 ; sub rf27, rf27, rf55 ; ldunifrf.rf55      # s2 84 shr | s2 84 load dst | s2 84 clip | uniform 0xbfbfc000
+    shr rf27, rf27, 8 ; add rf20, rf20, rf3                         # s2 84 load dst | s2 84 add
+    vfmax rf15, rf20, rf4 ; add rf20, rf27, rf15 ; ldunifrf.rf27    # s2 84 clip | s2 84 add | s2 76 assume | uniform 0x20002000
+    vfmin rf15, rf15, rf5 ; add rf20, rf20, rf3 ; ldunifrf.rf46     # s2 84 clip | s2 84 add | s2 84 load dst | uniform 0x00ff00ff
+    vfmax rf16, rf20, rf4 ; add rf20, rf16, rf49 ; ldtmu.rf36       # s2 84 clip | s2 76 assume | s2 84 load dst
+    vfmin rf16, rf16, rf5 ; add rf22, rf22, rf49                    # s2 84 clip | s2 76 assume
+    shr rf20, rf20, 6 ; umul24 rf16, rf16, rf47                     # s2 84 shr | s2 84 clip
+    and rf16, rf20, rf2 ; add rf15, rf15, rf16 ; ldunifrf.rf20      # s2 84 shr | s2 84 clip | uniform 0x00000100
+    shr rf16, rf22, 6 ; add rf22, rf37, rf16                        # s2 84 shr | s2 84 add
+    and rf16, rf16, rf2 ; sub rf37, rf63, rf37 ; ldunifrf.rf63      # s2 84 shr | s2 84 load dst | s2 84 clip | uniform 0xbfbfc000
+    shr rf37, rf37, 8 ; add rf22, rf22, rf3                         # s2 84 load dst | s2 84 add
+    vfmax rf16, rf22, rf4 ; add rf22, rf37, rf16 ; ldunifrf.rf37    # s2 84 clip | s2 84 add | s2 76 assume | uniform 0x60006000
+    vfmin rf16, rf16, rf5 ; add rf22, rf22, rf3 ; ldunifrf.rf47     # s2 84 clip | s2 84 add | s2 84 load dst | uniform 0x00ff00ff
+    vfmax rf17, rf22, rf4 ; add rf22, rf17, rf42 ; ldtmu.rf49       # s2 84 clip | s2 76 assume | s2 84 load dst
+    vfmin rf17, rf17, rf5 ; add rf39, rf39, rf42                    # s2 84 clip | s2 76 assume
+    shr rf22, rf22, 6 ; umul24 rf17, rf17, rf38                     # s2 84 shr | s2 84 clip
+    and rf17, rf22, rf2 ; add rf16, rf16, rf17 ; ldunifrf.rf22      # s2 84 shr | s2 84 clip | uniform 0x00000100
+    shr rf13, rf39, 6 ; add rf39, rf13, rf27                        # s2 84 shr | s2 76 assume
+    and rf13, rf13, rf2 ; add rf27, rf32, rf27 ; ldunifrf.rf32      # s2 84 shr | s2 76 assume | s2 84 clip | uniform 0xbfbfc000
+    and rf28, rf21, rf28 ; add rf62, rf62, rf37 ; ldunifrf.rf38     # s2 84 load dst | s2 76 assume | uniform value:items
+    shr rf39, rf39, 6 ; add rf17, rf28, rf17                        # s2 84 shr | s2 84 add
+    and rf28, rf39, rf2 ; sub rf21, rf21, rf28 ; ldunifrf.rf39      # s2 84 shr | s2 84 load dst | uniform value:records
+    shr rf21, rf21, 8 ; add rf17, rf17, rf3                         # s2 84 load dst | s2 84 add
+    vfmax rf13, rf17, rf4 ; add rf17, rf21, rf13                    # s2 84 clip | s2 84 add
+    vfmin rf13, rf13, rf5 ; add rf17, rf17, rf3                     # s2 84 clip | s2 84 add
+    vfmax rf8, rf17, rf4 ; add rf17, rf8, rf37                      # s2 84 clip | s2 76 assume
+    vfmin rf8, rf8, rf5 ; sub rf38, rf38, 1                         # s2 84 clip
+    shr rf27, rf27, 6 ; umul24 rf8, rf8, rf41                       # s2 84 shr | s2 84 clip
+    and rf8, rf27, rf2 ; add rf13, rf13, rf8                        # s2 84 shr | s2 84 clip
+    and rf46, rf36, rf46 ; add rf27, rf35, rf6                      # s2 84 load dst | s2 84 store dst
+    shr rf62, rf62, 6 ; add rf28, rf46, rf28                        # s2 84 shr | s2 84 add
+    and rf46, rf62, rf2 ; sub rf36, rf36, rf46                      # s2 84 shr | s2 84 load dst
+    shr rf36, rf36, 8 ; add rf28, rf28, rf3                         # s2 84 load dst | s2 84 add
+    vfmax rf8, rf28, rf4 ; add rf28, rf36, rf8 ; ldunifrf.rf36      # s2 84 clip | s2 84 add | s2 83 add | uniform 0x00200020
+    vfmin rf8, rf8, rf5 ; add rf28, rf28, rf3                       # s2 84 clip | s2 84 add
+    vfmax rf28, rf28, rf4 ; add rf62, rf27, rf6                     # s2 84 clip | s2 84 store dst
+    vfmin rf28, rf28, rf5 ; add rf41, rf62, rf6                     # s2 84 clip | s2 84 store dst
+    shr rf20, rf17, 6 ; umul24 rf17, rf28, rf20                     # s2 84 shr | s2 84 clip
+    and rf8, rf20, rf2 ; add rf17, rf8, rf17 ; ldunifrf.rf20        # s2 84 shr | s2 84 clip | s2 83 w1 | uniform 0x80008000
+    and rf47, rf49, rf47 ; add rf28, rf41, rf6                      # s2 84 load dst | s2 84 store dst
+    shl rf46, rf38, 3 ; add rf38, rf47, rf46                        # s2 84 add
+    sub rf47, rf49, rf47 ; add rf38, rf38, rf3                      # s2 84 load dst | s2 84 add
+    vfmax rf38, rf38, rf4 ; add rf39, rf39, rf46                    # s2 84 clip
+    vfmin rf38, rf38, rf5 ; sub.pushc -, rf39, rf0                  # s2 84 clip | s2 84 store dst
+    shr rf11, rf47, 8 ; add tmud, rf11, rf14                        # s2 84 load dst | s2 84 store dst
+    tmuwt - ; add rf8, rf11, rf8 ; ldunifrf.rf11                    # the last trip's stores | s2 84 add | s2 83 w1 | uniform 0x80008000
+    add rf8, rf8, rf3 ; mov.ifna tmua, rf27                         # s2 84 add | s2 84 store dst
+    vfmax rf10, rf8, rf4 ; add tmud, rf10, rf52 ; ldunifrf.rf8      # s2 84 clip | s2 84 store dst | uniform value:records
+    vfmin rf10, rf10, rf5 ; mov.ifna tmua, rf35                     # s2 84 clip | s2 84 store dst
+    shl rf10, rf10, 8 ; add tmud, rf12, rf50                        # s2 84 clip | s2 84 store dst
+    add rf10, rf38, rf10 ; mov.ifna tmua, rf62                      # s2 84 clip | s2 84 store dst
+    add tmud, rf15, rf25 ; add rf15, rf28, rf6 ; ldunifrf.rf25      # s2 84 store dst | s2 67 assume | uniform 0xc000c000
+    mov.ifna tmua, rf41 ; add rf41, rf15, rf6                       # s2 84 store dst
+    add tmud, rf16, rf34 ; sub rf16, rf35, -4                       # s2 84 store dst | s2 84 load dst
+    mov.ifna tmua, rf28 ; mov rf28, rf45.il                         # s2 84 store dst | s2 83 w0
+    shl rf13, rf28, -16 ; add tmud, rf13, rf55                      # s2 83 w0 | s2 84 store dst
+    mov.ifna tmua, rf15 ; mov rf15, rf45.ih                         # s2 84 store dst | s2 83 w0
+    shl rf15, rf15, -16 ; add tmud, rf17, rf63                      # s2 83 w0 | s2 84 store dst
+    mov.ifna tmua, rf41 ; mov rf17, rf30.il                         # s2 84 store dst | s2 83 w4
+    shl rf10, rf17, -16 ; add tmud, rf10, rf32                      # s2 83 w4 | s2 84 store dst
+    add.ifna tmua, rf41, rf6 ; mov rf30, rf30.ih                    # s2 84 store dst | s2 83 w4
+    shl rf41, rf30, -16 ; mov rf30, rf59.il                         # s2 83 w4 | s2 83 w2
+    shl rf30, rf30, -16 ; mov rf59, rf59.ih                         # s2 83 w2
+    shl rf17, rf59, -16 ; mov rf59, rf51.il                         # s2 83 w2 | s2 83 w6
+    shl rf51, rf59, -16 ; mov rf59, rf51.ih                         # s2 83 w6
+    shl rf32, rf59, -16 ; mov rf59, rf40.il                         # s2 83 w6 | s2 83 w3
+    shl rf40, rf59, -16 ; mov rf59, rf40.ih                         # s2 83 w3
+    shl rf63, rf59, -16 ; mov rf59, rf54.il                         # s2 83 w3 | s2 83 w5
+    shl rf54, rf59, -16 ; mov rf59, rf54.ih                         # s2 83 w5
+    shl rf45, rf59, -16 ; mov rf59, rf43.il                         # s2 83 w5 | s2 83 w1
+    shl rf43, rf59, -16 ; mov rf59, rf43.ih                         # s2 83 w1
+    shl rf28, rf59, -16 ; mov rf59, rf58.il                         # s2 83 w1 | s2 83 w7
+    shl rf58, rf59, -16 ; mov rf59, rf58.ih                         # s2 83 w7
+    shl rf59, rf59, -16 ; mov rf55, rf33.il                         # s2 83 w7 | s2 83 w0
+    tmuwt - ; add rf13, rf55, rf13 ; ldunifrf.rf55                  # s2 83 w0 | s2 73 shr | uniform 0x3fff3fff
+    mov tmua, rf16 ; mov rf33, rf33.ih ; thrsw ; ldunifrf.rf34      # s2 84 load dst | s2 83 w0 | s2 76 assume | uniform 0x20002000
+    add rf15, rf33, rf15 ; add rf13, rf13, rf36 ; ldunifrf.rf33     # s2 83 w0 | s2 83 add | s2 84 load dst | uniform 0x00ff00ff
+    add rf15, rf15, rf36 ; mov rf36, rf24.il ; ldunifrf.rf35        # s2 83 add | s2 83 w1 | s2 84 clip | uniform 0x00000100
+    add rf24, rf36, rf43 ; mov rf36, rf24.ih ; ldtmu.rf43           # s2 83 w1 | s2 84 load dst
+    add rf36, rf36, rf28 ; add rf28, rf24, rf20 ; ldunifrf.rf38     # s2 83 w1 | s2 84 clip | uniform 0xbfbfc000
+    shr rf20, rf28, 1 ; add rf28, rf36, rf20                        # s2 70 shr | s2 83 w1
+    and rf20, rf20, rf1 ; mov rf62, rf26.il ; ldunifrf.rf12         # s2 70 shr | s2 83 w2 | s2 83 w1 | uniform 0x80008000
+    shr rf28, rf28, 1 ; add rf30, rf62, rf30                        # s2 70 shr | s2 83 w2
+    and rf26, rf28, rf1 ; mov rf28, rf26.ih ; ldunifrf.rf62         # s2 70 shr | s2 83 w2 | s2 67 assume | uniform 0xc000c000
+    add rf17, rf28, rf17 ; mov rf28, rf18.il ; ldunifrf.rf22        # s2 83 w2 | s2 83 w3 | s2 73 shr | uniform 0x3fff3fff
+    add rf18, rf28, rf40 ; mov rf28, rf18.ih ; ldunifrf.rf40        # s2 83 w3 | s2 76 assume | uniform 0x60006000
+    add rf28, rf28, rf63 ; mov rf63, rf31.il                        # s2 83 w3 | s2 83 w4
+    add rf10, rf63, rf10 ; mov rf31, rf31.ih                        # s2 83 w4
+    add rf41, rf31, rf41 ; add rf31, rf13, rf10                     # s2 83 w4 | s2 65 a0
+    sub rf13, rf13, rf10 ; add rf10, rf15, rf41                     # s2 65 a2 | s2 65 a0
+    sub rf41, rf15, rf41 ; mov rf15, rf29.il                        # s2 65 a2 | s2 83 w5
+    add rf15, rf15, rf54 ; mov rf29, rf29.ih                        # s2 83 w5
+    add rf29, rf29, rf45 ; mov rf45, rf19.il                        # s2 83 w5 | s2 83 w6
+    add rf19, rf45, rf51 ; mov rf45, rf19.ih ; ldunifrf.rf51        # s2 83 w6 | s2 84 load dst | uniform 0x00ff00ff
+    add rf45, rf45, rf32 ; add rf32, rf19, rf11                     # s2 83 w6
+    shr rf32, rf32, 1 ; add rf54, rf45, rf11                        # s2 66 shr | s2 83 w6
+    and rf32, rf32, rf1 ; mov rf63, rf44.il                         # s2 66 shr | s2 83 w7
+    shr rf54, rf54, 1 ; add rf32, rf30, rf32                        # s2 66 shr | s2 66 a6
+    and rf50, rf54, rf1 ; add rf54, rf31, rf32                      # s2 66 shr | s2 71 b0
+    sub rf32, rf31, rf32 ; add rf31, rf17, rf50                     # s2 71 b6 | s2 66 a6
+    and rf50, rf43, rf33 ; add rf33, rf10, rf31                     # s2 84 load dst | s2 71 b0
+    sub rf31, rf10, rf31 ; add rf10, rf63, rf58                     # s2 71 b6 | s2 83 w7
+    mov rf58, rf44.ih ; add rf44, rf10, rf11                        # s2 83 w7
+    shr rf44, rf44, 1 ; add rf58, rf58, rf59                        # s2 67 shr | s2 83 w7
+    and rf11, rf44, rf1 ; add rf44, rf58, rf11                      # s2 67 shr | s2 83 w7
+    shr rf44, rf44, 1 ; sub rf59, rf15, rf18                        # s2 67 shr | s2 67 sub
+    and rf44, rf44, rf1 ; sub rf59, rf59, rf10                      # s2 67 shr | s2 67 sub
+    sub rf11, rf59, rf11 ; sub rf59, rf29, rf28                     # s2 67 a1 | s2 67 sub
+    add rf59, rf11, rf25 ; sub rf63, rf59, rf58                     # s2 67 assume | s2 67 sub
+    shr rf44, rf59, 2 ; sub rf59, rf63, rf44                        # s2 73 shr | s2 67 a1
+    and rf25, rf44, rf55 ; add rf44, rf59, rf25 ; ldunifrf.rf63     # s2 73 shr | s2 67 assume | s2 84 clip | uniform 0x00000100
+    shr rf44, rf44, 2 ; add rf52, rf18, rf15                        # s2 73 shr | s2 70 add
+    and rf44, rf44, rf55 ; add rf52, rf52, rf24                     # s2 73 shr | s2 70 add
+    add rf20, rf52, rf20 ; add rf52, rf28, rf29                     # s2 70 a7 | s2 70 add
+    sub rf20, rf20, rf25 ; add rf25, rf20, rf4                      # s2 73 b7 | s2 70 assume
+    shr rf55, rf25, 2 ; add rf25, rf54, rf20                        # s2 73 shr | s2 76 add
+    add rf25, rf25, rf34 ; add rf52, rf52, rf36                     # s2 76 assume | s2 70 add
+    shr rf25, rf25, 6 ; add rf26, rf52, rf26                        # s2 84 shr | s2 70 a7
+    and rf25, rf25, rf2 ; sub rf44, rf26, rf44 ; ldunifrf.rf52      # s2 84 shr | s2 73 b7 | s2 84 clip | uniform 0xbfbfc000
+    add rf27, rf26, rf4 ; add rf26, rf33, rf44                      # s2 70 assume | s2 76 add
+    shr rf27, rf27, 2 ; add rf26, rf26, rf34                        # s2 73 shr | s2 76 assume
+    shr rf25, rf26, 6 ; add rf26, rf50, rf25                        # s2 84 shr | s2 84 add
+    and rf25, rf25, rf2 ; sub rf43, rf43, rf50 ; ldunifrf.rf50      # s2 84 shr | s2 84 load dst | s2 73 shr | uniform 0x3fff3fff
+    shr rf20, rf43, 8 ; sub rf43, rf54, rf20                        # s2 84 load dst | s2 76 r
+    add rf20, rf26, rf3 ; add rf25, rf20, rf25 ; ldunifrf.rf26      # s2 84 add | s2 76 assume | uniform 0xe000e000
+    vfmax rf20, rf20, rf4 ; sub rf33, rf33, rf44 ; ldunifrf.rf44    # s2 84 clip | s2 76 r | s2 84 load dst | uniform 0x00ff00ff
+    vfmin rf20, rf20, rf5 ; add rf25, rf25, rf3                     # s2 84 clip | s2 84 add
+    vfmax rf25, rf25, rf4 ; add rf30, rf30, rf12                    # s2 84 clip | s2 83 w2
+    vfmin rf17, rf25, rf5 ; add rf25, rf17, rf12                    # s2 84 clip | s2 83 w2
+    shr rf30, rf30, 1 ; umul24 rf17, rf17, rf35                     # s2 66 shr | s2 84 clip
+    and rf20, rf30, rf1 ; add rf17, rf20, rf17 ; ldunifrf.rf30      # s2 66 shr | s2 84 clip | uniform 0x00000100
+    shr rf19, rf25, 1 ; sub rf20, rf20, rf19                        # s2 66 shr | s2 66 a4
+    and rf19, rf19, rf1 ; add rf25, rf18, rf12 ; ldunifrf.rf35      # s2 66 shr | s2 83 w3 | s2 84 clip | uniform 0xbfbfc000
+    shr rf19, rf25, 1 ; sub rf25, rf19, rf45                        # s2 68 shr | s2 66 a4
+    and rf19, rf19, rf1 ; add rf45, rf28, rf12 ; ldunifrf.rf54      # s2 68 shr | s2 83 w3 | s2 73 shr | uniform 0x3fff3fff
+    shr rf17, rf45, 1 ; add tmud, rf17, rf38                        # s2 68 shr | s2 84 store dst
+    and rf17, rf17, rf1 ; add rf38, rf15, rf12 ; ldunifrf.rf45      # s2 68 shr | s2 83 w5 | s2 76 assume | uniform 0xe000e000
+    shr rf12, rf38, 1 ; add rf38, rf29, rf12                        # s2 69 shr | s2 83 w5
+    and rf12, rf12, rf1 ; mov.ifna tmua, rf16                       # s2 69 shr | s2 84 store dst
+    shr rf38, rf38, 1 ; add rf34, rf13, rf20                        # s2 69 shr | s2 72 b2
+    and rf13, rf38, rf1 ; sub rf20, rf13, rf20                      # s2 69 shr | s2 72 b4
+    add rf25, rf41, rf25 ; sub rf41, rf41, rf25                     # s2 72 b2 | s2 72 b4
+    add rf10, rf24, rf10 ; sub rf24, rf10, rf24                     # s2 68 add | s2 69 sub
+    sub rf10, rf10, rf18 ; add rf15, rf24, rf15 ; ldunifrf.rf18     # s2 68 sub | s2 69 add | s2 84 load dst | uniform 0x00ff00ff
+    sub rf10, rf10, rf19 ; add rf12, rf15, rf12 ; ldunifrf.rf15     # s2 68 a3 | s2 69 a5 | s2 84 clip | uniform 0x00000100
+    add rf19, rf10, rf62 ; add rf24, rf12, rf4                      # s2 68 assume | s2 69 assume
+    shr rf19, rf19, 2 ; add rf38, rf36, rf58                        # s2 74 shr | s2 68 add
+    and rf19, rf19, rf22 ; sub rf28, rf38, rf28                     # s2 74 shr | s2 68 sub
+    shr rf19, rf24, 2 ; sub rf12, rf19, rf12                        # s2 74 shr | s2 74 b5
+    sub rf17, rf28, rf17 ; sub rf28, rf58, rf36 ; ldunifrf.rf36     # s2 68 a3 | s2 69 sub | s2 84 clip | uniform 0xbfbfc000
+    add rf29, rf28, rf29 ; add rf28, rf17, rf62 ; ldunifrf.rf62     # s2 69 add | s2 68 assume | s2 76 assume | uniform 0xa000a000
+    shr rf13, rf28, 2 ; add rf28, rf29, rf13                        # s2 74 shr | s2 69 a5
+    and rf13, rf13, rf22 ; add rf22, rf28, rf4 ; ldunifrf.rf29      # s2 74 shr | s2 69 assume | s2 84 load dst | uniform 0x00ff00ff
+    shr rf22, rf22, 2 ; sub rf13, rf13, rf28                        # s2 74 shr | s2 74 b5
+    mov rf0, rf9 ; add rf28, rf34, rf12 ; ldunifrf.rf58             # next trip | s2 76 add | s2 84 clip | uniform 0x00000100
+    sub rf28, rf34, rf12 ; add rf12, rf28, rf40 ; ldunifrf.rf34     # s2 76 sub | s2 76 assume | s2 84 clip | uniform 0xbfbfc000
+    shr rf12, rf12, 6 ; add rf24, rf25, rf13                        # s2 84 shr | s2 76 add
+    and rf12, rf12, rf2 ; add rf24, rf24, rf40                      # s2 84 shr | s2 76 assume
+    shr rf13, rf24, 6 ; sub rf24, rf25, rf13                        # s2 84 shr | s2 76 sub
+    and rf13, rf13, rf2 ; add rf25, rf16, rf6                       # s2 84 shr | s2 84 load dst
+    and rf19, rf19, rf50 ; mov tmua, rf25 ; thrsw                   # s2 74 shr | s2 84 load dst
+    and rf22, rf22, rf50 ; add rf25, rf25, rf6 ; ldunifrf.rf50      # s2 74 shr | s2 84 load dst | s2 76 assume | uniform 0xa000a000
+    mov tmua, rf25 ; add rf25, rf25, rf6                            # s2 84 load dst
+    mov tmua, rf25 ; add rf40, rf25, rf6 ; thrsw ; ldtmu.rf25       # s2 84 load dst
+    and rf51, rf25, rf51 ; mov tmua, rf40                           # s2 84 load dst
+    add rf16, rf40, rf6 ; add rf40, rf16, rf6                       # s2 84 load dst | s2 84 store dst
+    mov tmua, rf16 ; add rf38, rf16, rf6 ; thrsw ; ldtmu.rf16       # s2 84 load dst
+    and rf44, rf16, rf44 ; mov tmua, rf38                           # s2 84 load dst
+    add tmua, rf38, rf6 ; add rf12, rf51, rf12                      # s2 84 load dst | s2 84 add
+    sub rf25, rf25, rf51 ; add rf12, rf12, rf3 ; thrsw ; ldtmu.rf51 # s2 84 load dst | s2 84 add
+    vfmax rf12, rf12, rf4 ; add rf38, rf40, rf6                     # s2 84 clip | s2 84 store dst
+    vfmin rf10, rf12, rf5 ; add rf12, rf10, rf19                    # s2 84 clip | s2 74 b3
+    shr rf17, rf25, 8 ; add rf22, rf17, rf22                        # s2 84 load dst | s2 74 b3
+    and rf17, rf55, rf54 ; add rf13, rf17, rf13 ; thrsw ; ldtmu.rf55 # s2 73 shr | s2 84 add | s2 84 load dst
+    and rf27, rf27, rf54 ; add rf13, rf13, rf3 ; ldunifrf.rf54      # s2 73 shr | s2 84 add | s2 84 load dst | uniform 0x00ff00ff
+    vfmax rf13, rf13, rf4 ; add rf25, rf20, rf12                    # s2 84 clip | s2 76 add
+    vfmin rf12, rf13, rf5 ; sub rf13, rf20, rf12 ; thrsw ; ldtmu.rf20 # s2 84 clip | s2 76 sub | s2 84 load dst
+    shl rf12, rf12, 8 ; add rf25, rf25, rf26                        # s2 84 clip | s2 76 assume
+    shr rf12, rf25, 6 ; add rf10, rf10, rf12                        # s2 84 shr | s2 84 clip
+    and rf12, rf12, rf2 ; add rf25, rf41, rf22 ; thrsw ; ldunifrf.rf63 # s2 84 shr | s2 76 add | s2 84 clip | uniform 0x00000100
+    and rf25, rf51, rf18 ; add rf18, rf25, rf26 ; ldunifrf.rf26     # s2 84 load dst | s2 76 assume | s2 84 clip | uniform 0xbfbfc000
+    shr rf18, rf18, 6 ; sub rf22, rf41, rf22                        # s2 84 shr | s2 76 sub
+    and rf10, rf18, rf2 ; add tmud, rf10, rf52 ; ldunifrf.rf18      # s2 84 shr | s2 84 store dst | s2 76 assume | uniform 0x20002000
+    mov.ifna tmua, rf40 ; add rf12, rf44, rf12                      # s2 84 store dst | s2 84 add
+    sub rf16, rf16, rf44 ; add rf12, rf12, rf3 ; ldunifrf.rf44      # s2 84 load dst | s2 84 add | uniform 0x00ff00ff
+    vfmax rf12, rf12, rf4 ; add rf52, rf38, rf6 ; ldtmu.rf40        # s2 84 clip | s2 84 store dst | s2 84 load dst
+    vfmin rf11, rf12, rf5 ; add rf12, rf11, rf17 ; ldunifrf.rf17    # s2 84 clip | s2 73 b1 | uniform 0x00000100
+    shr rf16, rf16, 8 ; add rf27, rf59, rf27                        # s2 84 load dst | s2 73 b1
+    and rf16, rf55, rf29 ; add rf10, rf16, rf10 ; ldunifrf.rf29     # s2 84 load dst | s2 84 add | s2 84 clip | uniform 0xbfbfc000
+    add rf10, rf10, rf3 ; add rf59, rf32, rf12 ; ldunifrf.rf41      # s2 84 add | s2 76 add | s2 76 assume | uniform 0x60006000
+    vfmax rf10, rf10, rf4 ; sub rf12, rf32, rf12 ; ldunifrf.rf32    # s2 84 clip | s2 76 sub | s2 84 load dst | uniform 0x00ff00ff
+    vfmin rf10, rf10, rf5 ; add rf59, rf59, rf45                    # s2 84 clip | s2 76 assume
+    shr rf30, rf59, 6 ; umul24 rf10, rf10, rf30                     # s2 84 shr | s2 84 clip
+    and rf11, rf30, rf2 ; add rf10, rf11, rf10 ; ldtmu.rf30         # s2 84 shr | s2 84 clip | s2 84 load dst
+    add tmud, rf10, rf35 ; add rf10, rf31, rf27 ; ldunifrf.rf35     # s2 84 store dst | s2 76 add | s2 84 clip | uniform 0x00000100
+    mov.ifna tmua, rf38 ; add rf10, rf10, rf45                      # s2 84 store dst | s2 76 assume
+    shr rf10, rf10, 6 ; sub rf27, rf31, rf27                        # s2 84 shr | s2 76 sub
+    and rf10, rf10, rf2 ; add rf11, rf25, rf11 ; ldunifrf.rf31      # s2 84 shr | s2 84 add | s2 84 clip | uniform 0xbfbfc000
+    sub rf25, rf51, rf25 ; add rf11, rf11, rf3 ; ldunifrf.rf51      # s2 84 load dst | s2 84 add | uniform value:items
+    vfmax rf11, rf11, rf4 ; add rf38, rf52, rf6 ; ldunifrf.rf45     # s2 84 clip | s2 84 store dst | uniform value:records
+    vfmin rf11, rf11, rf5 ; add rf12, rf12, rf62                    # s2 84 clip | s2 76 assume
+    shr rf25, rf25, 8 ; add rf27, rf27, rf62                        # s2 84 load dst | s2 76 assume
+    shr rf12, rf12, 6 ; add rf10, rf25, rf10                        # s2 84 shr | s2 84 add
+    and rf12, rf12, rf2 ; add rf10, rf10, rf3                       # s2 84 shr | s2 84 add
+    vfmax rf10, rf10, rf4 ; add rf12, rf16, rf12                    # s2 84 clip | s2 84 add
+    vfmin rf10, rf10, rf5 ; sub rf16, rf55, rf16                    # s2 84 clip | s2 84 load dst
+    shr rf15, rf27, 6 ; umul24 rf10, rf10, rf15                     # s2 84 shr | s2 84 clip
+    and rf11, rf15, rf2 ; add rf10, rf11, rf10                      # s2 84 shr | s2 84 clip
+    shr rf10, rf16, 8 ; add tmud, rf10, rf36                        # s2 84 load dst | s2 84 store dst
+    and rf52, rf20, rf54 ; mov.ifna tmua, rf52                      # s2 84 load dst | s2 84 store dst
+    and rf44, rf40, rf44 ; add rf12, rf12, rf3                      # s2 84 load dst | s2 84 add
+    vfmax rf10, rf12, rf4 ; add rf11, rf10, rf11                    # s2 84 clip | s2 84 add
     vfmin rf10, rf10, rf5 ; add rf11, rf11, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf11, rf11, rf4 ; sub rf25, rf25, rf63                    # s2 84 clip | s2 66 a4
-    vfmin rf11, rf11, rf5 ; add rf63, rf14, rf52                    # s2 84 clip | s2 83 w5
-    shl rf11, rf11, 8 ; add rf52, rf22, rf52                        # s2 84 clip | s2 83 w5
-    shr rf10, rf8, 1 ; add rf8, rf10, rf11                          # s2 68 shr | s2 84 clip
-    and rf10, rf10, rf1 ; add rf11, rf13, rf50                      # s2 68 shr | s2 72 b2
-    shr rf13, rf41, 1 ; sub rf41, rf13, rf50                        # s2 68 shr | s2 72 b4
-    and rf13, rf13, rf1 ; add rf50, rf42, rf25                      # s2 68 shr | s2 72 b2
-    shr rf25, rf63, 1 ; sub rf42, rf42, rf25                        # s2 69 shr | s2 72 b4
-    and rf25, rf25, rf1 ; add rf63, rf12, rf28 ; ldunifrf.rf20      # s2 69 shr | s2 68 add | s2 84 load dst | uniform 0x00ff00ff
-    shr rf21, rf52, 1 ; sub rf52, rf63, rf21                        # s2 69 shr | s2 68 sub
-    and rf10, rf21, rf1 ; sub rf21, rf52, rf10 ; ldunifrf.rf52      # s2 69 shr | s2 68 a3 | s2 84 clip | uniform 0xbfbfc000
-    sub rf28, rf28, rf12 ; add rf12, rf21, rf55                     # s2 69 sub | s2 68 assume
-    shr rf12, rf12, 2 ; add rf14, rf28, rf14                        # s2 74 shr | s2 69 add
-    and rf12, rf12, rf47 ; add rf14, rf14, rf25 ; ldunifrf.rf25     # s2 74 shr | s2 69 a5 | s2 73 shr | uniform 0x3fff3fff
-    sub rf12, rf12, rf14 ; add rf14, rf14, rf4 ; ldunifrf.rf28      # s2 74 b5 | s2 69 assume | s2 76 assume | uniform 0xe000e000
-    shr rf63, rf14, 2 ; add rf14, rf27, rf46                        # s2 74 shr | s2 68 add
-    sub rf14, rf14, rf39 ; sub rf27, rf46, rf27                     # s2 68 sub | s2 69 sub
-    sub rf13, rf14, rf13 ; add rf14, rf27, rf22 ; ldunifrf.rf22     # s2 68 a3 | s2 69 add | s2 84 load dst | uniform 0x00ff00ff
-    add rf14, rf14, rf10 ; add rf10, rf13, rf55 ; ldunifrf.rf55     # s2 69 a5 | s2 68 assume | s2 84 clip | uniform 0xbfbfc000
-    shr rf10, rf10, 2 ; add rf27, rf14, rf4                         # s2 74 shr | s2 69 assume
-    and rf10, rf10, rf47 ; add rf47, rf11, rf12                     # s2 74 shr | s2 76 add
-    shr rf14, rf27, 2 ; sub rf10, rf10, rf14                        # s2 74 shr | s2 74 b5
-    and rf11, rf63, rf25 ; sub rf12, rf11, rf12 ; ldunifrf.rf63     # s2 74 shr | s2 76 sub | s2 73 shr | uniform 0x3fff3fff
-    and rf25, rf14, rf25 ; add rf14, rf47, rf32 ; ldunifrf.rf47     # s2 74 shr | s2 76 assume | uniform 0xe000e000
-    shr rf14, rf14, 6 ; add rf27, rf50, rf10                        # s2 84 shr | s2 76 add
-    and rf14, rf14, rf2 ; add rf27, rf27, rf32                      # s2 84 shr | s2 76 assume
-    shr rf10, rf27, 6 ; sub rf27, rf50, rf10                        # s2 84 shr | s2 76 sub
-    and rf10, rf10, rf2 ; add rf50, rf34, rf6                       # s2 84 shr | s2 84 load dst
-    mov tmua, rf50 ; add rf50, rf50, rf6 ; thrsw ; ldunifrf.rf32    # s2 84 load dst | uniform 0x00ff00ff
-    mov tmua, rf50 ; add rf50, rf50, rf6                            # s2 84 load dst
-    mov tmua, rf50 ; add rf50, rf50, rf6                            # s2 84 load dst
-    mov tmua, rf50 ; add rf39, rf50, rf6 ; thrsw ; ldtmu.rf50       # s2 84 load dst
-    and rf20, rf50, rf20 ; mov tmua, rf39                           # s2 84 load dst
-    and rf39, rf62, rf63 ; add rf62, rf39, rf6                      # s2 73 shr | s2 84 load dst
-    and rf63, rf35, rf63 ; mov tmua, rf62 ; thrsw ; ldtmu.rf35      # s2 73 shr | s2 84 load dst
-    and rf22, rf35, rf22 ; add tmua, rf62, rf6                      # s2 84 load dst
-    add rf14, rf20, rf14 ; sub rf20, rf50, rf20                     # s2 84 add | s2 84 load dst
-    shr rf20, rf20, 8 ; add rf14, rf14, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf10, rf14, rf4 ; add rf14, rf20, rf10 ; thrsw ; ldtmu.rf20 # s2 84 clip | s2 84 add | s2 84 load dst
-    vfmin rf10, rf10, rf5 ; add rf14, rf14, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf11, rf14, rf4 ; add rf14, rf21, rf11 ; ldunifrf.rf21    # s2 84 clip | s2 74 b3 | uniform 0xbfbfc000
-    vfmin rf11, rf11, rf5 ; add rf13, rf13, rf25 ; thrsw ; ldunifrf.rf25 # s2 84 clip | s2 74 b3 | s2 76 assume | uniform 0xa000a000
-    shl rf11, rf11, 8 ; add rf50, rf41, rf14                        # s2 84 clip | s2 76 add
-    and rf11, rf20, rf32 ; add rf10, rf10, rf11                     # s2 84 load dst | s2 84 clip
-    sub rf41, rf41, rf14 ; add rf14, rf50, rf28 ; thrsw ; ldunifrf.rf50 # s2 76 sub | s2 76 assume | s2 84 load dst | uniform 0x00ff00ff
-    shr rf14, rf14, 6 ; add rf32, rf42, rf13                        # s2 84 shr | s2 76 add
-    and rf14, rf14, rf2 ; add rf28, rf32, rf28                      # s2 84 shr | s2 76 assume
-    shr rf13, rf28, 6 ; sub rf28, rf42, rf13                        # s2 84 shr | s2 76 sub
-    and rf13, rf13, rf2 ; add rf14, rf22, rf14 ; thrsw ; ldtmu.rf42 # s2 84 shr | s2 84 add | s2 84 load dst
-    sub rf22, rf35, rf22 ; add rf14, rf14, rf3 ; ldunifrf.rf35      # s2 84 load dst | s2 84 add | s2 84 clip | uniform 0xbfbfc000
-    vfmax rf14, rf14, rf4 ; add rf39, rf49, rf39 ; ldunifrf.rf49    # s2 84 clip | s2 73 b1 | s2 76 assume | uniform 0xa000a000
-    vfmin rf14, rf14, rf5 ; add rf38, rf38, rf63 ; ldunifrf.rf63    # s2 84 clip | s2 73 b1 | s2 84 load dst | uniform 0x00ff00ff
-    shr rf22, rf22, 8 ; add rf32, rf16, rf39                        # s2 84 load dst | s2 76 add
-    and rf22, rf42, rf50 ; add rf13, rf22, rf13 ; ldtmu.rf50        # s2 84 load dst | s2 84 add
-    add rf13, rf13, rf3 ; sub rf16, rf16, rf39                      # s2 84 add | s2 76 sub
-    vfmax rf13, rf13, rf4 ; add rf32, rf32, rf47                    # s2 84 clip | s2 76 assume
-    vfmin rf13, rf13, rf5 ; add rf39, rf15, rf38                    # s2 84 clip | s2 76 add
-    shl rf13, rf13, 8 ; add rf39, rf39, rf47                        # s2 84 clip | s2 76 assume
-    shr rf14, rf32, 6 ; add rf13, rf14, rf13                        # s2 84 shr | s2 84 clip
-    and rf14, rf14, rf2 ; sub rf15, rf15, rf38 ; ldunifrf.rf38      # s2 84 shr | s2 76 sub | s2 84 clip | uniform 0xbfbfc000
-    shr rf14, rf39, 6 ; add rf39, rf11, rf14                        # s2 84 shr | s2 84 add
-    and rf11, rf14, rf2 ; sub rf14, rf20, rf11 ; ldunifrf.rf20      # s2 84 shr | s2 84 load dst | s2 76 assume | uniform 0x20002000
-    shr rf39, rf14, 8 ; add rf14, rf39, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf11, rf14, rf4 ; add rf14, rf39, rf11 ; ldunifrf.rf39    # s2 84 clip | s2 84 add | s2 84 load dst | uniform 0x00ff00ff
-    vfmin rf11, rf11, rf5 ; add rf14, rf14, rf3 ; ldtmu.rf32        # s2 84 clip | s2 84 add | s2 84 load dst
-    vfmax rf14, rf14, rf4 ; add rf16, rf16, rf25 ; ldunifrf.rf47    # s2 84 clip | s2 76 assume | uniform 0xbfbfc000
-    vfmin rf14, rf14, rf5 ; add rf15, rf15, rf25 ; ldunifrf.rf25    # s2 84 clip | s2 76 assume | uniform 0x60006000
-    shl rf14, rf14, 8 ; sub rf42, rf42, rf22                        # s2 84 clip | s2 84 load dst
-    shr rf14, rf16, 6 ; add rf11, rf11, rf14                        # s2 84 shr | s2 84 clip
-    and rf14, rf14, rf2 ; add rf41, rf41, rf49 ; ldunifrf.rf16      # s2 84 shr | s2 76 assume | s2 84 load dst | uniform 0x00ff00ff
-    shr rf14, rf15, 6 ; add rf15, rf22, rf14                        # s2 84 shr | s2 84 add
-    and rf14, rf14, rf2 ; add rf15, rf15, rf3 ; ldtmu.rf22          # s2 84 shr | s2 84 add | s2 84 load dst
-    vfmax rf15, rf15, rf4 ; add rf28, rf28, rf49 ; ldunifrf.rf49    # s2 84 clip | s2 76 assume | uniform 0xbfbfc000
-    vfmin rf12, rf15, rf5 ; add rf15, rf12, rf20                    # s2 84 clip | s2 76 assume
-    shr rf20, rf42, 8 ; add rf27, rf27, rf20                        # s2 84 load dst | s2 76 assume
-    shr rf20, rf41, 6 ; add rf14, rf20, rf14                        # s2 84 shr | s2 84 add
-    and rf20, rf20, rf2 ; add rf14, rf14, rf3 ; ldunifrf.rf41       # s2 84 shr | s2 84 add | uniform value:items
-    vfmax rf14, rf14, rf4 ; add rf48, rf48, rf25 ; ldunifrf.rf42    # s2 84 clip | s2 76 assume | uniform value:records
-    vfmin rf14, rf14, rf5 ; add rf17, rf17, rf25                    # s2 84 clip | s2 76 assume
-    shl rf14, rf14, 8 ; add rf25, rf34, rf6                         # s2 84 clip | s2 84 store dst
-    shr rf14, rf28, 6 ; add rf12, rf12, rf14                        # s2 84 shr | s2 84 clip
-    and rf14, rf14, rf2 ; sub rf41, rf41, 1                         # s2 84 shr
-    and rf63, rf50, rf63 ; add rf28, rf25, rf6                      # s2 84 load dst | s2 84 store dst
-    shr rf20, rf15, 6 ; add rf15, rf63, rf20                        # s2 84 shr | s2 84 add
-    and rf50, rf20, rf2 ; sub rf20, rf50, rf63                      # s2 84 shr | s2 84 load dst
-    shr rf20, rf20, 8 ; add rf15, rf15, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf14, rf15, rf4 ; add rf15, rf20, rf14                    # s2 84 clip | s2 84 add
-    vfmin rf14, rf14, rf5 ; add rf15, rf15, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf15, rf15, rf4 ; add rf20, rf28, rf6                     # s2 84 clip | s2 84 store dst
-    vfmin rf15, rf15, rf5 ; add rf63, rf20, rf6                     # s2 84 clip | s2 84 store dst
-    shl rf15, rf15, 8 ; add rf62, rf63, rf6                         # s2 84 clip | s2 84 store dst
-    shr rf15, rf27, 6 ; add rf14, rf14, rf15                        # s2 84 shr | s2 84 clip
-    and rf15, rf15, rf2 ; add rf27, rf62, rf6                       # s2 84 shr | s2 84 store dst
-    and rf39, rf32, rf39                                            # s2 84 load dst
-    shr rf50, rf48, 6 ; add rf48, rf39, rf50                        # s2 84 shr | s2 84 add
-    and rf39, rf50, rf2 ; sub rf32, rf32, rf39                      # s2 84 shr | s2 84 load dst
-    shr rf48, rf32, 8 ; add rf32, rf48, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf15, rf32, rf4 ; add rf32, rf48, rf15                    # s2 84 clip | s2 84 add
-    vfmin rf15, rf15, rf5 ; add rf32, rf32, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf32, rf32, rf4 ; sub rf48, rf34, -4                      # s2 84 clip | s2 84 load dst
-    vfmin rf32, rf32, rf5 ; mov tmua, rf48 ; thrsw                  # s2 84 clip | s2 84 load dst
-    shl rf32, rf32, 8 ; mov rf50, rf45.il                           # s2 84 clip | s2 83 w0
-    shr rf17, rf17, 6 ; add rf15, rf15, rf32                        # s2 84 shr | s2 84 clip
-    and rf17, rf17, rf2 ; mov rf45, rf45.ih                         # s2 84 shr | s2 83 w0
-    and rf16, rf22, rf16 ; mov rf32, rf30.il                        # s2 84 load dst | s2 83 w4
-    shl rf41, rf41, 3 ; add rf39, rf16, rf39                        # s2 84 add
-    shl rf22, rf50, -16 ; sub rf16, rf22, rf16                      # s2 83 w0 | s2 84 load dst
-    shr rf39, rf16, 8 ; add rf16, rf39, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf16, rf16, rf4 ; add rf17, rf39, rf17 ; ldunifrf.rf39    # s2 84 clip | s2 84 add | s2 83 add | uniform 0x00200020
-    vfmin rf16, rf16, rf5 ; add rf17, rf17, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf17, rf17, rf4 ; add rf41, rf42, rf41 ; ldunifrf.rf42    # s2 84 clip | s2 83 w1 | uniform 0x80008000
-    vfmin rf17, rf17, rf5 ; sub.pushc -, rf41, rf0                  # s2 84 clip | s2 84 store dst
-    shl rf10, rf17, 8 ; add tmud, rf10, rf52                        # s2 84 clip | s2 84 store dst
-    tmuwt - ; add rf10, rf16, rf10 ; ldunifrf.rf16                  # the last trip's stores | s2 84 clip | s2 83 w1 | uniform 0x80008000
-    shl rf25, rf45, -16 ; mov.ifna tmua, rf25                       # s2 83 w0 | s2 84 store dst
-    shl rf32, rf32, -16 ; add tmud, rf8, rf36                       # s2 83 w4 | s2 84 store dst
-    mov rf36, rf30.ih ; mov rf30, rf59.il ; ldunifrf.rf8            # s2 83 w4 | s2 83 w2 | uniform value:records
-    shl rf34, rf36, -16 ; mov.ifna tmua, rf34                       # s2 83 w4 | s2 84 store dst
-    shl rf13, rf30, -16 ; add tmud, rf13, rf55                      # s2 83 w2 | s2 84 store dst
-    mov.ifna tmua, rf28 ; mov rf28, rf59.ih                         # s2 84 store dst | s2 83 w2
-    shl rf11, rf28, -16 ; add tmud, rf11, rf21                      # s2 83 w2 | s2 84 store dst
-    mov.ifna tmua, rf20 ; mov rf20, rf51.il                         # s2 84 store dst | s2 83 w6
-    shl rf12, rf20, -16 ; add tmud, rf12, rf35                      # s2 83 w6 | s2 84 store dst
-    mov.ifna tmua, rf63 ; mov rf51, rf51.ih                         # s2 84 store dst | s2 83 w6
-    shl rf14, rf51, -16 ; add tmud, rf14, rf38                      # s2 83 w6 | s2 84 store dst
-    mov.ifna tmua, rf62 ; mov rf62, rf40.il                         # s2 84 store dst | s2 83 w3
-    shl rf15, rf62, -16 ; add tmud, rf15, rf47                      # s2 83 w3 | s2 84 store dst
-    mov.ifna tmua, rf27 ; mov rf40, rf40.ih                         # s2 84 store dst | s2 83 w3
-    shl rf10, rf40, -16 ; add tmud, rf10, rf49                      # s2 83 w3 | s2 84 store dst
-    tmuwt - ; mov rf40, rf54.il ; ldunifrf.rf49                     # s2 83 w5 | s2 67 assume | uniform 0xc000c000
-    shl rf27, rf40, -16 ; add.ifna tmua, rf27, rf6                  # s2 83 w5 | s2 84 store dst
-    mov rf40, rf54.ih ; mov rf54, rf43.il ; ldunifrf.rf47           # s2 83 w5 | s2 83 w1 | s2 73 shr | uniform 0x3fff3fff
-    shl rf40, rf40, -16 ; mov rf43, rf43.ih                         # s2 83 w5 | s2 83 w1
-    shl rf54, rf54, -16 ; mov rf62, rf58.il                         # s2 83 w1 | s2 83 w7
-    shl rf43, rf43, -16 ; mov rf58, rf58.ih                         # s2 83 w1 | s2 83 w7
-    shl rf62, rf62, -16 ; mov rf38, rf33.il                         # s2 83 w7 | s2 83 w0
-    shl rf22, rf58, -16 ; add rf38, rf38, rf22                      # s2 83 w7 | s2 83 w0
-    mov rf38, rf33.ih ; add rf33, rf38, rf39 ; ldunifrf.rf58        # s2 83 w0 | s2 83 add | s2 76 assume | uniform 0x20002000
-    add rf25, rf38, rf25 ; mov rf38, rf24.il ; ldunifrf.rf51        # s2 83 w0 | s2 83 w1 | s2 84 load dst | uniform 0x00ff00ff
-    add rf25, rf25, rf39 ; add rf38, rf38, rf54 ; ldtmu.rf39        # s2 83 add | s2 83 w1 | s2 84 load dst
-    mov rf54, rf24.ih ; add rf24, rf38, rf42 ; ldunifrf.rf63        # s2 83 w1 | s2 84 clip | uniform 0xbfbfc000
-    shr rf24, rf24, 1 ; add rf43, rf54, rf43                        # s2 70 shr | s2 83 w1
-    and rf24, rf24, rf1 ; add rf42, rf43, rf42 ; ldunifrf.rf54      # s2 70 shr | s2 83 w1 | uniform 0x80008000
-    shr rf42, rf42, 1 ; mov rf20, rf26.il                           # s2 70 shr | s2 83 w2
-    and rf13, rf42, rf1 ; add rf20, rf20, rf13 ; ldunifrf.rf42      # s2 70 shr | s2 83 w2 | s2 67 assume | uniform 0xc000c000
-    mov rf26, rf26.ih ; mov rf35, rf18.il ; ldunifrf.rf21           # s2 83 w2 | s2 83 w3 | s2 73 shr | uniform 0x3fff3fff
-    add rf11, rf26, rf11 ; add rf15, rf35, rf15 ; ldunifrf.rf26     # s2 83 w2 | s2 83 w3 | s2 76 assume | uniform 0x60006000
-    mov rf18, rf18.ih ; mov rf35, rf31.il                           # s2 83 w3 | s2 83 w4
-    add rf10, rf18, rf10 ; add rf18, rf35, rf32                     # s2 83 w3 | s2 83 w4
-    mov rf32, rf31.ih ; add rf31, rf33, rf18                        # s2 83 w4 | s2 65 a0
-    add rf18, rf32, rf34 ; sub rf32, rf33, rf18                     # s2 83 w4 | s2 65 a2
-    add rf18, rf25, rf18 ; sub rf25, rf25, rf18                     # s2 65 a0 | s2 65 a2
-    mov rf29, rf29.il ; mov rf33, rf29.ih                           # s2 83 w5
-    add rf27, rf29, rf27 ; add rf29, rf33, rf40 ; ldunifrf.rf33     # s2 83 w5 | s2 84 load dst | uniform 0x00ff00ff
-    mov rf19, rf19.il ; mov rf40, rf19.ih                           # s2 83 w6
-    add rf12, rf19, rf12 ; add rf14, rf40, rf14                     # s2 83 w6
-    add rf19, rf12, rf16 ; add rf40, rf14, rf16                     # s2 83 w6
-    shr rf19, rf19, 1 ; mov rf34, rf44.il                           # s2 66 shr | s2 83 w7
-    and rf19, rf19, rf1 ; add rf34, rf34, rf62                      # s2 66 shr | s2 83 w7
-    shr rf40, rf40, 1 ; add rf19, rf20, rf19                        # s2 66 shr | s2 66 a6
-    and rf62, rf40, rf1 ; add rf40, rf31, rf19                      # s2 66 shr | s2 71 b0
-    sub rf31, rf31, rf19 ; add rf19, rf11, rf62                     # s2 71 b6 | s2 66 a6
-    add rf18, rf18, rf19 ; sub rf19, rf18, rf19                     # s2 71 b0 | s2 71 b6
-    and rf51, rf39, rf51 ; mov rf44, rf44.ih                        # s2 84 load dst | s2 83 w7
-    add rf44, rf44, rf22 ; add rf22, rf34, rf16 ; ldunifrf.rf62     # s2 83 w7 | s2 84 clip | uniform 0xbfbfc000
-    shr rf16, rf22, 1 ; add rf22, rf44, rf16                        # s2 67 shr | s2 83 w7
-    and rf16, rf16, rf1 ; sub rf35, rf27, rf15                      # s2 67 shr | s2 67 sub
-    shr rf22, rf22, 1 ; sub rf35, rf35, rf34                        # s2 67 shr | s2 67 sub
-    and rf16, rf22, rf1 ; sub rf22, rf35, rf16                      # s2 67 shr | s2 67 a1
-    add rf35, rf22, rf49 ; sub rf28, rf29, rf10                     # s2 67 assume | s2 67 sub
-    shr rf28, rf35, 2 ; sub rf35, rf28, rf44                        # s2 73 shr | s2 67 sub
-    and rf16, rf28, rf47 ; sub rf28, rf35, rf16                     # s2 73 shr | s2 67 a1
-    add rf49, rf28, rf49 ; add rf35, rf15, rf27                     # s2 67 assume | s2 70 add
-    shr rf35, rf49, 2 ; add rf49, rf35, rf38                        # s2 73 shr | s2 70 add
-    and rf24, rf35, rf47 ; add rf35, rf49, rf24 ; ldunifrf.rf47     # s2 73 shr | s2 70 a7 | uniform 0x3fff3fff
-    sub rf16, rf35, rf16 ; add rf35, rf35, rf4                      # s2 73 b7 | s2 70 assume
-    shr rf49, rf35, 2 ; add rf35, rf40, rf16                        # s2 73 shr | s2 76 add
-    add rf35, rf35, rf58 ; add rf59, rf10, rf29                     # s2 76 assume | s2 70 add
-    shr rf35, rf35, 6 ; add rf59, rf59, rf43                        # s2 84 shr | s2 70 add
-    and rf13, rf35, rf2 ; add rf35, rf59, rf13                      # s2 84 shr | s2 70 a7
-    sub rf24, rf35, rf24 ; add rf35, rf35, rf4 ; ldunifrf.rf59      # s2 73 b7 | s2 70 assume | s2 76 assume | uniform 0xe000e000
-    shr rf30, rf35, 2 ; add rf35, rf18, rf24                        # s2 73 shr | s2 76 add
-    add rf16, rf35, rf58 ; sub rf35, rf40, rf16                     # s2 76 assume | s2 76 r
-    shr rf16, rf16, 6 ; sub rf18, rf18, rf24                        # s2 84 shr | s2 76 r
-    and rf13, rf16, rf2 ; add rf16, rf51, rf13 ; ldunifrf.rf24      # s2 84 shr | s2 84 add | s2 84 load dst | uniform 0x00ff00ff
-    sub rf39, rf39, rf51 ; add rf16, rf16, rf3                      # s2 84 load dst | s2 84 add
-    vfmax rf16, rf16, rf4 ; add rf20, rf20, rf54                    # s2 84 clip | s2 83 w2
-    vfmin rf11, rf16, rf5 ; add rf16, rf11, rf54 ; ldunifrf.rf51    # s2 84 clip | s2 83 w2 | uniform 0xbfbfc000
-    shr rf39, rf39, 8 ; add rf40, rf15, rf54                        # s2 84 load dst | s2 83 w3
-    shr rf20, rf20, 1 ; add rf13, rf39, rf13                        # s2 66 shr | s2 84 add
-    and rf20, rf20, rf1 ; add rf13, rf13, rf3                       # s2 66 shr | s2 84 add
-    vfmax rf12, rf13, rf4 ; sub rf13, rf20, rf12 ; ldunifrf.rf20    # s2 84 clip | s2 66 a4 | s2 73 shr | uniform 0x3fff3fff
-    vfmin rf12, rf12, rf5 ; add rf39, rf10, rf54                    # s2 84 clip | s2 83 w3
-    shl rf12, rf12, 8 ; add rf58, rf27, rf54                        # s2 84 clip | s2 83 w5
-    shr rf12, rf16, 1 ; add rf11, rf11, rf12                        # s2 66 shr | s2 84 clip
-    and rf11, rf12, rf1 ; add tmud, rf11, rf63 ; ldunifrf.rf12      # s2 66 shr | s2 84 store dst | s2 76 assume | uniform 0xe000e000
-    shr rf11, rf40, 1 ; sub rf14, rf11, rf14                        # s2 68 shr | s2 66 a4
-    and rf11, rf11, rf1 ; mov.ifna tmua, rf48                       # s2 68 shr | s2 84 store dst
-    shr rf39, rf39, 1 ; add rf54, rf29, rf54                        # s2 68 shr | s2 83 w5
-    and rf39, rf39, rf1 ; add rf40, rf32, rf13                      # s2 68 shr | s2 72 b2
-    shr rf13, rf58, 1 ; sub rf32, rf32, rf13                        # s2 69 shr | s2 72 b4
-    and rf13, rf13, rf1 ; add rf58, rf25, rf14 ; ldunifrf.rf63      # s2 69 shr | s2 72 b2 | s2 84 load dst | uniform 0x00ff00ff
-    shr rf14, rf54, 1 ; sub rf25, rf25, rf14                        # s2 69 shr | s2 72 b4
-    and rf14, rf14, rf1 ; add rf54, rf38, rf34                      # s2 69 shr | s2 68 add
-    sub rf15, rf54, rf15 ; sub rf34, rf34, rf38 ; ldunifrf.rf38     # s2 68 sub | s2 69 sub | s2 84 clip | uniform 0xbfbfc000
-    sub rf11, rf15, rf11 ; add rf15, rf34, rf27 ; ldunifrf.rf27     # s2 68 a3 | s2 69 add | s2 76 assume | uniform 0xa000a000
-    add rf15, rf15, rf13 ; add rf13, rf11, rf42                     # s2 69 a5 | s2 68 assume
-    shr rf13, rf13, 2 ; add rf34, rf15, rf4                         # s2 74 shr | s2 69 assume
-    and rf13, rf13, rf21 ; add rf54, rf43, rf44                     # s2 74 shr | s2 68 add
-    shr rf15, rf34, 2 ; sub rf13, rf13, rf15                        # s2 74 shr | s2 74 b5
-    sub rf10, rf54, rf10 ; sub rf43, rf44, rf43 ; ldunifrf.rf44     # s2 68 sub | s2 69 sub | s2 84 load dst | uniform 0x00ff00ff
-    sub rf10, rf10, rf39 ; add rf29, rf43, rf29 ; ldunifrf.rf39     # s2 68 a3 | s2 69 add | s2 84 clip | uniform 0xbfbfc000
-    add rf29, rf29, rf14 ; add rf14, rf10, rf42 ; ldunifrf.rf42     # s2 69 a5 | s2 68 assume | s2 76 assume | uniform 0xa000a000
-    shr rf14, rf14, 2 ; add rf43, rf29, rf4                         # s2 74 shr | s2 69 assume
-    and rf14, rf14, rf21 ; mov rf0, rf9                             # s2 74 shr | next trip
-    shr rf29, rf43, 2 ; sub rf14, rf14, rf29                        # s2 74 shr | s2 74 b5
-    add rf13, rf40, rf13 ; sub rf40, rf40, rf13 ; ldunifrf.rf43     # s2 76 add | s2 76 sub | s2 84 load dst | uniform 0x00ff00ff
-    and rf15, rf15, rf47 ; add rf13, rf13, rf26                     # s2 74 shr | s2 76 assume
-    shr rf13, rf13, 6 ; add rf21, rf58, rf14                        # s2 84 shr | s2 76 add
-    and rf13, rf13, rf2 ; add rf21, rf21, rf26                      # s2 84 shr | s2 76 assume
-    shr rf14, rf21, 6 ; sub rf21, rf58, rf14                        # s2 84 shr | s2 76 sub
-    and rf14, rf14, rf2 ; add rf58, rf48, rf6                       # s2 84 shr | s2 84 load dst
-    and rf29, rf29, rf47 ; mov tmua, rf58 ; thrsw ; ldunifrf.rf47   # s2 74 shr | s2 84 load dst | s2 84 clip | uniform 0xbfbfc000
-    add rf48, rf58, rf6 ; add rf58, rf48, rf6                       # s2 84 load dst | s2 84 store dst
-    mov tmua, rf48 ; add rf48, rf48, rf6                            # s2 84 load dst
-    mov tmua, rf48 ; add rf26, rf48, rf6 ; thrsw ; ldtmu.rf48       # s2 84 load dst
-    and rf33, rf48, rf33 ; mov tmua, rf26                           # s2 84 load dst
-    add rf26, rf26, rf6 ; add rf13, rf33, rf13                      # s2 84 load dst | s2 84 add
-    mov tmua, rf26 ; add rf54, rf26, rf6 ; thrsw ; ldtmu.rf26       # s2 84 load dst
-    and rf24, rf26, rf24 ; mov tmua, rf54                           # s2 84 load dst
-    add tmua, rf54, rf6 ; sub rf33, rf48, rf33 ; ldunifrf.rf48      # s2 84 load dst | s2 76 assume | uniform 0x20002000
-    shr rf33, rf33, 8 ; add rf13, rf13, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf13, rf13, rf4 ; add rf14, rf33, rf14 ; thrsw ; ldtmu.rf33 # s2 84 clip | s2 84 add | s2 84 load dst
-    vfmin rf13, rf13, rf5 ; add rf14, rf14, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf14, rf14, rf4 ; add rf54, rf58, rf6                     # s2 84 clip | s2 84 store dst
-    vfmin rf11, rf14, rf5 ; add rf14, rf11, rf15 ; thrsw ; ldtmu.rf15 # s2 84 clip | s2 74 b3 | s2 84 load dst
-    shl rf10, rf11, 8 ; add rf11, rf10, rf29                        # s2 84 clip | s2 74 b3
-    and rf13, rf49, rf20 ; add rf10, rf13, rf10 ; ldunifrf.rf49     # s2 73 shr | s2 84 clip | s2 84 load dst | uniform 0x00ff00ff
-    and rf30, rf30, rf20 ; add rf20, rf32, rf14 ; thrsw ; ldtmu.rf29 # s2 73 shr | s2 76 add | s2 84 load dst
-    and rf14, rf33, rf63 ; sub rf32, rf32, rf14                     # s2 84 load dst | s2 76 sub
-    add rf20, rf20, rf59 ; add rf63, rf25, rf11                     # s2 76 assume | s2 76 add
-    shr rf10, rf20, 6 ; add tmud, rf10, rf62                        # s2 84 shr | s2 84 store dst
-    and rf10, rf10, rf2 ; mov.ifna tmua, rf58 ; thrsw               # s2 84 shr | s2 84 store dst
-    add rf11, rf63, rf59 ; sub rf25, rf25, rf11 ; ldtmu.rf59        # s2 76 assume | s2 76 sub | s2 84 load dst
-    shr rf10, rf11, 6 ; add rf11, rf24, rf10                        # s2 84 shr | s2 84 add
-    and rf10, rf10, rf2 ; sub rf24, rf26, rf24 ; ldunifrf.rf26      # s2 84 shr | s2 84 load dst | s2 84 clip | uniform 0xbfbfc000
-    shr rf24, rf24, 8 ; add rf11, rf11, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf10, rf11, rf4 ; add rf11, rf24, rf10 ; ldunifrf.rf24    # s2 84 clip | s2 84 add | s2 76 assume | uniform 0x60006000
-    vfmin rf10, rf10, rf5 ; add rf11, rf11, rf3 ; ldunifrf.rf63     # s2 84 clip | s2 84 add | s2 84 load dst | uniform 0x00ff00ff
-    vfmax rf11, rf11, rf4 ; add rf20, rf54, rf6 ; ldtmu.rf58        # s2 84 clip | s2 84 store dst | s2 84 load dst
-    vfmin rf11, rf11, rf5 ; add rf13, rf22, rf13 ; ldunifrf.rf22    # s2 84 clip | s2 73 b1 | uniform 0xbfbfc000
-    shl rf11, rf11, 8 ; add rf28, rf28, rf30                        # s2 84 clip | s2 73 b1
-    and rf11, rf15, rf44 ; add rf10, rf10, rf11 ; ldunifrf.rf44     # s2 84 load dst | s2 84 clip | uniform value:items
-    add tmud, rf10, rf51 ; add rf10, rf31, rf13 ; ldunifrf.rf51     # s2 84 store dst | s2 76 add | uniform value:records
-    mov.ifna tmua, rf54 ; sub rf13, rf31, rf13                      # s2 84 store dst | s2 76 sub
-    add rf10, rf10, rf12 ; add rf31, rf19, rf28                     # s2 76 assume | s2 76 add
-    shr rf10, rf10, 6 ; add rf12, rf31, rf12                        # s2 84 shr | s2 76 assume
-    and rf10, rf10, rf2 ; sub rf19, rf19, rf28                      # s2 84 shr | s2 76 sub
-    shr rf10, rf12, 6 ; add rf12, rf14, rf10                        # s2 84 shr | s2 84 add
-    and rf10, rf10, rf2 ; sub rf14, rf33, rf14                      # s2 84 shr | s2 84 load dst
-    shr rf14, rf14, 8 ; add rf12, rf12, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf10, rf12, rf4 ; add rf12, rf14, rf10                    # s2 84 clip | s2 84 add
-    vfmin rf10, rf10, rf5 ; add rf12, rf12, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf12, rf12, rf4 ; add rf14, rf20, rf6                     # s2 84 clip | s2 84 store dst
-    vfmin rf12, rf12, rf5 ; add rf13, rf13, rf27                    # s2 84 clip | s2 76 assume
-    shl rf12, rf12, 8 ; add rf19, rf19, rf27                        # s2 84 clip | s2 76 assume
-    shr rf12, rf13, 6 ; add rf10, rf10, rf12                        # s2 84 shr | s2 84 clip
-    and rf10, rf12, rf2 ; add tmud, rf10, rf38                      # s2 84 shr | s2 84 store dst
-    shr rf19, rf19, 6 ; mov.ifna tmua, rf20                         # s2 84 shr | s2 84 store dst
-    and rf10, rf19, rf2 ; add rf19, rf11, rf10                      # s2 84 shr | s2 84 add
-    and rf15, rf29, rf43 ; sub rf11, rf15, rf11                     # s2 84 load dst
-    shr rf19, rf11, 8 ; add rf11, rf19, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf10, rf11, rf4 ; add rf11, rf19, rf10                    # s2 84 clip | s2 84 add
-    vfmin rf10, rf10, rf5 ; add rf11, rf11, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf11, rf11, rf4 ; add rf19, rf14, rf6                     # s2 84 clip | s2 84 store dst
-    vfmin rf11, rf11, rf5 ; add rf32, rf32, rf42                    # s2 84 clip | s2 76 assume
-    shl rf11, rf11, 8 ; add rf25, rf25, rf42                        # s2 84 clip | s2 76 assume
-    shr rf11, rf32, 6 ; add rf10, rf10, rf11                        # s2 84 shr | s2 84 clip
-    and rf10, rf11, rf2 ; add tmud, rf10, rf39                      # s2 84 shr | s2 84 store dst
-    shr rf14, rf25, 6 ; mov.ifna tmua, rf14                         # s2 84 shr | s2 84 store dst
-    and rf10, rf14, rf2 ; add rf14, rf15, rf10                      # s2 84 shr | s2 84 add
-    and rf29, rf59, rf49 ; sub rf15, rf29, rf15                     # s2 84 load dst
-    shr rf15, rf15, 8 ; add rf14, rf14, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf10, rf14, rf4 ; add rf14, rf15, rf10                    # s2 84 clip | s2 84 add
-    vfmin rf10, rf10, rf5 ; add rf14, rf14, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf14, rf14, rf4 ; add rf15, rf19, rf6                     # s2 84 clip | s2 84 store dst
-    vfmin rf14, rf14, rf5 ; add rf40, rf40, rf48                    # s2 84 clip | s2 76 assume
-    shl rf14, rf14, 8 ; add rf21, rf21, rf48                        # s2 84 clip | s2 76 assume
-    shr rf14, rf40, 6 ; add rf10, rf10, rf14                        # s2 84 shr | s2 84 clip
-    and rf10, rf14, rf2 ; add tmud, rf10, rf47                      # s2 84 shr | s2 84 store dst
-    shr rf19, rf21, 6 ; mov.ifna tmua, rf19                         # s2 84 shr | s2 84 store dst
-    and rf10, rf19, rf2 ; add rf19, rf29, rf10                      # s2 84 shr | s2 84 add
-    and rf59, rf58, rf63 ; sub rf29, rf59, rf29                     # s2 84 load dst
-    shr rf29, rf29, 8 ; add rf19, rf19, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf10, rf19, rf4 ; add rf19, rf29, rf10                    # s2 84 clip | s2 84 add
-    vfmin rf10, rf10, rf5 ; add rf19, rf19, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf19, rf19, rf4 ; add rf35, rf35, rf24                    # s2 84 clip | s2 76 assume
-    vfmin rf18, rf19, rf5 ; add rf19, rf18, rf24                    # s2 84 clip | s2 76 assume
-    shl rf18, rf18, 8 ; sub rf58, rf58, rf59                        # s2 84 clip | s2 84 load dst
-    shr rf18, rf35, 6 ; add rf10, rf10, rf18                        # s2 84 shr | s2 84 clip
-    and rf10, rf18, rf2 ; add tmud, rf10, rf26                      # s2 84 shr | s2 84 store dst
-    shr rf19, rf19, 6 ; mov.ifna tmua, rf15                         # s2 84 shr | s2 84 store dst
-    and rf10, rf19, rf2 ; add rf19, rf59, rf10                      # s2 84 shr | s2 84 add
-    shr rf58, rf58, 8 ; add rf19, rf19, rf3                         # s2 84 load dst | s2 84 add
-    vfmax rf10, rf19, rf4 ; add rf19, rf58, rf10                    # s2 84 clip | s2 84 add
-    vfmin rf10, rf10, rf5 ; add rf19, rf19, rf3                     # s2 84 clip | s2 84 add
-    vfmax rf19, rf19, rf4 ; sub rf44, rf44, 1                       # s2 84 clip
-    vfmin rf19, rf19, rf5                                           # s2 84 clip
-    shl rf19, rf19, 8                                               # s2 84 clip
-    shl rf19, rf44, 3 ; add rf10, rf10, rf19                        # s2 84 clip
-    add tmud, rf10, rf22 ; add rf10, rf51, rf19                     # s2 84 store dst
-    tmuwt - ; sub.pushc -, rf10, rf9                                # whether there is a batch more
+    vfmax rf11, rf11, rf4 ; add rf12, rf38, rf6                     # s2 84 clip | s2 84 store dst
+    vfmin rf11, rf11, rf5 ; add rf13, rf13, rf50                    # s2 84 clip | s2 76 assume
+    shr rf13, rf13, 6 ; umul24 rf11, rf11, rf58                     # s2 84 shr | s2 84 clip
+    and rf11, rf13, rf2 ; add rf10, rf10, rf11                      # s2 84 shr | s2 84 clip
+    add tmud, rf10, rf34 ; add rf10, rf22, rf50                     # s2 84 store dst | s2 76 assume
+    shr rf10, rf10, 6 ; mov.ifna tmua, rf38                         # s2 84 shr | s2 84 store dst
+    and rf10, rf10, rf2 ; add rf11, rf52, rf11                      # s2 84 shr | s2 84 add
+    sub rf20, rf20, rf52 ; add rf11, rf11, rf3                      # s2 84 load dst | s2 84 add
+    vfmax rf11, rf11, rf4 ; add rf52, rf12, rf6                     # s2 84 clip | s2 84 store dst
+    vfmin rf11, rf11, rf5 ; add rf28, rf28, rf18                    # s2 84 clip | s2 76 assume
+    shr rf18, rf20, 8 ; add rf20, rf24, rf18                        # s2 84 load dst | s2 76 assume
+    shr rf18, rf28, 6 ; add rf10, rf18, rf10                        # s2 84 shr | s2 84 add
+    and rf18, rf18, rf2 ; add rf10, rf10, rf3                       # s2 84 shr | s2 84 add
+    vfmax rf10, rf10, rf4 ; add rf18, rf44, rf18                    # s2 84 clip | s2 84 add
+    vfmin rf10, rf10, rf5 ; sub rf40, rf40, rf44                    # s2 84 clip | s2 84 load dst
+    shr rf20, rf20, 6 ; umul24 rf10, rf10, rf63                     # s2 84 shr | s2 84 clip
+    and rf11, rf20, rf2 ; add rf10, rf11, rf10                      # s2 84 shr | s2 84 clip
+    shr rf10, rf40, 8 ; add tmud, rf10, rf26                        # s2 84 load dst | s2 84 store dst
+    and rf12, rf30, rf32 ; mov.ifna tmua, rf12                      # s2 84 load dst | s2 84 store dst
+    add rf10, rf18, rf3 ; add rf11, rf10, rf11                      # s2 84 add
+    vfmax rf10, rf10, rf4 ; add rf11, rf11, rf3                     # s2 84 clip | s2 84 add
+    vfmin rf10, rf10, rf5 ; add rf43, rf43, rf41                    # s2 84 clip | s2 76 assume
+    vfmax rf11, rf11, rf4 ; add rf33, rf33, rf41                    # s2 84 clip | s2 76 assume
+    vfmin rf11, rf11, rf5 ; sub rf30, rf30, rf12                    # s2 84 clip | s2 84 load dst
+    shr rf17, rf43, 6 ; umul24 rf11, rf11, rf17                     # s2 84 shr | s2 84 clip
+    and rf11, rf17, rf2 ; add rf10, rf10, rf11                      # s2 84 shr | s2 84 clip
+    shr rf10, rf33, 6 ; add tmud, rf10, rf29                        # s2 84 shr | s2 84 store dst
+    and rf10, rf10, rf2 ; mov.ifna tmua, rf52                       # s2 84 shr | s2 84 store dst
+    shr rf12, rf30, 8 ; add rf11, rf12, rf11                        # s2 84 load dst | s2 84 add
+    add rf10, rf11, rf3 ; add rf11, rf12, rf10                      # s2 84 add
+    vfmax rf10, rf10, rf4 ; add rf11, rf11, rf3                     # s2 84 clip | s2 84 add
+    vfmin rf10, rf10, rf5 ; sub rf51, rf51, 1                       # s2 84 clip
+    vfmax rf11, rf11, rf4                                           # s2 84 clip
+    vfmin rf11, rf11, rf5                                           # s2 84 clip
+    shl rf35, rf51, 3 ; umul24 rf11, rf11, rf35                     # s2 84 clip
+    add rf10, rf10, rf11 ; add rf11, rf45, rf35                     # s2 84 clip
+    add tmud, rf10, rf31 ; sub.pushc -, rf11, rf9                   # s2 84 store dst | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
-    nop ; add.ifnb tmua, rf15, rf6                                  # s2 84 store dst
+    nop ; add.ifnb tmua, rf52, rf6                                  # s2 84 store dst
     nop
     nop
     thrsw

@@ -6,12 +6,12 @@
 # vp9_lpf4_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 #   that it invokes for TX_4X4
-# input hash 44e3a3b172c6977e
+# input hash 18f42c2427afde93
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 53 instructions a trip, 26.5 an item; 50 at least for all it does.
-# 34 of the 64 registers that 2 threads a QPU leave each.
+# 53 instructions a trip, 26.5 an item; 48 at least for all it does.
+# 36 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 4 store 4.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -25,10 +25,11 @@
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # how many threads
-.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0x00010000
+.uniform 0xfffffffd  # u8
 .uniform 0xffffff80
 .uniform 0x0000007f
-.uniform 0x00010000
 .uniform 0x000000ff
 .uniform 0x00000100
 .uniform 0xfffffffd  # u8
@@ -37,90 +38,91 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xffffffc8  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    and rf2, rf3, 7 ; add rf0, rf0, rf2
+    and rf3, rf3, 7 ; add rf0, rf0, rf2
     shl rf0, rf0, 3
     setnnmode_uu ; sub rf1, rf1, 1                                  # 27 thresh
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf3                                              # uniform value:records
-    add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf3            # 62 q0 | uniform value:dst_stride
-    umin tmuau, rf1, rf0 ; smul24 rf3, rf2, rf3 ; thrsw             # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | 62 q0 | uniform value:dst
-    nop ; add rf5, rf1, rf3 ; ldunifrf.rf1                          # 62 q0 | uniform value:threads
+    nop ; ldunifrf.rf2                                              # uniform value:records
+    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 62 q0 | uniform value:dst_stride
+    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf1 ; thrsw             # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; mov rf16, rf2 ; ldunifrf.rf3                              # for later in the trip | 62 q0 | uniform value:dst
+    nop ; add rf4, rf3, rf1 ; ldunifrf.rf1                          # 62 q0 | uniform value:threads
     shl rf1, rf1, 4
-    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
-    umin tmuau, rf3, rf0 ; add rf6, rf5, -4                         # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    nop ; add rf7, rf6, rf4 ; ldtmu.rf5                             # 62 q0 | the item's record
-    nop ; sub rf8, rf7, -4                                          # 62 q0
-    nop ; ldunifrf.rf9                                              # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf11                                             # 27 thresh | uniform 0x00010000
-    nop ; mov rf12, 0                                               # 49 select
-    nop ; ldunifrf.rf13                                             # 67 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf14                                             # 26 limit | uniform 0x00000100
+    nop ; add rf3, rf2, rf1 ; ldtmu.rf6                             # the item's record
+    add rf5, rf4, -4 ; mov rf2, rf3                                 # 62 q0 | next trip
+    nop ; add rf6, rf5, rf6 ; ldtmu.rf4                             # 62 q0 | the item's record
+    nop ; sub rf7, rf6, -4                                          # 62 q0
+    mov tmuau, rf7 ; sub rf8, rf6, -3                               # 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
+    nop ; ldunifrf.rf12                                             # 27 thresh | uniform 0x00010000
+    mov tmuau, rf8 ; sub rf9, rf6, -2                               # 62 p0 | 62 p1 | uniform 0xfffffffd (u8)
+    nop ; v8dot rf13, rf4, rf12 ; ldunifrf.rf10                     # 27 thresh | 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf11                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf14                                             # 67 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf15                                             # 26 limit | uniform 0x00000100
 loop:
-    mov tmuau, rf8 ; sub rf15, rf7, -3                              # 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf15 ; v8dot rf16, rf5, rf11 ; thrsw                 # 62 p0 | 27 thresh | uniform 0xfffffffd (u8)
-    sub rf16, rf7, -2 ; smul24 rf17, rf16, rf16                     # 62 p1 | 43 gt
-    mov tmuau, rf16 ; sub rf18, rf7, -5                             # 62 p1 | 62 q1 | uniform 0xfffffffd (u8)
-    tmuwt - ; mov rf20, rf12 ; ldtmu.rf19                           # 49 select | the item's record
-    mov tmuau, rf18 ; v8dot rf22, rf5, rf14 ; thrsw ; ldtmu.rf21    # 62 q1 | 26 limit | the item's record | uniform 0xfffffffd (u8)
-    and rf24, rf5, rf13 ; smul24 rf23, rf22, rf22 ; ldtmu.rf22      # 25 blimit | 42 le | 62 q0
-    mov rf4, rf19 ; mov rf5, rf21 ; ldtmu.rf19                      # next trip | 62 p0
-    sub rf21, rf22, rf19 ; sub rf26, rf19, rf22 ; ldtmu.rf25        # 49 sub | 42 absdiff | 62 p1
-    max rf28, rf26, rf21 ; sub rf27, rf25, rf19 ; ldtmu.rf26        # 42 absdiff | 43 gt | 62 q1
-    sub tmuau, rf7, -1 ; smul24 rf27, rf27, rf27                    # 62 p2 | 43 gt | uniform 0xfffffffd (u8)
-    sub rf30, rf26, rf22 ; sub rf29, rf25, rf26 ; thrsw             # 43 gt | 49 sub
-    max rf30, rf29, rf9 ; smul24 rf31, rf30, rf30                   # 49 clip | 43 gt
-    mov tmuau, rf7 ; smul24 rf21, rf21, 3                           # 62 p3 | 49 mul | uniform 0xfffffffd (u8)
-    sub.pushc -, rf17, rf27 ; sub tmuau, rf7, -6                    # 49 select | 62 q2 | uniform 0xfffffffd (u8)
-    sub.norc -, rf17, rf31 ; sub tmuau, rf7, -7                     # 49 select | 62 q3 | uniform 0xfffffffd (u8)
-    min.ifna rf20, rf30, rf10 ; sub rf30, rf26, rf25 ; thrsw        # 49 select | 42 absdiff
-    max rf29, rf29, rf30 ; add rf20, rf21, rf20 ; ldtmu.rf21        # 42 absdiff | 49 add | 62 p2
-    max rf20, rf20, rf9 ; sub rf30, rf21, rf25                      # 49 f | 42 le
-    min rf20, rf20, rf10 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf7 # 49 f | 42 le | 62 p3
-    asr rf21, rf29, 1 ; sub rf7, rf7, rf21                          # 42 shr | 42 le
-    add rf7, rf20, 3 ; smul24 rf29, rf7, rf7                        # 50 add | 42 le
-    min rf7, rf7, rf10 ; add rf32, rf28, rf28 ; thrsw ; ldtmu.rf28  # 50 min | 42 mul | 62 q2
-    asr rf7, rf7, 3 ; sub rf33, rf28, rf26                          # 50 f2 | 42 le
-    add rf7, rf19, rf7 ; smul24 rf19, rf33, rf33                    # 67 add | 42 le
-    max rf7, rf7, 0 ; sub.pushc -, rf0, rf2                         # 67 clip | 67 store dst
-    sub.norc -, rf23, rf27 ; add rf20, rf20, 4                      # 67 store dst | 50 add
-    min rf20, rf20, rf10 ; sub.andnc -, rf23, rf30                  # 50 min | 67 store dst
-    asr rf20, rf20, 3 ; sub.andnc -, rf23, rf29                     # 50 f1 | 67 store dst
-    add rf22, rf32, rf21 ; sub rf32, rf22, rf20 ; ldtmu.rf21        # 42 add | 68 sub | 62 q3
-    max rf28, rf32, 0 ; sub rf21, rf21, rf28                        # 68 clip | 42 le
-    sub.andnc -, rf23, rf31 ; smul24 rf21, rf21, rf21               # 67 store dst | 42 le
-    sub.andnc -, rf23, rf19 ; add rf20, rf20, 1                     # 67 store dst | 65 g
-    asr rf20, rf20, 1 ; sub.andnc -, rf23, rf21                     # 65 g | 67 store dst
-    tmuwt - ; sub.andnc -, rf24, rf22                               # the last trip's stores | 67 store dst
-    min tmud, rf7, rf13 ; sub.pushc -, rf0, rf2                     # 67 store dst | 70 store dst
-    sub.norc -, rf23, rf27 ; mov.ifb tmuau, rf15                    # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf28, rf13 ; sub.andnc -, rf23, rf30                  # 68 store dst | 70 store dst
-    sub.andnc -, rf23, rf29 ; add rf25, rf25, rf20                  # 70 store dst | 70 add
-    max rf25, rf25, 0 ; sub.andnc -, rf23, rf31                     # 70 clip | 70 store dst
-    sub.andnc -, rf23, rf19 ; mov.ifb tmuau, rf8                    # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    sub.andnc -, rf23, rf21 ; sub rf20, rf26, rf20                  # 70 store dst | 71 sub
-    max rf20, rf20, 0 ; sub.andnc -, rf24, rf22                     # 71 clip | 70 store dst
-    sub.andnc -, rf17, rf27 ; mov rf2, rf3                          # 70 store dst | next trip
-    min tmud, rf25, rf13 ; sub.andnc -, rf17, rf31                  # 70 store dst
-    mov.ifa tmuau, rf16 ; sub.pushc -, rf0, rf3                     # 70 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
-    min tmud, rf20, rf13 ; add rf3, rf2, rf1                        # 71 store dst | the item's record
-    mov.ifb tmuau, rf18 ; add rf7, rf6, rf4                         # 71 store dst | 62 q0 | uniform 0xfffffffd (u8)
-    umin tmuau, rf3, rf0 ; sub rf8, rf7, -4                         # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf9 ; smul24 rf17, rf13, rf13 ; thrsw                # 62 p1 | 43 gt | uniform 0xfffffffd (u8)
+    sub rf13, rf6, -5 ; v8dot rf18, rf4, rf15                       # 62 q1 | 26 limit
+    mov tmuau, rf13 ; smul24 rf18, rf18, rf18                       # 62 q1 | 42 le | uniform 0xfffffffd (u8)
+    and rf20, rf4, rf14 ; mov rf21, rf8 ; thrsw ; ldtmu.rf19        # 25 blimit | for later in the trip | 62 q0
+    mov rf22, rf7 ; mov rf23, rf9 ; ldtmu.rf7                       # for later in the trip | 62 p0
+    sub tmuau, rf6, -1 ; sub rf9, rf19, rf7                         # 62 p2 | 49 sub | uniform 0xfffffffd (u8)
+    mov tmuau, rf6 ; sub rf4, rf7, rf19 ; thrsw ; ldtmu.rf24        # 62 p3 | 42 absdiff | 62 p1 | uniform 0xfffffffd (u8)
+    max rf8, rf4, rf9 ; sub rf4, rf24, rf7 ; ldtmu.rf25             # 42 absdiff | 43 gt | 62 q1
+    sub rf4, rf24, rf25 ; smul24 rf26, rf4, rf4                     # 49 sub | 43 gt
+    max rf27, rf4, rf10 ; sub rf28, rf25, rf19 ; thrsw ; ldtmu.rf29 # 49 clip | 43 gt | 62 p2
+    min rf27, rf27, rf11 ; smul24 rf28, rf28, rf28                  # 49 clip | 43 gt
+    sub rf30, rf29, rf24 ; smul24 rf9, rf9, 3                       # 42 le | 49 mul
+    sub.pushc -, rf17, rf26 ; sub tmuau, rf6, -6                    # 49 add | 62 q2 | uniform 0xfffffffd (u8)
+    sub.norc -, rf17, rf28 ; sub tmuau, rf6, -7                     # 49 add | 62 q3 | uniform 0xfffffffd (u8)
+    umin tmuau, rf2, rf0 ; add.ifna rf9, rf9, rf27 ; thrsw          # the item's record | 49 add | uniform 0xfffffffa (vec2)
+    max rf9, rf9, rf10 ; smul24 rf30, rf30, rf30 ; ldtmu.rf27       # 49 f | 42 le | 62 p3
+    min rf27, rf9, rf11 ; sub rf9, rf27, rf29                       # 49 f | 42 le
+    sub rf6, rf25, rf24 ; smul24 rf29, rf9, rf9 ; thrsw ; ldtmu.rf9 # 42 absdiff | 42 le | 62 q2
+    max rf6, rf4, rf6 ; add rf4, rf27, 3                            # 42 absdiff | 50 add
+    min rf4, rf4, rf11 ; sub rf31, rf9, rf25                        # 50 min | 42 le
+    add rf32, rf8, rf8 ; smul24 rf31, rf31, rf31 ; thrsw ; ldtmu.rf8 # 42 mul | 42 le | 62 q3
+    asr rf4, rf4, 3 ; sub rf8, rf8, rf9                             # 50 f2 | 42 le
+    asr rf6, rf6, 1 ; smul24 rf33, rf8, rf8                         # 42 shr | 42 le
+    add rf32, rf7, rf4 ; add rf34, rf32, rf6 ; ldtmu.rf4            # 67 add | 42 add | the item's record
+    add rf6, rf5, rf4 ; mov rf35, rf13 ; ldtmu.rf4                  # 62 q0 | for later in the trip | the item's record
+    sub rf7, rf6, -4 ; v8dot rf13, rf4, rf12                        # 62 q0 | 27 thresh
+    sub rf8, rf6, -3 ; mov tmuau, rf7                               # 62 p0 | 62 q0 | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf16 ; mov tmuau, rf8                         # 67 store dst | 62 p0 | uniform 0xfffffffd (u8)
+    sub rf9, rf6, -2 ; sub.norc -, rf18, rf26                       # 62 p1 | 67 store dst
+    max rf32, rf32, 0 ; sub.andnc -, rf18, rf30                     # 67 clip | 67 store dst
+    sub.andnc -, rf18, rf29 ; add rf27, rf27, 4                     # 67 store dst | 50 add
+    min rf27, rf27, rf11 ; sub.andnc -, rf18, rf28                  # 50 min | 67 store dst
+    asr rf27, rf27, 3 ; sub.andnc -, rf18, rf31                     # 50 f1 | 67 store dst
+    sub.andnc -, rf18, rf33 ; sub rf19, rf19, rf27                  # 67 store dst | 68 sub
+    max rf19, rf19, 0 ; sub.andnc -, rf20, rf34                     # 68 clip | 67 store dst
+    sub.pushc -, rf0, rf16 ; mov rf16, rf2                          # 70 store dst | for later in the trip
+    tmuwt - ; sub.norc -, rf18, rf26                                # the last trip's stores | 70 store dst
+    min tmud, rf32, rf14 ; sub.andnc -, rf18, rf30                  # 67 store dst | 70 store dst
+    sub.andnc -, rf18, rf29 ; add rf27, rf27, 1                     # 70 store dst | 65 g
+    asr rf27, rf27, 1 ; sub.andnc -, rf18, rf28                     # 65 g | 70 store dst
+    sub.andnc -, rf18, rf31 ; mov.ifb tmuau, rf21                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf19, rf14 ; sub.andnc -, rf18, rf33                  # 68 store dst | 70 store dst
+    sub.andnc -, rf20, rf34 ; add rf20, rf24, rf27                  # 70 store dst | 70 add
+    max rf20, rf20, 0 ; sub.andnc -, rf17, rf26                     # 70 clip | 70 store dst
+    sub.andnc -, rf17, rf28 ; mov.ifb tmuau, rf22                   # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf20, rf14 ; sub rf20, rf25, rf27                     # 70 store dst | 71 sub
+    max rf20, rf20, 0 ; mov.ifa tmuau, rf23                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf20, rf14 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a batch more
+    add rf3, rf2, rf1 ; mov.ifb tmuau, rf35                         # the item's record | 71 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    nop
+    nop ; mov rf2, rf3                                              # next trip
     nop
     nop
     ldtmu.-                                                         # looked up for a batch that there is not

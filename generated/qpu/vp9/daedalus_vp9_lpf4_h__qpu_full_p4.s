@@ -6,11 +6,11 @@
 # vp9_lpf4_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 #   that it invokes for TX_4X4
-# input hash d619ced498a3b612
+# input hash b2935efb64d6d51f
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 200 instructions a trip, 25 an item; 189 at least for all it does.
+# 202 instructions a trip, 25.2 an item; 187 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 16 store 16.
 # Record: dst_off, blimit and limit and thresh.
@@ -44,37 +44,28 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff80
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x0000007f
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff80
 .uniform 0xfffffffd  # u8
 .uniform 0x00000000  # how many records
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x0000007f
 .uniform 0xffffff80
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0x00000100
 .uniform 0x00000000  # address of the first record
-.uniform 0x0000007f
-.uniform 0x000000ff
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff80
-.uniform 0x0000007f
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x000000ff
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0x00000000  # how many threads
@@ -88,7 +79,13 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffeec  # back to the loop's first word
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffef8  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:records
     shr rf3, rf3, 1
@@ -133,168 +130,170 @@ loop:
     sub rf22, rf14, rf12 ; smul24 rf23, rf23, rf23 ; ldunifrf.rf26  # 43 gt | 49 clip | uniform 0xffffff80
     sub rf18, rf11, rf14 ; smul24 rf27, rf18, rf18 ; thrsw ; ldtmu.rf28 # 49 sub | 43 gt | 62 q3
     max rf19, rf18, rf26 ; mov tmuau, rf19                          # 49 clip | 62 q3 | uniform 0xfffffffd (u8)
-    mov rf29, 0 ; smul24 rf22, rf22, rf22                           # 49 select | 43 gt
-    sub rf3, rf3, rf11 ; sub rf13, rf13, rf3 ; thrsw ; ldtmu.rf30   # 42 le | 62 q0
-    mov tmuau, rf8 ; smul24 rf3, rf3, rf3 ; ldtmu.rf31              # 62 q0 | 42 le | 62 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf10 ; mov rf32, 0                                   # 62 p0 | 49 select | uniform 0xfffffffd (u8)
-    sub rf13, rf12, rf15 ; smul24 rf33, rf13, rf13 ; thrsw ; ldtmu.rf34 # 49 sub | 42 le | 62 p1
-    mov tmuau, rf16 ; sub rf36, rf34, rf31 ; ldtmu.rf35             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf20 ; smul24 rf36, rf36, rf36                       # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
-    sub rf38, rf35, rf30 ; sub rf37, rf34, rf35 ; thrsw ; ldtmu.rf39 # 43 gt | 49 sub | 62 p2
-    mov tmuau, rf17 ; smul24 rf38, rf38, rf38                       # 62 p2 | 43 gt | uniform 0xfffffffd (u8)
-    sub rf41, rf15, rf12 ; sub rf40, rf24, rf14 ; ldunifrf.rf42     # 42 absdiff | 42 le | 49 clip | uniform 0x0000007f
-    max rf41, rf41, rf13 ; sub rf43, rf14, rf11 ; thrsw ; ldtmu.rf44 # 42 absdiff | 62 p3
-    mov tmuau, rf5 ; mov rf45, 0                                    # 62 p3 | 49 select | uniform 0xfffffffd (u8)
-    max rf40, rf18, rf43 ; smul24 rf18, rf40, rf40 ; ldunifrf.rf43  # 42 absdiff | 42 le | 49 clip | uniform 0xffffff80
-    max rf28, rf37, rf43 ; sub rf24, rf28, rf24 ; thrsw ; ldtmu.rf46 # 49 clip | 42 le | 62 q2
-    asr rf40, rf40, 1 ; mov tmuau, rf21                             # 42 shr | 62 q2 | uniform 0xfffffffd (u8)
-    add rf41, rf41, rf41 ; smul24 rf24, rf24, rf24 ; ldunifrf.rf47  # 42 mul | 42 le | uniform value:items
-    add rf40, rf41, rf40 ; sub rf41, rf39, rf34 ; thrsw ; ldtmu.rf48 # 42 add | 42 le | 62 q3
-    mov tmuau, rf25 ; sub rf47, rf47, 1                             # 62 q3 | uniform 0xfffffffd (u8)
-    shl rf47, rf47, 3 ; smul24 rf41, rf41, rf41                     # 42 le
-    sub rf44, rf44, rf39 ; sub rf39, rf30, rf31 ; thrsw ; ldtmu.rf49 # 42 le | 49 sub | 62 q0
-    add tmuau, rf8, rf2 ; smul24 rf8, rf44, rf44 ; ldtmu.rf44       # 62 q0 | 42 le | 62 p0 | uniform 0xfffffffd (u8)
-    add tmuau, rf10, rf2 ; smul24 rf10, rf13, 3                     # 62 p0 | 49 mul | uniform 0xfffffffd (u8)
-    sub rf50, rf31, rf30 ; sub rf13, rf46, rf35 ; thrsw ; ldtmu.rf51 # 42 absdiff | 42 le | 62 p1
-    add tmuau, rf16, rf2 ; sub rf52, rf51, rf44 ; ldtmu.rf16        # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
+    sub rf22, rf12, rf15 ; smul24 rf29, rf22, rf22 ; ldunifrf.rf30  # 49 sub | 43 gt | 49 clip | uniform 0x0000007f
+    min rf19, rf19, rf30 ; sub rf31, rf3, rf11 ; thrsw ; ldtmu.rf32 # 49 clip | 42 le | 62 q0
+    mov tmuau, rf8 ; smul24 rf31, rf31, rf31 ; ldtmu.rf33           # 62 q0 | 42 le | 62 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf10 ; smul24 rf34, rf22, 3                          # 62 p0 | 49 mul | uniform 0xfffffffd (u8)
+    sub rf13, rf32, rf33 ; sub rf3, rf13, rf3 ; thrsw ; ldtmu.rf35  # 49 sub | 42 le | 62 p1
+    mov tmuau, rf16 ; sub rf37, rf35, rf33 ; ldtmu.rf36             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf20 ; smul24 rf37, rf37, rf37                       # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
+    sub rf39, rf36, rf32 ; sub rf38, rf35, rf36 ; thrsw ; ldtmu.rf40 # 43 gt | 49 sub | 62 p2
+    mov tmuau, rf17 ; smul24 rf39, rf39, rf39                       # 62 p2 | 43 gt | uniform 0xfffffffd (u8)
+    sub rf41, rf15, rf12 ; smul24 rf3, rf3, rf3 ; ldunifrf.rf42     # 42 absdiff | 42 le | 49 clip | uniform 0xffffff80
+    max rf44, rf38, rf42 ; sub rf43, rf24, rf14 ; thrsw ; ldtmu.rf45 # 49 clip | 42 le | 62 p3
+    min rf44, rf44, rf30 ; mov tmuau, rf5                           # 49 clip | 62 p3 | uniform 0xfffffffd (u8)
+    max rf22, rf41, rf22 ; sub rf41, rf14, rf11 ; ldunifrf.rf46     # 42 absdiff | uniform value:items
+    max rf41, rf18, rf41 ; smul24 rf18, rf43, rf43 ; thrsw ; ldtmu.rf43 # 42 absdiff | 42 le | 62 q2
+    mov tmuau, rf21 ; smul24 rf47, rf13, 3                          # 62 q2 | 49 mul | uniform 0xfffffffd (u8)
+    sub rf22, rf28, rf24 ; add rf24, rf22, rf22 ; ldunifrf.rf28     # 42 le | 42 mul | 49 clip | uniform 0xffffff80
+    sub rf48, rf40, rf35 ; smul24 rf22, rf22, rf22 ; thrsw ; ldtmu.rf49 # 42 le | 62 q3
+    mov tmuau, rf25 ; sub rf46, rf46, 1                             # 62 q3 | uniform 0xfffffffd (u8)
+    shl rf48, rf46, 3 ; smul24 rf46, rf48, rf48                     # 42 le
+    sub rf40, rf45, rf40 ; sub rf45, rf33, rf32 ; thrsw ; ldtmu.rf50 # 42 le | 42 absdiff | 62 q0
+    max rf8, rf45, rf13 ; add tmuau, rf8, rf2 ; ldtmu.rf13          # 42 absdiff | 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
+    add tmuau, rf10, rf2 ; sub rf10, rf50, rf13                     # 62 p0 | 49 sub | uniform 0xfffffffd (u8)
+    sub rf45, rf43, rf36 ; smul24 rf40, rf40, rf40 ; thrsw ; ldtmu.rf51 # 42 le | 62 p1
+    add tmuau, rf16, rf2 ; sub rf52, rf51, rf13 ; ldtmu.rf16        # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
     add tmuau, rf20, rf2 ; smul24 rf20, rf52, rf52                  # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
-    sub rf53, rf16, rf49 ; sub rf52, rf51, rf16 ; thrsw ; ldtmu.rf54 # 43 gt | 49 sub | 62 p2
-    max rf50, rf50, rf39 ; smul24 rf53, rf53, rf53 ; ldunifrf.rf55  # 42 absdiff | 43 gt | 49 clip | uniform 0x0000007f
-    sub rf56, rf35, rf34 ; smul24 rf13, rf13, rf13 ; ldunifrf.rf57  # 42 absdiff | 42 le | 49 clip | uniform 0xffffff80
-    max rf17, rf52, rf57 ; add tmuau, rf17, rf2 ; thrsw ; ldtmu.rf58 # 49 clip | 62 p2 | 62 p3 | uniform 0xfffffffd (u8)
-    max rf46, rf37, rf56 ; sub rf37, rf48, rf46 ; ldunifrf.rf48     # 42 absdiff | 42 le | 26 limit | uniform 0x00000100
-    add rf50, rf50, rf50 ; v8dot rf48, rf1, rf48 ; ldunifrf.rf56    # 42 mul | 26 limit | uniform value:records
-    add rf56, rf56, rf47 ; smul24 rf47, rf48, rf48 ; thrsw ; ldtmu.rf48 # 42 le | 62 q2
-    add rf59, rf6, rf2 ; smul24 rf37, rf37, rf37 ; ldunifrf.rf60    # 67 store dst | 42 le | 49 clip | uniform 0x0000007f
-    add rf61, rf4, rf2 ; sub rf62, rf54, rf51 ; ldunifrf.rf63       # 68 store dst | 42 le | 67 clip | uniform 0x000000ff
-    and rf1, rf1, rf63 ; add tmuau, rf5, rf2 ; thrsw ; ldtmu.rf5    # 25 blimit | 62 p3 | 62 q3 | uniform 0xfffffffd (u8)
-    add tmuau, rf21, rf2 ; mov rf21, 0                              # 62 q2 | 49 select | uniform 0xfffffffd (u8)
-    asr rf25, rf46, 1 ; add tmuau, rf25, rf2                        # 42 shr | 62 q3 | uniform 0xfffffffd (u8)
-    sub.pushc -, rf27, rf23 ; smul24 rf39, rf39, 3                  # 49 select | 49 mul
-    sub.norc -, rf27, rf22 ; add rf25, rf50, rf25                   # 49 select | 42 add
-    min.ifna rf29, rf19, rf42 ; smul24 rf19, rf62, rf62 ; thrsw     # 49 select | 42 le
-    add rf10, rf10, rf29 ; sub rf29, rf58, rf54 ; ldtmu.rf54        # 49 add | 42 le | 62 q0
-    max rf10, rf10, rf26 ; smul24 rf26, rf29, rf29 ; ldtmu.rf29     # 49 f | 42 le | 62 p0
-    min rf10, rf10, rf42 ; sub.pushc -, rf27, rf36                  # 49 f | 49 select
-    sub.norc -, rf27, rf38 ; add rf58, rf10, 3                      # 49 select | 50 add
-    min.ifna rf32, rf28, rf55 ; sub.pushc -, rf27, rf20             # 49 select
-    min rf32, rf58, rf42 ; add rf39, rf39, rf32 ; ldtmu.rf58        # 50 min | 49 add | 62 p1
-    sub.norc -, rf27, rf53 ; sub rf28, rf58, rf29                   # 49 select | 43 gt
-    min.ifna rf45, rf17, rf60 ; smul24 rf17, rf28, rf28 ; thrsw     # 49 select | 43 gt
-    max rf39, rf39, rf43 ; sub rf43, rf49, rf44 ; ldtmu.rf28        # 49 f | 49 sub | 62 q1
-    sub rf50, rf28, rf54 ; sub rf62, rf58, rf28 ; ldunifrf.rf46     # 43 gt | 49 sub | 49 clip | uniform 0xffffff80
-    sub.pushc -, rf27, rf17 ; smul24 rf50, rf50, rf50               # 49 select | 43 gt
-    asr rf32, rf32, 3 ; sub.norc -, rf27, rf50                      # 50 f2 | 49 select
-    sub.pushc -, rf56, rf0 ; add rf15, rf15, rf32                   # 67 store dst | 67 add
-    max rf32, rf62, rf46 ; sub.norc -, rf47, rf23                   # 49 clip | 67 store dst
-    max rf15, rf15, 0 ; sub.andnc -, rf47, rf3                      # 67 clip | 67 store dst
-    sub.andnc -, rf47, rf33 ; add rf10, rf10, 4                     # 67 store dst | 50 add
-    min rf10, rf10, rf42 ; sub.andnc -, rf47, rf22                  # 50 min | 67 store dst
-    asr rf10, rf10, 3 ; sub.andnc -, rf47, rf18                     # 50 f1 | 67 store dst
-    sub.andnc -, rf47, rf24 ; sub rf12, rf12, rf10                  # 67 store dst | 68 sub
-    min rf5, rf39, rf55 ; sub rf39, rf5, rf48 ; ldunifrf.rf42       # 49 f | 42 le | 49 clip | uniform 0x0000007f
-    min.ifnb rf21, rf32, rf42 ; add rf10, rf10, 1                   # 49 select | 65 g
-    tmuwt - ; sub.andnc -, rf1, rf40                                # the last trip's stores | 67 store dst
-    min tmud, rf15, rf63 ; sub.pushc -, rf56, rf0                   # 67 store dst | 70 store dst
-    max rf12, rf12, 0 ; sub.norc -, rf47, rf23                      # 68 clip | 70 store dst
-    asr rf3, rf10, 1 ; sub.andnc -, rf47, rf3                       # 65 g | 70 store dst
-    sub.andnc -, rf47, rf33 ; mov.ifb tmuau, rf6                    # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf12, rf63 ; sub.andnc -, rf47, rf22                  # 68 store dst | 70 store dst
-    sub.andnc -, rf47, rf18 ; mov.ifb tmuau, rf4                    # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    sub.andnc -, rf47, rf24 ; add rf11, rf11, rf3                   # 70 store dst | 70 add
-    max rf11, rf11, 0 ; sub.andnc -, rf1, rf40                      # 70 clip | 70 store dst
-    sub.andnc -, rf27, rf23 ; sub rf3, rf14, rf3                    # 70 store dst | 71 sub
-    min tmud, rf11, rf63 ; sub.andnc -, rf27, rf22                  # 70 store dst
-    max rf3, rf3, 0 ; sub.pushc -, rf56, rf0                        # 71 clip | 67 store dst
-    sub.norc -, rf47, rf36 ; mov.ifb tmuau, rf7                     # 67 store dst | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf3, rf63 ; sub.andnc -, rf47, rf41                   # 71 store dst | 67 store dst
-    sub.andnc -, rf47, rf8 ; mov.ifb tmuau, rf9                     # 67 store dst | 71 store dst | uniform 0xfffffffd (u8)
-    sub.andnc -, rf47, rf38 ; add rf3, rf5, 3                       # 67 store dst | 50 add
-    min rf3, rf3, rf55 ; sub.andnc -, rf47, rf13                    # 50 min | 67 store dst
-    asr rf3, rf3, 3 ; sub.andnc -, rf47, rf37                       # 50 f2 | 67 store dst
-    sub.andnc -, rf1, rf25 ; add rf5, rf5, 4                        # 67 store dst | 50 add
-    min rf5, rf5, rf55 ; sub.pushc -, rf56, rf0                     # 50 min | 70 store dst
-    asr rf5, rf5, 3 ; sub.norc -, rf47, rf36                        # 50 f1 | 70 store dst
-    sub.andnc -, rf47, rf41 ; add rf3, rf31, rf3                    # 70 store dst | 67 add
-    max rf3, rf3, 0 ; sub.andnc -, rf47, rf8                        # 67 clip | 70 store dst
-    min tmud, rf3, rf63 ; sub.andnc -, rf47, rf38                   # 67 store dst | 70 store dst
-    sub.andnc -, rf47, rf13 ; sub rf13, rf30, rf5                   # 70 store dst | 68 sub
-    max rf13, rf13, 0 ; sub.andnc -, rf47, rf37                     # 68 clip | 70 store dst
-    tmuwt - ; sub.andnc -, rf1, rf25                                # 70 store dst
-    sub.andnc -, rf27, rf36 ; mov.ifb tmuau, rf59                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf13, rf63 ; sub.andnc -, rf27, rf38                  # 68 store dst | 70 store dst
-    mov.ifb tmuau, rf61 ; sub.pushc -, rf56, rf0                    # 68 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    add rf5, rf5, 1 ; sub.norc -, rf47, rf20                        # 65 g | 67 store dst
-    asr rf5, rf5, 1 ; sub.andnc -, rf47, rf19                       # 65 g | 67 store dst
-    add rf34, rf34, rf5 ; sub rf13, rf44, rf49 ; ldtmu.rf38         # 70 add | 42 absdiff | 62 p2
-    max rf34, rf34, 0 ; sub rf48, rf48, rf16                        # 70 clip | 42 le
-    max rf13, rf13, rf43 ; sub rf36, rf16, rf51 ; ldunifrf.rf25     # 42 absdiff | uniform value:threads
-    max rf36, rf52, rf36 ; sub.andnc -, rf47, rf26                  # 42 absdiff | 67 store dst
-    asr rf36, rf36, 1 ; add rf7, rf7, rf2                           # 42 shr | 70 store dst
-    min tmud, rf34, rf63 ; smul24 rf34, rf48, rf48                  # 70 store dst | 42 le
-    sub.andnc -, rf47, rf53 ; sub rf5, rf35, rf5                    # 67 store dst | 71 sub
-    max rf5, rf5, 0 ; add rf13, rf13, rf13                          # 71 clip | 42 mul
-    sub.andnc -, rf47, rf34 ; smul24 rf39, rf39, rf39               # 67 store dst | 42 le
-    mov.ifb tmuau, rf7 ; smul24 rf43, rf43, 3                       # 70 store dst | 49 mul | uniform 0xfffffffd (u8)
-    min tmud, rf5, rf63 ; add rf5, rf9, rf2                         # 71 store dst
-    add rf13, rf13, rf36 ; sub.andnc -, rf47, rf39                  # 42 add | 67 store dst
-    add rf43, rf43, rf45 ; sub.andnc -, rf1, rf13                   # 49 add | 67 store dst
-    max rf43, rf43, rf57 ; mov.ifb tmuau, rf5                       # 49 f | 71 store dst | uniform 0xfffffffd (u8)
-    min rf43, rf43, rf60 ; add rf59, rf59, rf2                      # 49 f | 67 store dst
-    add rf61, rf43, 3 ; add rf57, rf61, rf2                         # 50 add | 68 store dst
-    min rf61, rf61, rf60 ; sub.pushc -, rf56, rf0                   # 50 min | 70 store dst
-    asr rf61, rf61, 3 ; sub.norc -, rf47, rf20                      # 50 f2 | 70 store dst
-    sub.andnc -, rf47, rf19 ; add rf19, rf43, 4                     # 70 store dst | 50 add
-    min rf19, rf19, rf60 ; sub.andnc -, rf47, rf26                  # 50 min | 70 store dst
-    asr rf19, rf19, 3 ; sub.andnc -, rf47, rf53                     # 50 f1 | 70 store dst
-    add rf34, rf44, rf61 ; sub.andnc -, rf47, rf34                  # 67 add | 70 store dst
-    max rf34, rf34, 0 ; sub.andnc -, rf47, rf39                     # 67 clip | 70 store dst
-    min tmud, rf34, rf63 ; sub rf34, rf49, rf19                     # 67 store dst | 68 sub
-    max rf13, rf34, 0 ; sub.andnc -, rf1, rf13                      # 68 clip | 70 store dst
-    sub.andnc -, rf27, rf20 ; mov.ifb tmuau, rf59                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf13, rf63 ; sub.andnc -, rf27, rf53                  # 68 store dst | 70 store dst
-    tmuwt - ; sub rf13, rf38, rf58                                  # 42 le
-    mov.ifb tmuau, rf57 ; add rf19, rf19, 1                         # 68 store dst | 65 g | uniform 0xfffffffd (u8)
-    asr rf7, rf19, 1 ; add rf19, rf7, rf2                           # 65 g | 70 store dst
-    add rf13, rf51, rf7 ; smul24 rf51, rf13, rf13                   # 70 add | 42 le
-    max rf7, rf13, 0 ; sub rf13, rf16, rf7                          # 70 clip | 71 sub
-    min tmud, rf7, rf63 ; add rf5, rf5, rf2                         # 70 store dst | 71 store dst
-    max rf13, rf13, 0 ; mov.ifa tmuau, rf19                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf13, rf63 ; sub rf13, rf54, rf29                     # 71 store dst | 49 sub
-    mov.ifa tmuau, rf5 ; sub rf7, rf29, rf54 ; thrsw                # 71 store dst | 42 absdiff | uniform 0xfffffffd (u8)
-    max rf7, rf7, rf13 ; sub rf16, rf28, rf58                       # 42 absdiff
-    max rf16, rf62, rf16 ; smul24 rf13, rf13, 3                     # 42 absdiff | 49 mul
-    add rf21, rf7, rf7 ; add rf7, rf13, rf21 ; thrsw ; ldtmu.rf13   # 42 mul | 49 add | 62 p3
-    asr rf16, rf16, 1 ; sub rf13, rf13, rf38                        # 42 shr | 42 le
-    max rf7, rf7, rf46 ; smul24 rf13, rf13, rf13                    # 49 f | 42 le
-    min rf7, rf7, rf42 ; add rf21, rf21, rf16 ; thrsw ; ldtmu.rf16  # 49 f | 42 add | 62 q2
-    sub rf38, rf16, rf28 ; add rf46, rf7, 3                         # 42 le | 50 add
-    min rf38, rf46, rf42 ; smul24 rf46, rf38, rf38                  # 50 min | 42 le
-    asr rf38, rf38, 3 ; sub.pushc -, rf56, rf0                      # 50 f2 | 67 store dst
-    sub.norc -, rf47, rf17 ; add rf7, rf7, 4                        # 67 store dst | 50 add
-    min rf7, rf7, rf42 ; sub.andnc -, rf47, rf51                    # 50 min | 67 store dst
-    nop ; add rf29, rf29, rf38 ; ldtmu.rf38                         # 67 add | 62 q3
-    sub.andnc -, rf47, rf13 ; sub rf16, rf38, rf16                  # 67 store dst | 42 le
-    sub.andnc -, rf47, rf50 ; smul24 rf16, rf16, rf16               # 67 store dst | 42 le
-    max rf29, rf29, 0 ; sub.andnc -, rf47, rf46                     # 67 clip | 67 store dst
-    asr rf7, rf7, 3 ; sub.andnc -, rf47, rf16                       # 50 f1 | 67 store dst
-    min tmud, rf29, rf63 ; sub.andnc -, rf1, rf21                   # 67 store dst
-    sub.pushc -, rf56, rf0 ; sub rf54, rf54, rf7                    # 70 store dst | 68 sub
-    max rf54, rf54, 0 ; sub.norc -, rf47, rf17                      # 68 clip | 70 store dst
-    sub.andnc -, rf47, rf51 ; add rf7, rf7, 1                       # 70 store dst | 65 g
-    asr rf7, rf7, 1 ; sub.andnc -, rf47, rf13                       # 65 g | 70 store dst
-    shl rf25, rf25, 6 ; sub.andnc -, rf47, rf50                     # 70 store dst
-    sub.andnc -, rf47, rf46 ; add.ifb tmuau, rf59, rf2              # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf54, rf63 ; sub.andnc -, rf47, rf16                  # 68 store dst | 70 store dst
-    sub.andnc -, rf1, rf21 ; add rf1, rf58, rf7                     # 70 store dst | 70 add
-    max rf1, rf1, 0 ; sub.andnc -, rf27, rf17                       # 70 clip | 70 store dst
-    sub.andnc -, rf27, rf50 ; add.ifb tmuau, rf57, rf2              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf1, rf63 ; sub rf1, rf28, rf7                        # 70 store dst | 71 sub
-    max rf1, rf1, 0 ; add.ifa tmuau, rf19, rf2                      # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf1, rf63 ; add rf1, rf0, rf25                        # 71 store dst | the item's record
-    add.ifa tmuau, rf5, rf2 ; sub.pushc -, rf56, rf1                # 71 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    sub rf53, rf16, rf50 ; sub rf52, rf51, rf16 ; thrsw ; ldtmu.rf54 # 43 gt | 49 sub | 62 p2
+    max rf53, rf52, rf28 ; smul24 rf55, rf53, rf53 ; ldunifrf.rf56  # 49 clip | 43 gt | 26 limit | uniform 0x00000100
+    min rf56, rf53, rf30 ; v8dot rf53, rf1, rf56 ; ldunifrf.rf57    # 49 clip | 26 limit | uniform value:records
+    add rf57, rf57, rf48 ; smul24 rf48, rf53, rf53 ; thrsw ; ldtmu.rf53 # 42 le | 62 p3
+    add tmuau, rf17, rf2 ; smul24 rf17, rf10, 3                     # 62 p2 | 49 mul | uniform 0xfffffffd (u8)
+    asr rf5, rf41, 1 ; add tmuau, rf5, rf2                          # 42 shr | 62 p3 | uniform 0xfffffffd (u8)
+    add rf5, rf24, rf5 ; sub rf24, rf36, rf35 ; thrsw ; ldtmu.rf41  # 42 add | 42 absdiff | 62 q2
+    max rf38, rf38, rf24 ; smul24 rf24, rf45, rf45 ; ldunifrf.rf45  # 42 absdiff | 42 le | 49 clip | uniform 0xffffff80
+    sub rf8, rf49, rf43 ; add rf43, rf8, rf8 ; ldunifrf.rf49        # 42 le | 42 mul | 67 clip | uniform 0x000000ff
+    and rf1, rf1, rf49 ; add tmuau, rf21, rf2 ; thrsw ; ldtmu.rf21  # 25 blimit | 62 q2 | 62 q3 | uniform 0xfffffffd (u8)
+    asr rf25, rf38, 1 ; add tmuau, rf25, rf2                        # 42 shr | 62 q3 | uniform 0xfffffffd (u8)
+    add rf25, rf43, rf25 ; smul24 rf8, rf8, rf8 ; ldunifrf.rf43     # 42 add | 42 le | uniform value:threads
+    sub.pushc -, rf27, rf23 ; add rf38, rf6, rf2                    # 49 add | 67 store dst
+    sub.norc -, rf27, rf29 ; add rf58, rf4, rf2                     # 49 add | 68 store dst
+    sub rf53, rf54, rf51 ; sub rf54, rf53, rf54 ; ldtmu.rf59        # 42 le | 62 q0
+    add.ifna rf34, rf34, rf19 ; smul24 rf19, rf53, rf53 ; thrsw     # 49 add | 42 le
+    max rf26, rf34, rf26 ; smul24 rf34, rf54, rf54 ; ldtmu.rf54     # 49 f | 42 le | 62 p0
+    min rf26, rf26, rf30 ; sub rf53, rf59, rf54                     # 49 f | 49 sub
+    sub.pushc -, rf27, rf37 ; smul24 rf60, rf53, 3                  # 49 add | 49 mul
+    sub.norc -, rf27, rf39 ; add rf61, rf26, 3                      # 49 add | 50 add
+    min rf61, rf61, rf30 ; sub rf62, rf13, rf50 ; ldtmu.rf63        # 50 min | 42 absdiff | 62 p1
+    add.ifna rf47, rf47, rf44 ; sub.pushc -, rf27, rf20             # 49 add
+    max rf42, rf47, rf42 ; sub rf44, rf63, rf54 ; ldtmu.rf47        # 49 f | 43 gt | 62 q1
+    sub.norc -, rf27, rf55 ; smul24 rf44, rf44, rf44                # 49 add | 43 gt
+    sub.pushc -, rf27, rf44 ; add.ifna rf17, rf17, rf56             # 49 add
+    asr rf61, rf61, 3 ; sub rf56, rf47, rf59                        # 50 f2 | 43 gt
+    add rf15, rf15, rf61 ; smul24 rf56, rf56, rf56                  # 67 add | 43 gt
+    sub.norc -, rf27, rf56 ; sub rf61, rf63, rf47                   # 49 add | 49 sub
+    max rf15, rf15, 0 ; sub.pushc -, rf57, rf0                      # 67 clip | 67 store dst
+    sub.norc -, rf48, rf23 ; add rf26, rf26, 4                      # 67 store dst | 50 add
+    min rf26, rf26, rf30 ; sub.andnc -, rf48, rf31                  # 50 min | 67 store dst
+    asr rf26, rf26, 3 ; sub.andnc -, rf48, rf3                      # 50 f1 | 67 store dst
+    sub.andnc -, rf48, rf29 ; sub rf12, rf12, rf26                  # 67 store dst | 68 sub
+    max rf12, rf12, 0 ; sub.andnc -, rf48, rf18                     # 68 clip | 67 store dst
+    sub.andnc -, rf48, rf22 ; add rf26, rf26, 1                     # 67 store dst | 65 g
+    tmuwt - ; sub.andnc -, rf1, rf5                                 # the last trip's stores | 67 store dst
+    min tmud, rf15, rf49 ; sub rf15, rf41, rf16                     # 67 store dst | 42 le
+    asr rf6, rf26, 1 ; mov.ifa tmuau, rf6                           # 65 g | 67 store dst | uniform 0xfffffffd (u8)
+    max rf26, rf61, rf45 ; add rf11, rf11, rf6                      # 49 clip | 70 add
+    min rf14, rf26, rf30 ; sub rf6, rf14, rf6                       # 49 clip | 71 sub
+    min tmud, rf12, rf49 ; add.ifnb rf60, rf60, rf14                # 68 store dst | 49 add
+    max rf11, rf11, 0 ; sub.pushc -, rf57, rf0                      # 70 clip | 70 store dst
+    sub.norc -, rf48, rf23 ; mov.ifb tmuau, rf4                     # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    max rf6, rf6, 0 ; sub.andnc -, rf48, rf31                       # 71 clip | 70 store dst
+    min rf3, rf42, rf30 ; sub.andnc -, rf48, rf3                    # 49 f | 70 store dst
+    sub.andnc -, rf48, rf29 ; add rf42, rf3, 3                      # 70 store dst | 50 add
+    min rf18, rf42, rf30 ; sub.andnc -, rf48, rf18                  # 50 min | 70 store dst
+    asr rf18, rf18, 3 ; sub.andnc -, rf48, rf22                     # 50 f2 | 70 store dst
+    sub.andnc -, rf1, rf5 ; add rf3, rf3, 4                         # 70 store dst | 50 add
+    min rf3, rf3, rf30 ; sub.andnc -, rf27, rf23                    # 50 min | 70 store dst
+    min tmud, rf11, rf49 ; sub.andnc -, rf27, rf29                  # 70 store dst
+    sub.pushc -, rf57, rf0 ; mov.ifa tmuau, rf7                     # 67 store dst | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf6, rf49 ; sub.norc -, rf48, rf37                    # 71 store dst | 67 store dst
+    sub.andnc -, rf48, rf46 ; mov.ifb tmuau, rf9                    # 67 store dst | 71 store dst | uniform 0xfffffffd (u8)
+    asr rf3, rf3, 3 ; sub.andnc -, rf48, rf40                       # 50 f1 | 67 store dst
+    sub.andnc -, rf48, rf39 ; add rf18, rf33, rf18                  # 67 store dst | 67 add
+    max rf18, rf18, 0 ; sub.andnc -, rf48, rf24                     # 67 clip | 67 store dst
+    sub.andnc -, rf48, rf8 ; sub rf32, rf32, rf3                    # 67 store dst | 68 sub
+    min tmud, rf18, rf49 ; sub.andnc -, rf1, rf25                   # 67 store dst
+    max rf32, rf32, 0 ; sub.pushc -, rf57, rf0                      # 68 clip | 70 store dst
+    tmuwt - ; sub.norc -, rf48, rf37                                # 70 store dst
+    sub.andnc -, rf48, rf46 ; mov.ifb tmuau, rf38                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf32, rf49 ; sub.andnc -, rf48, rf40                  # 68 store dst | 70 store dst
+    sub.andnc -, rf48, rf39 ; mov.ifb tmuau, rf58                   # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    max rf10, rf62, rf10 ; sub.andnc -, rf48, rf24                  # 42 absdiff | 70 store dst
+    sub.andnc -, rf48, rf8 ; add rf3, rf3, 1                        # 70 store dst | 65 g
+    asr rf3, rf3, 1 ; sub.andnc -, rf1, rf25                        # 65 g | 70 store dst
+    sub.andnc -, rf27, rf37 ; add rf35, rf35, rf3                   # 70 store dst | 70 add
+    max rf35, rf35, 0 ; sub.andnc -, rf27, rf39                     # 70 clip | 70 store dst
+    sub.pushc -, rf57, rf0 ; sub rf39, rf16, rf51                   # 67 store dst | 42 absdiff
+    max rf39, rf52, rf39 ; sub.norc -, rf48, rf20                   # 42 absdiff | 67 store dst
+    asr rf39, rf39, 1 ; sub.andnc -, rf48, rf19                     # 42 shr | 67 store dst
+    max rf17, rf17, rf28 ; sub.andnc -, rf48, rf34                  # 49 f | 67 store dst
+    min tmud, rf35, rf49 ; add rf7, rf7, rf2                        # 70 store dst
+    sub rf21, rf21, rf41 ; smul24 rf15, rf15, rf15                  # 42 le
+    sub.andnc -, rf48, rf55 ; sub rf3, rf36, rf3                    # 67 store dst | 71 sub
+    max rf3, rf3, 0 ; add rf10, rf10, rf10                          # 71 clip | 42 mul
+    min rf17, rf17, rf30 ; smul24 rf21, rf21, rf21                  # 49 f | 42 le
+    sub.andnc -, rf48, rf15 ; mov.ifb tmuau, rf7                    # 67 store dst | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf3, rf49 ; add rf3, rf9, rf2                         # 71 store dst
+    add rf10, rf10, rf39 ; sub.andnc -, rf48, rf21                  # 42 add | 67 store dst
+    sub.andnc -, rf1, rf10 ; mov.ifb tmuau, rf3                     # 67 store dst | 71 store dst | uniform 0xfffffffd (u8)
+    sub.pushc -, rf57, rf0 ; add rf39, rf17, 3                      # 70 store dst | 50 add
+    min rf39, rf39, rf30 ; sub.norc -, rf48, rf20                   # 50 min | 70 store dst
+    asr rf19, rf39, 3 ; sub.andnc -, rf48, rf19                     # 50 f2 | 70 store dst
+    sub.andnc -, rf48, rf34 ; add rf17, rf17, 4                     # 70 store dst | 50 add
+    min rf17, rf17, rf30 ; sub.andnc -, rf48, rf55                  # 50 min | 70 store dst
+    asr rf17, rf17, 3 ; add rf13, rf13, rf19                        # 50 f1 | 67 add
+    max rf13, rf13, 0 ; sub.andnc -, rf48, rf15                     # 67 clip | 70 store dst
+    min tmud, rf13, rf49 ; add rf13, rf38, rf2                      # 67 store dst
+    sub.andnc -, rf48, rf21 ; sub rf21, rf50, rf17                  # 70 store dst | 68 sub
+    max rf10, rf21, 0 ; sub.andnc -, rf1, rf10                      # 68 clip | 70 store dst
+    tmuwt - ; add rf58, rf58, rf2                                   # 68 store dst
+    sub.andnc -, rf27, rf20 ; mov.ifb tmuau, rf13                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf10, rf49 ; sub.andnc -, rf27, rf55                  # 68 store dst | 70 store dst
+    mov.ifb tmuau, rf58 ; add rf17, rf17, 1                         # 68 store dst | 65 g | uniform 0xfffffffd (u8)
+    asr rf7, rf17, 1 ; add rf17, rf7, rf2                           # 65 g | 70 store dst
+    add rf7, rf51, rf7 ; sub rf16, rf16, rf7                        # 70 add | 71 sub
+    max rf3, rf7, 0 ; add rf7, rf3, rf2                             # 70 clip | 71 store dst
+    min tmud, rf3, rf49 ; sub rf3, rf54, rf59                       # 70 store dst | 42 absdiff
+    max rf16, rf16, 0 ; mov.ifa tmuau, rf17                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
+    max rf3, rf3, rf53 ; sub rf53, rf47, rf63                       # 42 absdiff
+    min tmud, rf16, rf49 ; add rf3, rf3, rf3                        # 71 store dst | 42 mul
+    max rf53, rf61, rf53 ; mov.ifa tmuau, rf7 ; thrsw               # 42 absdiff | 71 store dst | uniform 0xfffffffd (u8)
+    asr rf53, rf53, 1                                               # 42 shr
+    max rf3, rf60, rf45 ; add rf45, rf3, rf53                       # 49 f | 42 add
+    min rf3, rf3, rf30 ; thrsw ; ldtmu.rf53                         # 49 f | 62 p2
+    sub rf61, rf53, rf63 ; add rf60, rf3, 3                         # 42 le | 50 add
+    min rf60, rf60, rf30 ; smul24 rf61, rf61, rf61                  # 50 min | 42 le
+    nop ; thrsw ; ldtmu.rf16                                        # 62 p3
+    asr rf16, rf60, 3 ; sub rf53, rf16, rf53                        # 50 f2 | 42 le
+    add rf53, rf3, 4 ; smul24 rf3, rf53, rf53                       # 50 add | 42 le
+    min rf53, rf53, rf30 ; add rf16, rf54, rf16 ; thrsw ; ldtmu.rf30 # 50 min | 67 add | 62 q2
+    max rf16, rf16, 0 ; sub rf54, rf30, rf47                        # 67 clip | 42 le
+    asr rf54, rf53, 3 ; smul24 rf53, rf54, rf54                     # 50 f1 | 42 le
+    sub.pushc -, rf57, rf0 ; sub rf59, rf59, rf54                   # 67 store dst | 68 sub
+    max rf59, rf59, 0 ; sub.norc -, rf48, rf44                      # 68 clip | 67 store dst
+    sub.andnc -, rf48, rf61 ; add rf54, rf54, 1                     # 67 store dst | 65 g
+    nop ; ldtmu.rf60                                                # 62 q3
+    sub.andnc -, rf48, rf3 ; sub rf30, rf60, rf30                   # 67 store dst | 42 le
+    sub.andnc -, rf48, rf56 ; smul24 rf30, rf30, rf30               # 67 store dst | 42 le
+    asr rf54, rf54, 1 ; sub.andnc -, rf48, rf53                     # 65 g | 67 store dst
+    shl rf43, rf43, 6 ; sub.andnc -, rf48, rf30                     # 67 store dst
+    min tmud, rf16, rf49 ; sub.andnc -, rf1, rf45                   # 67 store dst
+    sub.pushc -, rf57, rf0 ; add.ifa tmuau, rf13, rf2               # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf59, rf49 ; sub.norc -, rf48, rf44                   # 68 store dst | 70 store dst
+    sub.andnc -, rf48, rf61 ; add rf61, rf63, rf54                  # 70 store dst | 70 add
+    max rf3, rf61, 0 ; sub.andnc -, rf48, rf3                       # 70 clip | 70 store dst
+    sub.andnc -, rf48, rf56 ; add.ifb tmuau, rf58, rf2              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf48, rf53 ; sub rf47, rf47, rf54                  # 70 store dst | 71 sub
+    max rf30, rf47, 0 ; sub.andnc -, rf48, rf30                     # 71 clip | 70 store dst
+    sub.andnc -, rf1, rf45 ; add rf1, rf0, rf43                     # 70 store dst | the item's record
+    sub.andnc -, rf27, rf44 ; mov rf0, rf1                          # 70 store dst | next trip
+    min tmud, rf3, rf49 ; sub.andnc -, rf27, rf56                   # 70 store dst
+    add.ifa tmuau, rf17, rf2 ; sub.pushc -, rf57, rf1               # 70 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    min tmud, rf30, rf49                                            # 71 store dst
+    nop ; add.ifb tmuau, rf7, rf2                                   # 71 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    nop ; mov rf0, rf1                                              # next trip
+    nop
     nop
     nop
     thrsw

@@ -6,12 +6,12 @@
 # vp9_lpf4_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 #   that it invokes for TX_4X4
-# input hash 9da8710475a53bb6
+# input hash 0f129ded6d60bd6e
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 181 instructions a trip, 22.6 an item; 180 at least for all it does.
-# 59 of the 64 registers that 2 threads a QPU leave each.
+# 180 instructions a trip, 22.5 an item; 179 at least for all it does.
+# 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 8 store 8.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -24,13 +24,13 @@
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
+.uniform 0x00000000  # how many threads
+.uniform 0x000000ff
 .uniform 0x01000000
 .uniform 0x00010000
-.uniform 0x000000ff
 .uniform 0x00000100
 .uniform 0xffffff80
 .uniform 0x0000007f
-.uniform 0x00000000  # how many threads
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffff8  # back to the loop's first word
 
@@ -43,224 +43,202 @@
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 q0
     shl rf1, rf1, 3
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf4            # 62 q0 | uniform value:dst_stride
-    umin tmuau, rf2, rf0 ; smul24 rf3, rf3, rf4 ; thrsw             # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf1                                              # 62 q0 | uniform value:dst
-    nop ; add rf1, rf1, rf3 ; ldunifrf.rf10                         # 62 q0 | 62 p0 | uniform 0x01000000
-    nop ; ldtmu.rf3                                                 # the item's record
-    nop ; add rf5, rf1, -4                                          # 62 q0
-    nop ; add rf6, rf5, rf3 ; ldtmu.rf3                             # 62 q0 | the item's record
-    nop ; sub rf7, rf6, -4                                          # 62 q0
-    mov tmua, rf7 ; add rf35, rf7, rf4 ; thrsw ; ldunifrf.rf12      # 62 q0 | 62 p1 | uniform 0x00010000
-    mov tmua, rf6 ; v8dot rf1, rf3, rf12 ; ldunifrf.rf8             # 62 p0 | 27 thresh | 62 q0 | uniform 0x000000ff
-    and rf32, rf3, rf8 ; smul24 rf19, rf1, rf1 ; ldunifrf.rf14      # 25 blimit | 43 gt | 62 q1 | uniform 0x00000100
-    mov tmua, rf35 ; v8dot rf23, rf3, rf14 ; thrsw ; ldtmu.rf3      # 62 q0 | 26 limit
-    and rf9, rf3, rf8 ; v8dot rf15, rf3, rf14 ; ldunifrf.rf16       # 62 q0 | 62 q1 | 49 clip | uniform 0xffffff80
-    sub rf1, rf15, rf9 ; mov rf21, 0                                # 43 gt | 49 select
-    mov rf24, rf21 ; smul24 rf20, rf1, rf1 ; ldtmu.rf22             # 49 select | 43 gt | 62 p0
-    shr rf11, rf22, -8 ; v8dot rf13, rf22, rf12                     # 62 p0 | 62 p1
-    sub rf1, rf13, rf11 ; sub rf25, rf13, rf15 ; ldunifrf.rf17      # 43 gt | 49 sub | 49 clip | uniform 0x0000007f
-    max rf26, rf25, rf16 ; smul24 rf18, rf1, rf1 ; ldunifrf.rf1     # 49 clip | 43 gt | uniform value:threads
-    shl rf1, rf1, 6 ; sub.pushc -, rf19, rf18                       # 49 select
-    sub rf27, rf9, rf11 ; sub.norc -, rf19, rf20                    # 49 sub | 49 select
-    min.ifna rf24, rf26, rf17 ; smul24 rf26, rf27, 3                # 49 select | 49 mul
-    add rf24, rf26, rf24 ; v8dot rf28, rf22, rf14                   # 49 add | 62 p2
-    max rf22, rf24, rf16 ; v8dot rf24, rf22, 1                      # 49 f | 62 p3
-    min rf22, rf22, rf17 ; v8dot rf26, rf3, rf12                    # 49 f | 62 q2
-    vpack rf34, rf24, rf28 ; sub rf29, rf15, rf13                   # 70 store dst | 42 absdiff
-    max rf25, rf25, rf29 ; add rf29, rf22, 4                        # 42 absdiff | 50 add
-    min rf29, rf29, rf17 ; sub rf36, rf28, rf13                     # 50 min | 42 le
-    asr rf31, rf25, 1 ; sub rf25, rf24, rf28                        # 42 shr | 42 le
-    asr rf33, rf29, 3 ; sub rf37, rf26, rf15                        # 50 f1 | 42 le
-    shr rf28, rf3, -8 ; sub rf3, rf11, rf9                          # 62 q3 | 42 absdiff
-    max rf30, rf3, rf27 ; add rf3, rf2, rf1                         # 42 absdiff | the item's record
-    sub rf29, rf28, rf26 ; smul24 rf23, rf23, rf23                  # 42 le
-    nop ; smul24 rf24, rf36, rf36                                   # 42 le
-    nop ; smul24 rf25, rf25, rf25                                   # 42 le
-    nop ; smul24 rf27, rf37, rf37                                   # 42 le
+    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf6            # 62 q0 | uniform value:dst_stride
+    umin tmuau, rf1, rf0 ; smul24 rf3, rf3, rf6 ; thrsw             # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | 62 q0 | uniform value:dst
+    nop ; add rf5, rf1, rf3 ; ldunifrf.rf1                          # 62 q0 | uniform value:threads
+    shl rf1, rf1, 6
+    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
+    nop ; add rf7, rf5, -4                                          # 62 q0
+    nop ; add rf8, rf7, rf4 ; ldtmu.rf5                             # 62 q0 | the item's record
+    nop ; sub rf9, rf8, -4                                          # 62 q0
+    nop ; ldunifrf.rf10                                             # 62 q0 | uniform 0x000000ff
+    nop ; ldunifrf.rf11                                             # 62 p0 | uniform 0x01000000
+    nop ; ldunifrf.rf12                                             # 62 p1 | uniform 0x00010000
+    nop ; ldunifrf.rf13                                             # 62 q1 | uniform 0x00000100
+    nop ; ldunifrf.rf14                                             # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf15                                             # 49 clip | uniform 0x0000007f
 loop:
-    sub.pushc -, rf23, rf18 ; smul24 rf29, rf29, rf29               # 67 select | 42 le
-    sub.norc -, rf23, rf24 ; add rf30, rf30, rf30                   # 67 select | 42 mul
-    sub.andnc -, rf23, rf25 ; add rf30, rf30, rf31                  # 67 select | 42 add
-    sub.andnc -, rf23, rf20 ; add rf31, rf6, rf4                    # 67 select | 62 p0
-    tmuwt - ; sub.andnc -, rf23, rf27                               # 67 select
-    sub.andnc -, rf23, rf29 ; mov tmua, rf31                        # 67 select | 62 p0
-    sub.andnc -, rf32, rf30 ; add rf22, rf22, 3                     # 67 select | 50 add
-    min rf22, rf22, rf17 ; sub.pushc -, rf23, rf18                  # 50 min | 70 select
-    asr rf22, rf22, 3 ; sub.norc -, rf23, rf24                      # 50 f2 | 70 select
-    add rf22, rf11, rf22 ; sub rf24, rf9, rf33 ; thrsw              # 67 add | 68 sub
-    max rf22, rf22, 0 ; mov rf36, rf21                              # 67 clip | 49 select
-    max rf24, rf24, 0 ; add rf35, rf35, rf4                         # 68 clip | 62 q0
-    min.ifb rf11, rf22, rf8 ; mov tmua, rf35 ; thrsw                # 67 select | 62 q0
-    min.ifb rf9, rf24, rf8 ; add rf24, rf33, 1                      # 68 select | 65 g
-    asr rf24, rf24, 1 ; add rf31, rf31, rf4                         # 65 g | 62 p0
-    sub.andnc -, rf23, rf25 ; add rf25, rf13, rf24                  # 70 select | 70 add
-    max rf25, rf25, 0 ; sub.andnc -, rf23, rf20                     # 70 clip | 70 select
-    sub.andnc -, rf23, rf27 ; sub rf24, rf15, rf24                  # 70 select | 71 sub
-    max rf24, rf24, 0 ; sub.andnc -, rf23, rf29                     # 71 clip | 70 select
-    mov tmua, rf31 ; mov rf27, rf21 ; thrsw ; ldtmu.rf29            # 62 p0 | 49 select | 62 q0
-    and rf33, rf29, rf8 ; v8dot rf37, rf29, rf14 ; ldtmu.rf22       # 62 q0 | 62 q1 | 62 p0
-    shr rf38, rf22, -8 ; v8dot rf39, rf22, rf12                     # 62 p0 | 62 p1
-    sub.andnc -, rf32, rf30 ; sub rf30, rf39, rf38                  # 70 select | 43 gt
-    sub.andnc -, rf19, rf18 ; smul24 rf18, rf30, rf30               # 70 select | 43 gt
-    sub.andnc -, rf19, rf20 ; sub rf20, rf37, rf33                  # 70 select | 43 gt
-    min.ifa rf13, rf25, rf8 ; smul24 rf20, rf20, rf20 ; thrsw       # 70 select | 43 gt
-    min.ifa rf15, rf24, rf8 ; v8dot rf24, rf22, rf14                # 71 select | 62 p2
-    and rf25, rf22, rf8 ; sub rf22, rf24, rf39 ; ldtmu.rf30         # 62 p3 | 42 le | 62 q0
-    sub.pushc -, rf19, rf18 ; smul24 rf22, rf22, rf22               # 49 select | 42 le
-    sub.norc -, rf19, rf20 ; sub rf40, rf25, rf24                   # 49 select | 42 le
-    sub.pushc -, rf23, rf18 ; smul24 rf40, rf40, rf40               # 67 select | 42 le
-    sub.norc -, rf23, rf22 ; v8dot rf41, rf29, rf12                 # 67 select | 62 q2
-    sub rf42, rf33, rf38 ; sub rf43, rf39, rf37 ; ldtmu.rf44        # 49 sub | 62 p0
-    max rf45, rf43, rf16 ; sub rf46, rf41, rf37                     # 49 clip | 42 le
-    min.ifnb rf36, rf45, rf17 ; v8dot rf29, rf29, rf10              # 49 select | 62 q3
-    sub rf45, rf38, rf33 ; sub rf47, rf37, rf39                     # 42 absdiff
-    max rf45, rf45, rf42 ; sub.andnc -, rf23, rf40                  # 42 absdiff | 67 select
-    max rf46, rf43, rf47 ; smul24 rf43, rf46, rf46                  # 42 absdiff | 42 le
-    asr rf47, rf46, 1 ; sub rf46, rf29, rf41                        # 42 shr | 42 le
-    sub.andnc -, rf23, rf20 ; smul24 rf46, rf46, rf46               # 67 select | 42 le
-    add rf45, rf45, rf45 ; sub.andnc -, rf23, rf43                  # 42 mul | 67 select
-    add rf45, rf45, rf47 ; sub.andnc -, rf23, rf46                  # 42 add | 67 select
-    sub.andnc -, rf32, rf45 ; smul24 rf42, rf42, 3                  # 67 select | 49 mul
-    sub.pushc -, rf23, rf18 ; add rf36, rf42, rf36                  # 70 select | 49 add
-    max rf22, rf36, rf16 ; sub.norc -, rf23, rf22                   # 49 f | 70 select
-    min rf22, rf22, rf17 ; sub.andnc -, rf23, rf40                  # 49 f | 70 select
-    sub.andnc -, rf23, rf20 ; add rf40, rf22, 3                     # 70 select | 50 add
-    min rf22, rf40, rf17 ; add rf40, rf22, 4                        # 50 min | 50 add
-    min rf40, rf40, rf17 ; sub.andnc -, rf23, rf43                  # 50 min | 70 select
-    asr rf22, rf22, 3 ; sub.andnc -, rf23, rf46                     # 50 f2 | 70 select
-    asr rf40, rf40, 3 ; sub.andnc -, rf32, rf45                     # 50 f1 | 70 select
-    shr rf45, rf44, -8 ; v8dot rf46, rf44, rf12                     # 62 p0 | 62 p1
-    add rf22, rf38, rf22 ; sub rf43, rf33, rf40                     # 67 add | 68 sub
-    max rf18, rf22, 0 ; sub.andnc -, rf19, rf18                     # 67 clip | 70 select
-    max rf43, rf43, 0 ; v8dot rf22, rf30, rf14                      # 68 clip | 62 q1
-    min.ifb rf38, rf18, rf8 ; add rf18, rf40, 1                     # 67 select | 65 g
-    asr rf18, rf18, 1 ; sub rf40, rf46, rf45                        # 65 g | 43 gt
-    min.ifb rf33, rf43, rf8 ; v8dot rf43, rf30, 1                   # 68 select | 62 q0
-    sub.andnc -, rf19, rf20 ; smul24 rf20, rf40, rf40               # 70 select | 43 gt
-    sub rf36, rf22, rf43 ; add rf40, rf39, rf18                     # 43 gt | 70 add
-    max rf18, rf40, 0 ; sub rf40, rf37, rf18                        # 70 clip | 71 sub
-    max rf36, rf40, 0 ; smul24 rf40, rf36, rf36                     # 71 clip | 43 gt
-    min.ifa rf39, rf18, rf8 ; sub.pushc -, rf19, rf20               # 70 select | 49 select
-    min.ifb rf37, rf36, rf8 ; v8dot rf36, rf44, rf14                # 71 select | 62 p2
-    sub.norc -, rf19, rf40 ; sub rf18, rf36, rf46                   # 49 select | 42 le
-    and rf44, rf44, rf8 ; smul24 rf18, rf18, rf18                   # 62 p3 | 42 le
-    sub rf42, rf44, rf36 ; sub.pushc -, rf23, rf20                  # 42 le | 67 select
-    sub.norc -, rf23, rf18 ; smul24 rf42, rf42, rf42                # 67 select | 42 le
-    sub rf47, rf43, rf45 ; v8dot rf48, rf30, rf12                   # 49 sub | 62 q2
-    sub rf49, rf46, rf22 ; sub rf50, rf48, rf22                     # 49 sub | 42 le
-    max rf30, rf49, rf16 ; v8dot rf51, rf30, rf10                   # 49 clip | 62 q3
-    min.ifnb rf27, rf30, rf17 ; sub rf30, rf45, rf43                # 49 select | 42 absdiff
-    max rf30, rf30, rf47 ; sub rf52, rf22, rf46                     # 42 absdiff
-    max rf49, rf49, rf52 ; sub.andnc -, rf23, rf42                  # 42 absdiff | 67 select
-    asr rf50, rf49, 1 ; smul24 rf49, rf50, rf50                     # 42 shr | 42 le
-    sub rf52, rf51, rf48 ; sub.andnc -, rf23, rf40                  # 42 le | 67 select
-    add rf52, rf30, rf30 ; smul24 rf30, rf52, rf52                  # 42 mul | 42 le
-    sub.andnc -, rf23, rf49 ; add rf50, rf52, rf50                  # 67 select | 42 add
-    sub.andnc -, rf23, rf30 ; smul24 rf47, rf47, 3                  # 67 select | 49 mul
-    sub.andnc -, rf32, rf50 ; add rf27, rf47, rf27                  # 67 select | 49 add
-    max rf27, rf27, rf16 ; sub.pushc -, rf23, rf20                  # 49 f | 70 select
-    min rf27, rf27, rf17 ; add tmua, rf35, rf4 ; thrsw              # 49 f | 62 q0
-    add tmua, rf31, rf4 ; add rf31, rf27, 3                         # 62 p0 | 50 add
-    min rf27, rf31, rf17 ; add rf31, rf27, 4                        # 50 min | 50 add
-    min rf18, rf31, rf17 ; sub.norc -, rf23, rf18                   # 50 min | 70 select
-    asr rf27, rf27, 3 ; sub.andnc -, rf23, rf42                     # 50 f2 | 70 select
-    asr rf18, rf18, 3 ; sub.andnc -, rf23, rf40                     # 50 f1 | 70 select
-    add rf27, rf45, rf27 ; sub rf42, rf43, rf18 ; thrsw ; ldtmu.rf31 # 67 add | 68 sub | 62 q0
-    max rf27, rf27, 0 ; v8dot rf35, rf31, rf14                      # 67 clip | 62 q1
-    max rf42, rf42, 0 ; v8dot rf47, rf31, rf12                      # 68 clip | 62 q2
-    min.ifb rf45, rf27, rf8 ; add rf18, rf18, 1                     # 67 select | 65 g
-    asr rf18, rf18, 1 ; sub.andnc -, rf23, rf49                     # 65 g | 70 select
-    min.ifb rf43, rf42, rf8 ; v8dot rf42, rf31, 1                   # 68 select | 62 q0
-    sub.andnc -, rf23, rf30 ; sub rf30, rf35, rf42                  # 70 select | 43 gt
-    add rf18, rf46, rf18 ; sub rf49, rf22, rf18 ; ldtmu.rf27        # 70 add | 71 sub | 62 p0
-    max rf18, rf18, 0 ; sub.andnc -, rf32, rf50                     # 70 clip | 70 select
-    max rf49, rf49, 0 ; v8dot rf50, rf27, rf10                      # 71 clip | 62 p0
-    sub.andnc -, rf19, rf20 ; v8dot rf20, rf27, rf12                # 70 select | 62 p1
-    sub rf40, rf20, rf50 ; sub.andnc -, rf19, rf40                  # 43 gt | 70 select
-    min.ifa rf46, rf18, rf8 ; smul24 rf18, rf40, rf40               # 70 select | 43 gt
-    min.ifa rf22, rf49, rf8 ; smul24 rf30, rf30, rf30               # 71 select | 43 gt
-    sub.pushc -, rf19, rf18 ; v8dot rf49, rf27, rf14                # 49 select | 62 p2
-    sub.norc -, rf19, rf30 ; sub rf40, rf49, rf20                   # 49 select | 42 le
-    and rf40, rf27, rf8 ; smul24 rf27, rf40, rf40                   # 62 p3 | 42 le
-    sub rf52, rf40, rf49 ; sub.pushc -, rf23, rf18                  # 42 le | 67 select
-    sub.norc -, rf23, rf27 ; smul24 rf52, rf52, rf52                # 67 select | 42 le
-    sub rf53, rf42, rf50 ; sub rf54, rf20, rf35                     # 49 sub
-    max rf55, rf54, rf16 ; sub rf56, rf47, rf35                     # 49 clip | 42 le
-    shr rf31, rf31, -8 ; sub rf57, rf50, rf42                       # 62 q3 | 42 absdiff
-    max rf57, rf57, rf53 ; sub rf58, rf35, rf20                     # 42 absdiff
-    max rf54, rf54, rf58 ; sub.andnc -, rf23, rf52                  # 42 absdiff | 67 select
-    asr rf56, rf54, 1 ; smul24 rf54, rf56, rf56                     # 42 shr | 42 le
-    sub rf58, rf31, rf47 ; sub.andnc -, rf23, rf30                  # 42 le | 67 select
-    add rf58, rf57, rf57 ; smul24 rf57, rf58, rf58                  # 42 mul | 42 le
-    sub.andnc -, rf23, rf54 ; add rf56, rf58, rf56                  # 67 select | 42 add
-    vpack rf11, rf13, rf11 ; sub.andnc -, rf23, rf57                # 70 store dst | 67 select
-    mov rf13, rf21 ; sub.andnc -, rf32, rf56                        # 49 select | 67 select
-    min.ifnb rf13, rf55, rf17 ; smul24 rf53, rf53, 3                # 49 select | 49 mul
-    sub.pushc -, rf23, rf18 ; add rf13, rf53, rf13                  # 70 select | 49 add
-    max rf13, rf13, rf16 ; sub.norc -, rf23, rf27                   # 49 f | 70 select
-    min rf13, rf13, rf17 ; sub.andnc -, rf23, rf52                  # 49 f | 70 select
-    vpack rf9, rf9, rf15 ; sub.andnc -, rf23, rf30                  # 71 store dst | 70 select
-    vpack rf26, rf26, rf28 ; add rf28, rf13, 3                      # 71 store dst | 50 add
-    min rf13, rf28, rf17 ; add rf28, rf13, 4                        # 50 min | 50 add
-    min rf28, rf28, rf17 ; sub.andnc -, rf23, rf54                  # 50 min | 70 select
-    asr rf13, rf13, 3 ; sub.andnc -, rf23, rf57                     # 50 f2 | 70 select
-    asr rf28, rf28, 3 ; sub.andnc -, rf32, rf56                     # 50 f1 | 70 select
-    vpack rf13, rf39, rf38 ; add rf38, rf50, rf13                   # 70 store dst | 67 add
-    max rf38, rf38, 0 ; sub rf39, rf42, rf28                        # 67 clip | 68 sub
-    max rf18, rf39, 0 ; sub.andnc -, rf19, rf18                     # 68 clip | 70 select
-    min.ifb rf50, rf38, rf8 ; add rf38, rf6, rf4                    # 67 select | 70 store dst
-    min.ifb rf42, rf18, rf8 ; add rf18, rf7, rf4                    # 68 select | 71 store dst
-    vpack rf19, rf25, rf24 ; sub.andnc -, rf19, rf30                # 70 store dst | 70 select
-    vpack rf33, rf33, rf37 ; sub.pushc -, rf0, rf2                  # 71 store dst | 70 store dst
-    tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
-    v8pack tmud, rf34, rf11 ; add rf11, rf28, 1                     # 70 store dst | 65 g
-    vpack rf6, rf41, rf29 ; mov.ifna tmua, rf6                      # 71 store dst | 70 store dst
-    v8pack tmud, rf9, rf26 ; add rf26, rf38, rf4                    # 71 store dst | 70 store dst
-    vpack rf7, rf46, rf45 ; mov.ifna tmua, rf7                      # 70 store dst | 71 store dst
-    v8pack tmud, rf19, rf13 ; add rf45, rf18, rf4                   # 70 store dst | 71 store dst
-    vpack rf36, rf44, rf36 ; mov.ifna tmua, rf38                    # 70 store dst
-    umin tmuau, rf2, rf0 ; mov rf38, rf21 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
-    asr rf11, rf11, 1                                               # 65 g
-    vpack rf22, rf43, rf22 ; add rf43, rf20, rf11                   # 71 store dst | 70 add
-    v8pack tmud, rf33, rf6 ; sub rf11, rf35, rf11 ; ldtmu.rf6       # 71 store dst | 71 sub | the item's record
-    vpack rf51, rf48, rf51 ; add rf6, rf5, rf6 ; ldtmu.rf48         # 71 store dst | 62 q0 | the item's record
-    max rf18, rf43, 0 ; mov.ifna tmua, rf18                         # 70 clip | 71 store dst
-    v8pack tmud, rf36, rf7 ; sub rf7, rf6, -4                       # 70 store dst | 62 q0
-    min.ifb rf20, rf18, rf8 ; mov.ifna tmua, rf26                   # 70 select | 70 store dst
-    v8pack tmud, rf22, rf51 ; v8dot rf22, rf48, rf12                # 71 store dst | 27 thresh
-    max rf11, rf11, 0 ; mov.ifna tmua, rf45                         # 71 clip | 71 store dst
-    vpack rf20, rf20, rf50 ; mov tmua, rf7 ; thrsw                  # 70 store dst | 62 q0
-    vpack rf40, rf40, rf49 ; mov tmua, rf6                          # 70 store dst | 62 p0
-    min.ifb rf35, rf11, rf8 ; smul24 rf19, rf22, rf22               # 71 select | 43 gt
-    v8pack tmud, rf40, rf20 ; v8dot rf49, rf48, rf14 ; ldtmu.rf40   # 70 store dst | 26 limit | 62 q0
-    vpack rf42, rf42, rf35 ; v8dot rf9, rf40, 1                     # 71 store dst | 62 q0
-    vpack rf31, rf47, rf31 ; v8dot rf15, rf40, rf14                 # 71 store dst | 62 q1
-    sub rf26, rf15, rf9 ; add.ifna tmua, rf26, rf4 ; thrsw          # 43 gt | 70 store dst
-    shr rf28, rf40, -8 ; smul24 rf20, rf26, rf26                    # 62 q3 | 43 gt
-    add rf35, rf7, rf4 ; v8dot rf26, rf40, rf12                     # 62 q0 | 62 q2
-    v8pack tmud, rf42, rf31 ; sub rf42, rf26, rf15 ; ldtmu.rf31     # 71 store dst | 42 le | 62 p0
-    shr rf11, rf31, -8 ; v8dot rf13, rf31, rf12                     # 62 p0 | 62 p1
-    sub rf47, rf13, rf11 ; sub rf40, rf13, rf15                     # 43 gt | 49 sub
-    max rf47, rf40, rf16 ; smul24 rf18, rf47, rf47                  # 49 clip | 43 gt
-    sub.pushc -, rf19, rf18 ; sub rf50, rf9, rf11                   # 49 select | 49 sub
-    sub.norc -, rf19, rf20 ; smul24 rf22, rf50, 3                   # 49 select | 49 mul
-    min.ifna rf38, rf47, rf17 ; add.ifnb tmua, rf45, rf4            # 49 select | 71 store dst
-    add rf22, rf22, rf38 ; v8dot rf38, rf31, rf14                   # 49 add | 62 p2
-    max rf22, rf22, rf16 ; v8dot rf45, rf31, 1                      # 49 f | 62 p3
-    min rf22, rf22, rf17 ; sub rf31, rf15, rf13                     # 49 f | 42 absdiff
-    max rf31, rf40, rf31 ; add rf40, rf22, 4                        # 42 absdiff | 50 add
-    min rf47, rf40, rf17 ; sub rf40, rf38, rf13                     # 50 min | 42 le
-    asr rf31, rf31, 1 ; sub rf51, rf45, rf38                        # 42 shr | 42 le
-    asr rf33, rf47, 3 ; sub rf47, rf11, rf9                         # 50 f1 | 42 absdiff
-    max rf30, rf47, rf50 ; sub.pushc -, rf0, rf3                    # 42 absdiff | whether there is a batch more
-    vpack rf34, rf45, rf38 ; smul24 rf23, rf49, rf49                # 70 store dst | 42 le
-    sub rf29, rf28, rf26 ; smul24 rf24, rf40, rf40                  # 42 le
+    tmuwt - ; v8dot rf16, rf5, rf12                                 # 27 thresh
+    umin tmuau, rf3, rf0 ; smul24 rf16, rf16, rf16                  # the item's record | 43 gt | uniform 0xfffffffa (vec2)
+    mov tmua, rf9 ; v8dot rf17, rf5, rf13 ; thrsw                   # 62 q0 | 26 limit
+    mov tmua, rf8 ; smul24 rf17, rf17, rf17                         # 62 p0 | 42 le
+    and rf18, rf5, rf10 ; add rf19, rf9, rf6                        # 25 blimit | 62 q0
+    mov tmua, rf19 ; add rf21, rf8, rf6 ; thrsw ; ldtmu.rf20        # 62 q0 | 62 p0 | the item's record
+    mov tmua, rf21 ; add rf22, rf19, rf6 ; ldtmu.rf19               # 62 p0 | 62 q0 | the item's record
+    mov tmua, rf22 ; add rf23, rf21, rf6 ; ldtmu.rf21               # 62 q0 | 62 p0
+    and rf24, rf21, rf10 ; v8dot rf26, rf21, rf13 ; thrsw ; ldtmu.rf25 # 62 q0 | 62 q1 | 62 p0
+    shr rf27, rf25, -8 ; v8dot rf28, rf25, rf12                     # 62 p0 | 62 p1
+    sub rf29, rf28, rf27 ; sub rf30, rf26, rf24                     # 43 gt
+    and rf31, rf25, rf10 ; smul24 rf29, rf29, rf29 ; thrsw ; ldtmu.rf32 # 62 p3 | 43 gt | 62 q0
+    sub rf30, rf24, rf27 ; smul24 rf33, rf30, rf30                  # 49 sub | 43 gt
+    sub rf25, rf28, rf26 ; v8dot rf34, rf25, rf13                   # 49 sub | 62 p2
+    max rf35, rf25, rf14 ; sub.pushc -, rf16, rf29                  # 49 clip | 49 add
+    min rf35, rf35, rf15 ; sub.norc -, rf16, rf33                   # 49 clip | 49 add
+    sub rf36, rf34, rf28 ; sub.pushc -, rf17, rf29                  # 42 le | 67 select
+    sub rf37, rf31, rf34 ; smul24 rf36, rf36, rf36 ; ldtmu.rf38     # 42 le | 62 p0
+    sub.norc -, rf17, rf36 ; smul24 rf37, rf37, rf37                # 67 select | 42 le
+    sub.andnc -, rf17, rf37 ; v8dot rf39, rf21, rf12                # 67 select | 62 q2
+    shr rf40, rf21, -8 ; sub rf21, rf39, rf26                       # 62 q3 | 42 le
+    sub rf41, rf27, rf24 ; sub rf42, rf26, rf28                     # 42 absdiff
+    max rf41, rf41, rf30 ; sub.andnc -, rf17, rf33                  # 42 absdiff | 67 select
+    max rf25, rf25, rf42 ; smul24 rf21, rf21, rf21                  # 42 absdiff | 42 le
+    asr rf42, rf25, 1 ; sub rf25, rf40, rf39                        # 42 shr | 42 le
+    sub.andnc -, rf17, rf21 ; smul24 rf25, rf25, rf25               # 67 select | 42 le
+    add rf41, rf41, rf41 ; sub.andnc -, rf17, rf25                  # 42 mul | 67 select
+    add rf41, rf41, rf42 ; smul24 rf30, rf30, 3                     # 42 add | 49 mul
+    sub.andnc -, rf18, rf41 ; add.ifnb rf30, rf30, rf35             # 67 select | 49 add
+    max rf30, rf30, rf14 ; sub.pushc -, rf17, rf29                  # 49 f | 70 select
+    min rf30, rf30, rf15 ; sub.norc -, rf17, rf36                   # 49 f | 70 select
+    sub.andnc -, rf17, rf37 ; add rf37, rf30, 3                     # 70 select | 50 add
+    min rf37, rf37, rf15 ; sub.andnc -, rf17, rf33                  # 50 min | 70 select
+    asr rf21, rf37, 3 ; sub.andnc -, rf17, rf21                     # 50 f2 | 70 select
+    add rf25, rf30, 4 ; sub.andnc -, rf17, rf25                     # 50 add | 70 select
+    min rf25, rf25, rf15 ; sub.andnc -, rf18, rf41                  # 50 min | 70 select
+    asr rf25, rf25, 3 ; v8dot rf41, rf38, rf11                      # 50 f1 | 62 p0
+    add rf21, rf27, rf21 ; v8dot rf30, rf38, rf12                   # 67 add | 62 p1
+    max rf21, rf21, 0 ; sub rf37, rf24, rf25                        # 67 clip | 68 sub
+    max rf29, rf37, 0 ; sub.andnc -, rf16, rf29                     # 68 clip | 70 select
+    min.ifb rf27, rf21, rf10 ; add rf21, rf25, 1                    # 67 select | 65 g
+    asr rf21, rf21, 1 ; v8dot rf25, rf32, rf13                      # 65 g | 62 q1
+    min.ifb rf24, rf29, rf10 ; v8dot rf29, rf32, 1                  # 68 select | 62 q0
+    sub rf33, rf30, rf41 ; sub.andnc -, rf16, rf33                  # 43 gt | 70 select
+    sub rf37, rf25, rf29 ; smul24 rf33, rf33, rf33                  # 43 gt
+    add rf21, rf28, rf21 ; sub rf36, rf26, rf21                     # 70 add | 71 sub
+    max rf21, rf21, 0 ; smul24 rf37, rf37, rf37                     # 70 clip | 43 gt
+    max rf36, rf36, 0 ; sub.pushc -, rf16, rf33                     # 71 clip | 49 add
+    min.ifb rf28, rf21, rf10 ; v8dot rf21, rf38, rf13               # 70 select | 62 p2
+    min.ifb rf26, rf36, rf10 ; sub rf36, rf29, rf41                 # 71 select | 49 sub
+    sub.norc -, rf16, rf37 ; sub rf35, rf30, rf25                   # 49 add | 49 sub
+    max rf38, rf35, rf14 ; v8dot rf42, rf38, 1                      # 49 clip | 62 p3
+    min rf38, rf38, rf15 ; sub rf43, rf21, rf30                     # 49 clip | 42 le
+    sub rf45, rf42, rf21 ; smul24 rf44, rf36, 3                     # 42 le | 49 mul
+    sub.pushc -, rf17, rf33 ; smul24 rf43, rf43, rf43               # 67 select | 42 le
+    sub.norc -, rf17, rf43 ; smul24 rf45, rf45, rf45                # 67 select | 42 le
+    sub.andnc -, rf17, rf45 ; v8dot rf46, rf32, rf12                # 67 select | 62 q2
+    shr rf47, rf32, -8 ; sub rf32, rf46, rf25                       # 62 q3 | 42 le
+    sub rf48, rf41, rf29 ; sub rf49, rf25, rf30                     # 42 absdiff
+    max rf36, rf48, rf36 ; sub.andnc -, rf17, rf37                  # 42 absdiff | 67 select
+    max rf35, rf35, rf49 ; smul24 rf32, rf32, rf32                  # 42 absdiff | 42 le
+    asr rf49, rf35, 1 ; sub rf35, rf47, rf46                        # 42 shr | 42 le
+    sub.andnc -, rf17, rf32 ; smul24 rf35, rf35, rf35               # 67 select | 42 le
+    add rf36, rf36, rf36 ; sub.andnc -, rf17, rf35                  # 42 mul | 67 select
+    add rf36, rf36, rf49 ; add.ifnb rf44, rf44, rf38                # 42 add | 49 add
+    max rf44, rf44, rf14 ; sub.andnc -, rf18, rf36                  # 49 f | 67 select
+    min rf44, rf44, rf15 ; sub.pushc -, rf17, rf33                  # 49 f | 70 select
+    sub.norc -, rf17, rf43 ; add rf43, rf44, 3                      # 70 select | 50 add
+    min rf43, rf43, rf15 ; sub.andnc -, rf17, rf45                  # 50 min | 70 select
+    asr rf43, rf43, 3 ; mov tmua, rf23                              # 50 f2 | 62 p0
+    sub.andnc -, rf17, rf37 ; add rf44, rf44, 4                     # 70 select | 50 add
+    min rf32, rf44, rf15 ; sub.andnc -, rf17, rf32                  # 50 min | 70 select
+    asr rf32, rf32, 3 ; sub.andnc -, rf17, rf35                     # 50 f1 | 70 select
+    sub.andnc -, rf18, rf36 ; add rf36, rf41, rf43                  # 70 select | 67 add
+    max rf36, rf36, 0 ; sub rf43, rf29, rf32                        # 67 clip | 68 sub
+    max rf33, rf43, 0 ; sub.andnc -, rf16, rf33                     # 68 clip | 70 select
+    min.ifb rf41, rf36, rf10 ; add rf32, rf32, 1                    # 67 select | 65 g
+    asr rf32, rf32, 1 ; sub.andnc -, rf16, rf37                     # 65 g | 70 select
+    min.ifb rf29, rf33, rf10 ; add rf33, rf30, rf32                 # 68 select | 70 add
+    max rf32, rf33, 0 ; sub rf33, rf25, rf32                        # 70 clip | 71 sub
+    max rf22, rf33, 0 ; add tmua, rf22, rf6                         # 71 clip | 62 q0
+    min.ifa rf30, rf32, rf10 ; add tmua, rf23, rf6                  # 70 select | 62 p0
+    min.ifa rf25, rf22, rf10 ; add rf22, rf8, rf6 ; thrsw           # 71 select | 70 store dst
+    vpack rf31, rf31, rf34 ; add rf34, rf9, rf6                     # 70 store dst | 71 store dst
+    vpack rf27, rf28, rf27 ; add rf28, rf22, rf6                    # 70 store dst
+    vpack rf39, rf39, rf40 ; add rf23, rf34, rf6 ; thrsw ; ldtmu.rf40 # 71 store dst | 62 q0
+    and rf32, rf40, rf10 ; v8dot rf33, rf40, rf13                   # 62 q0 | 62 q1
+    sub rf37, rf33, rf32 ; v8dot rf36, rf40, rf12                   # 43 gt | 62 q2
+    sub rf35, rf36, rf33 ; smul24 rf43, rf37, rf37 ; thrsw ; ldtmu.rf37 # 42 le | 43 gt | 62 p0
+    shr rf44, rf37, -8 ; v8dot rf45, rf37, rf12                     # 62 p0 | 62 p1
+    sub rf38, rf45, rf44 ; v8dot rf49, rf37, rf13                   # 43 gt | 62 p2
+    and rf38, rf37, rf10 ; smul24 rf37, rf38, rf38 ; thrsw ; ldtmu.rf48 # 62 p3 | 43 gt | 62 q0
+    sub rf50, rf49, rf45 ; sub rf51, rf38, rf49                     # 42 le
+    sub rf50, rf32, rf44 ; smul24 rf52, rf50, rf50                  # 49 sub | 42 le
+    sub.pushc -, rf16, rf37 ; smul24 rf51, rf51, rf51               # 49 add | 42 le
+    sub.norc -, rf16, rf43 ; sub rf53, rf45, rf33                   # 49 add | 49 sub
+    max rf54, rf53, rf14 ; sub.pushc -, rf17, rf37                  # 49 clip | 67 select
+    min rf54, rf54, rf15 ; sub.norc -, rf17, rf52                   # 49 clip | 67 select
+    shr rf40, rf40, -8 ; sub.andnc -, rf17, rf51                    # 62 q3 | 67 select
+    sub rf55, rf44, rf32 ; sub rf56, rf33, rf45 ; ldtmu.rf57        # 42 absdiff | 62 p0
+    max rf55, rf55, rf50 ; sub.andnc -, rf17, rf43                  # 42 absdiff | 67 select
+    max rf53, rf53, rf56 ; smul24 rf35, rf35, rf35                  # 42 absdiff | 42 le
+    asr rf56, rf53, 1 ; sub rf53, rf40, rf36                        # 42 shr | 42 le
+    sub.andnc -, rf17, rf35 ; smul24 rf53, rf53, rf53               # 67 select | 42 le
+    add rf55, rf55, rf55 ; sub.andnc -, rf17, rf53                  # 42 mul | 67 select
+    add rf55, rf55, rf56 ; smul24 rf50, rf50, 3                     # 42 add | 49 mul
+    sub.andnc -, rf18, rf55 ; add.ifnb rf50, rf50, rf54             # 67 select | 49 add
+    max rf50, rf50, rf14 ; sub.pushc -, rf17, rf37                  # 49 f | 70 select
+    min rf50, rf50, rf15 ; sub.norc -, rf17, rf52                   # 49 f | 70 select
+    sub.andnc -, rf17, rf51 ; add rf51, rf50, 3                     # 70 select | 50 add
+    min rf51, rf51, rf15 ; sub.andnc -, rf17, rf43                  # 50 min | 70 select
+    asr rf35, rf51, 3 ; sub.andnc -, rf17, rf35                     # 50 f2 | 70 select
+    vpack rf24, rf24, rf26 ; add rf26, rf50, 4                      # 71 store dst | 50 add
+    min rf26, rf26, rf15 ; sub.andnc -, rf17, rf53                  # 50 min | 70 select
+    asr rf26, rf26, 3 ; sub.andnc -, rf18, rf55                     # 50 f1 | 70 select
+    shr rf55, rf57, -8 ; v8dot rf53, rf57, rf12                     # 62 p0 | 62 p1
+    vpack rf21, rf42, rf21 ; add rf35, rf44, rf35                   # 70 store dst | 67 add
+    max rf35, rf35, 0 ; sub rf42, rf32, rf26                        # 67 clip | 68 sub
+    max rf37, rf42, 0 ; sub.andnc -, rf16, rf37                     # 68 clip | 70 select
+    min.ifb rf44, rf35, rf10 ; add rf26, rf26, 1                    # 67 select | 65 g
+    asr rf26, rf26, 1 ; v8dot rf35, rf48, rf13                      # 65 g | 62 q1
+    min.ifb rf32, rf37, rf10 ; v8dot rf37, rf48, 1                  # 68 select | 62 q0
+    vpack rf30, rf30, rf41 ; sub rf41, rf53, rf55                   # 70 store dst | 43 gt
+    sub.andnc -, rf16, rf43 ; smul24 rf41, rf41, rf41               # 70 select | 43 gt
+    vpack rf46, rf46, rf47 ; sub rf47, rf35, rf37                   # 71 store dst | 43 gt
+    vpack rf25, rf29, rf25 ; add rf29, rf45, rf26                   # 71 store dst | 70 add
+    max rf26, rf29, 0 ; sub rf29, rf33, rf26                        # 70 clip | 71 sub
+    max rf29, rf29, 0 ; sub.pushc -, rf16, rf41                     # 71 clip | 49 add
+    min.ifb rf45, rf26, rf10 ; smul24 rf26, rf47, rf47              # 70 select | 43 gt
+    min.ifb rf33, rf29, rf10 ; v8dot rf29, rf57, rf13               # 71 select | 62 p2
+    and rf57, rf57, rf10 ; sub.norc -, rf16, rf26                   # 62 p3 | 49 add
+    vpack rf38, rf38, rf49 ; sub rf49, rf29, rf53                   # 70 store dst | 42 le
+    vpack rf44, rf45, rf44 ; sub.pushc -, rf17, rf41                # 70 store dst | 67 select
+    sub rf45, rf57, rf29 ; smul24 rf49, rf49, rf49                  # 42 le
+    sub.norc -, rf17, rf49 ; smul24 rf45, rf45, rf45                # 67 select | 42 le
+    vpack rf36, rf36, rf40 ; v8dot rf40, rf48, rf12                 # 71 store dst | 62 q2
+    vpack rf32, rf32, rf33 ; sub rf33, rf37, rf55                   # 71 store dst | 49 sub
+    sub rf47, rf53, rf35 ; sub.andnc -, rf17, rf45                  # 49 sub | 67 select
+    max rf48, rf47, rf14 ; v8dot rf43, rf48, rf11                   # 49 clip | 62 q3
+    min rf48, rf48, rf15 ; sub rf42, rf40, rf35                     # 49 clip | 42 le
+    sub rf50, rf55, rf37 ; sub rf51, rf35, rf53                     # 42 absdiff
+    max rf50, rf50, rf33 ; sub.andnc -, rf17, rf26                  # 42 absdiff | 67 select
+    max rf47, rf47, rf51 ; smul24 rf42, rf42, rf42                  # 42 absdiff | 42 le
+    asr rf51, rf47, 1 ; sub rf47, rf43, rf40                        # 42 shr | 42 le
+    vpack rf29, rf57, rf29 ; sub.andnc -, rf17, rf42                # 70 store dst | 67 select
+    add rf50, rf50, rf50 ; smul24 rf47, rf47, rf47                  # 42 mul | 42 le
+    sub.andnc -, rf17, rf47 ; add rf50, rf50, rf51                  # 67 select | 42 add
+    vpack rf40, rf40, rf43 ; smul24 rf33, rf33, 3                   # 71 store dst | 49 mul
+    sub.andnc -, rf18, rf50 ; add.ifnb rf33, rf33, rf48             # 67 select | 49 add
+    max rf33, rf33, rf14 ; sub.pushc -, rf17, rf41                  # 49 f | 70 select
+    min rf33, rf33, rf15 ; sub.norc -, rf17, rf49                   # 49 f | 70 select
+    sub.andnc -, rf17, rf45 ; add rf45, rf33, 3                     # 70 select | 50 add
+    min rf45, rf45, rf15 ; sub.andnc -, rf17, rf26                  # 50 min | 70 select
+    asr rf42, rf45, 3 ; sub.andnc -, rf17, rf42                     # 50 f2 | 70 select
+    add rf17, rf33, 4 ; sub.andnc -, rf17, rf47                     # 50 add | 70 select
+    min rf17, rf17, rf15 ; sub.andnc -, rf18, rf50                  # 50 min | 70 select
+    asr rf42, rf17, 3 ; add rf17, rf55, rf42                        # 50 f1 | 67 add
+    max rf17, rf17, 0 ; sub rf18, rf37, rf42                        # 67 clip | 68 sub
+    max rf18, rf18, 0 ; sub.andnc -, rf16, rf41                     # 68 clip | 70 select
+    min.ifb rf55, rf17, rf10 ; add rf17, rf42, 1                    # 67 select | 65 g
+    min.ifb rf37, rf18, rf10 ; mov rf4, rf20                        # 68 select | next trip
+    asr rf16, rf17, 1 ; sub.andnc -, rf16, rf26                     # 65 g | 70 select
+    tmuwt - ; sub.pushc -, rf0, rf2                                 # the last trip's stores | 70 store dst
+    v8pack tmud, rf31, rf27 ; add rf27, rf53, rf16                  # 70 store dst | 70 add
+    max rf8, rf27, 0 ; mov.ifna tmua, rf8                           # 70 clip | 70 store dst
+    v8pack tmud, rf24, rf39 ; sub rf16, rf35, rf16                  # 71 store dst | 71 sub
+    min.ifb rf53, rf8, rf10 ; mov.ifna tmua, rf9                    # 70 select | 71 store dst
+    v8pack tmud, rf21, rf30 ; add rf8, rf7, rf4                     # 70 store dst | 62 q0
+    vpack rf22, rf53, rf55 ; mov.ifna tmua, rf22                    # 70 store dst
+    v8pack tmud, rf25, rf46 ; sub rf9, rf8, -4                      # 71 store dst | 62 q0
+    max rf16, rf16, 0 ; mov.ifna tmua, rf34                         # 71 clip | 71 store dst
+    v8pack tmud, rf38, rf44 ; mov rf2, rf3                          # 70 store dst | next trip
+    min.ifb rf35, rf16, rf10 ; mov.ifna tmua, rf28                  # 71 select | 70 store dst
+    v8pack tmud, rf32, rf36 ; mov rf5, rf19                         # 71 store dst | next trip
+    vpack rf35, rf37, rf35 ; mov.ifna tmua, rf23                    # 71 store dst
+    v8pack tmud, rf29, rf22 ; sub.pushc -, rf0, rf3                 # 70 store dst | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
-    and rf32, rf48, rf8 ; smul24 rf25, rf51, rf51                   # 25 blimit | 42 le
-    tmuwt - ; smul24 rf27, rf42, rf42                               # 42 le
-    mov tmua, rf35 ; add rf3, rf2, rf1                              # 62 q0 | the item's record
-    ldtmu.-                                                         # looked up for a batch that there is not
+    add rf3, rf2, rf1 ; add.ifnb tmua, rf28, rf6                    # the item's record | 70 store dst
+    v8pack tmud, rf35, rf40                                         # 71 store dst
+    nop ; add.ifnb tmua, rf23, rf6                                  # 71 store dst
     thrsw
     thrsw
     nop

@@ -6,12 +6,12 @@
 # vp9_lpf4_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 #   that it invokes for TX_4X4
-# input hash df9c4e987491381c
+# input hash 0ea2c00b22475180
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 52 instructions a trip, 26 an item; 49 at least for all it does.
-# 37 of the 64 registers that 2 threads a QPU leave each.
+# 52 instructions a trip, 26 an item; 48 at least for all it does.
+# 34 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 4 store 4.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -21,15 +21,15 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # address of dst
-.uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # how many threads
-.uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xffffff80
 .uniform 0x0000007f
-.uniform 0x00010000
 .uniform 0x000000ff
+.uniform 0x00010000
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -45,83 +45,80 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xffffffbc  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    and rf3, rf3, 7 ; add rf0, rf0, rf2
+    and rf4, rf3, 7 ; add rf0, rf0, rf2
     shl rf0, rf0, 3
     setnnmode_uu ; sub rf1, rf1, 1                                  # 27 thresh
     shl rf1, rf1, 3
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 62 q0 | uniform value:dst
-    umin tmuau, rf2, rf0 ; add rf4, rf1, rf3 ; thrsw                # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    nop ; mov rf18, rf2 ; ldunifrf.rf5                              # for later in the trip | 62 q0 | uniform value:dst_stride
-    shl rf8, rf5, 2                                                 # 62 q0
-    shl rf10, rf5, 1                                                # 62 p1
-    nop ; ldunifrf.rf1                                              # uniform value:threads
+    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
+    umin tmuau, rf2, rf0 ; mov rf15, rf2 ; thrsw                    # the item's record | for later in the trip | uniform 0xfffffffa (vec2)
     shl rf1, rf1, 4
-    add rf3, rf2, rf1 ; smul24 rf6, rf5, -4                         # the item's record | 62 q0
-    add rf6, rf4, rf6 ; mov rf2, rf3 ; ldtmu.rf4                    # 62 q0 | next trip | the item's record
-    add rf7, rf6, rf4 ; mov rf13, 0                                 # 62 q0 | 49 select
-    add tmuau, rf7, rf8 ; add rf11, rf7, rf10 ; ldtmu.rf4           # 62 q0 | 62 p1 | the item's record | uniform 0xfffffffd (u8)
-    nop ; mov rf19, rf13 ; ldunifrf.rf17                            # 49 select | 49 clip | uniform 0xffffff80
-    nop ; smul24 rf9, rf5, 3                                        # 62 p0
-    nop ; ldunifrf.rf12                                             # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf16                                             # 27 thresh | uniform 0x00010000
-    nop ; ldunifrf.rf14                                             # 67 clip | uniform 0x000000ff
-    nop ; smul24 rf15, rf5, 6                                       # 62 q2
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | 62 q0 | uniform value:dst
+    add rf4, rf5, rf4 ; mov rf2, rf3 ; ldunifrf.rf5                 # 62 q0 | next trip | uniform value:dst_stride
+    shl rf7, rf5, 2                                                 # 62 q0
+    shl rf9, rf5, 1                                                 # 62 p1
+    nop ; smul24 rf6, rf5, -4                                       # 62 q0
+    nop ; add rf6, rf4, rf6 ; ldtmu.rf4                             # 62 q0 | the item's record
+    nop ; ldunifrf.rf14                                             # 49 clip | uniform 0xffffff80
+    nop ; smul24 rf8, rf5, 3                                        # 62 p0
+    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf11                                             # 67 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf13                                             # 27 thresh | uniform 0x00010000
+    nop ; smul24 rf12, rf5, 6                                       # 62 q2
 loop:
-    add tmuau, rf7, rf9 ; v8dot rf16, rf4, rf16 ; thrsw             # 62 p0 | 27 thresh | uniform 0xfffffffd (u8)
-    mov tmuau, rf11 ; smul24 rf20, rf16, rf16                       # 62 p1 | 43 gt | uniform 0xfffffffd (u8)
-    add tmuau, rf11, rf9 ; add rf11, rf7, rf15                      # 62 q1 | 62 q2 | uniform 0xfffffffd (u8)
-    and rf22, rf4, rf14 ; add tmuau, rf7, rf5 ; thrsw ; ldtmu.rf21  # 25 blimit | 62 p2 | 62 q0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; mov rf23, rf7 ; ldtmu.rf7                      # 62 p3 | for later in the trip | 62 p0 | uniform 0xfffffffd (u8)
-    sub rf24, rf21, rf7 ; sub rf25, rf7, rf21 ; ldunifrf.rf16       # 49 sub | 42 absdiff | 26 limit | uniform 0x00000100
-    mov tmuau, rf11 ; v8dot rf4, rf4, rf16 ; thrsw ; ldtmu.rf26     # 62 q2 | 26 limit | 62 p1 | uniform 0xfffffffd (u8)
-    sub rf4, rf26, rf7 ; smul24 rf28, rf4, rf4 ; ldtmu.rf27         # 43 gt | 42 le | 62 q1
-    sub rf4, rf27, rf21 ; smul24 rf29, rf4, rf4 ; ldunifrf.rf16     # 43 gt | 27 thresh | uniform 0x00010000
-    sub rf4, rf26, rf27 ; smul24 rf30, rf4, rf4 ; thrsw ; ldtmu.rf31 # 49 sub | 43 gt | 62 p2
-    max rf33, rf4, rf17 ; smul24 rf32, rf24, 3                      # 49 clip | 49 mul
-    max rf25, rf25, rf24 ; sub rf24, rf31, rf26                     # 42 absdiff | 42 le
-    sub.pushc -, rf20, rf29 ; add tmuau, rf11, rf5                  # 49 select | 62 q3 | uniform 0xfffffffd (u8)
-    umin tmuau, rf2, rf0 ; sub.norc -, rf20, rf30                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
-    min.ifna rf19, rf33, rf12 ; smul24 rf24, rf24, rf24 ; thrsw     # 49 select | 42 le
-    add rf32, rf32, rf19 ; mov rf19, rf13 ; ldtmu.rf33              # 49 add | 49 select | 62 p3
-    max rf31, rf32, rf17 ; sub rf32, rf33, rf31 ; ldunifrf.rf17     # 49 f | 42 le | 49 clip | uniform 0xffffff80
-    min rf31, rf31, rf12 ; smul24 rf32, rf32, rf32 ; thrsw ; ldtmu.rf33 # 49 f | 42 le | 62 q2
-    add rf11, rf31, 3 ; sub rf34, rf33, rf27                        # 50 add | 42 le
-    min rf11, rf11, rf12 ; sub rf35, rf27, rf26                     # 50 min | 42 absdiff
-    max rf35, rf4, rf35 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf4 # 42 absdiff | 42 le | 62 q3
-    asr rf4, rf11, 3 ; sub rf11, rf4, rf33                          # 50 f2 | 42 le
-    asr rf11, rf35, 1 ; smul24 rf35, rf11, rf11                     # 42 shr | 42 le
-    add rf7, rf25, rf25 ; add rf25, rf7, rf4 ; ldtmu.rf4            # 42 mul | 67 add | the item's record
-    add rf7, rf6, rf4 ; add rf33, rf7, rf11 ; ldtmu.rf4             # 62 q0 | 42 add | the item's record
-    add tmuau, rf7, rf8 ; add rf11, rf7, rf10                       # 62 q0 | 62 p1 | uniform 0xfffffffd (u8)
-    max rf25, rf25, 0 ; sub.pushc -, rf0, rf18                      # 67 clip | 67 store dst
-    sub.norc -, rf28, rf29 ; add rf31, rf31, 4                      # 67 store dst | 50 add
-    min rf31, rf31, rf12 ; sub.andnc -, rf28, rf24                  # 50 min | 67 store dst
-    asr rf31, rf31, 3 ; sub.andnc -, rf28, rf32                     # 50 f1 | 67 store dst
-    sub.andnc -, rf28, rf30 ; add rf36, rf23, rf9                   # 67 store dst
-    sub.andnc -, rf28, rf34 ; sub rf21, rf21, rf31                  # 67 store dst | 68 sub
-    max rf21, rf21, 0 ; sub.andnc -, rf28, rf35                     # 68 clip | 67 store dst
-    tmuwt - ; sub.andnc -, rf22, rf33                               # the last trip's stores | 67 store dst
-    sub.pushc -, rf0, rf18 ; mov rf18, rf2                          # 70 store dst | for later in the trip
-    min tmud, rf25, rf14 ; sub.norc -, rf28, rf29                   # 67 store dst | 70 store dst
-    sub.andnc -, rf28, rf24 ; add rf24, rf31, 1                     # 70 store dst | 65 g
-    asr rf24, rf24, 1 ; sub.andnc -, rf28, rf32                     # 65 g | 70 store dst
-    sub.andnc -, rf28, rf30 ; mov.ifb tmuau, rf36                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf21, rf14 ; sub.andnc -, rf28, rf34                  # 68 store dst | 70 store dst
-    sub.andnc -, rf28, rf35 ; add rf26, rf26, rf24                  # 70 store dst | 70 add
-    max rf22, rf26, 0 ; sub.andnc -, rf22, rf33                     # 70 clip | 70 store dst
-    sub.andnc -, rf20, rf29 ; add.ifb tmuau, rf36, rf5              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    add rf20, rf23, rf10 ; sub.andnc -, rf20, rf30                  # 70 store dst
-    min tmud, rf22, rf14 ; sub rf22, rf27, rf24                     # 70 store dst | 71 sub
-    max rf22, rf22, 0 ; mov.ifa tmuau, rf20                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf22, rf14 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a batch more
-    add rf3, rf2, rf1 ; add.ifb tmuau, rf20, rf9                    # the item's record | 71 store dst | uniform 0xfffffffd (u8)
+    nop ; add rf16, rf6, rf4 ; ldtmu.rf4                            # 62 q0 | the item's record
+    add tmuau, rf16, rf7 ; add rf17, rf16, rf9                      # 62 q0 | 62 p1 | uniform 0xfffffffd (u8)
+    add tmuau, rf16, rf8 ; v8dot rf13, rf4, rf13 ; thrsw            # 62 p0 | 27 thresh | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; smul24 rf18, rf13, rf13                       # 62 p1 | 43 gt | uniform 0xfffffffd (u8)
+    add tmuau, rf17, rf8 ; add rf17, rf16, rf12                     # 62 q1 | 62 q2 | uniform 0xfffffffd (u8)
+    and rf20, rf4, rf11 ; add tmuau, rf16, rf5 ; thrsw ; ldtmu.rf19 # 25 blimit | 62 p2 | 62 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; mov rf21, rf16 ; ldtmu.rf16                   # 62 p3 | for later in the trip | 62 p0 | uniform 0xfffffffd (u8)
+    sub rf22, rf19, rf16 ; sub rf23, rf16, rf19 ; ldunifrf.rf13     # 49 sub | 42 absdiff | 26 limit | uniform 0x00000100
+    mov tmuau, rf17 ; v8dot rf4, rf4, rf13 ; thrsw ; ldtmu.rf24     # 62 q2 | 26 limit | 62 p1 | uniform 0xfffffffd (u8)
+    sub rf4, rf24, rf16 ; smul24 rf26, rf4, rf4 ; ldtmu.rf25        # 43 gt | 42 le | 62 q1
+    sub rf4, rf24, rf25 ; smul24 rf27, rf4, rf4 ; ldunifrf.rf13     # 49 sub | 43 gt | 27 thresh | uniform 0x00010000
+    max rf28, rf4, rf14 ; sub rf29, rf25, rf19 ; thrsw ; ldtmu.rf30 # 49 clip | 43 gt | 62 p2
+    min rf28, rf28, rf10 ; smul24 rf29, rf29, rf29                  # 49 clip | 43 gt
+    sub rf32, rf30, rf24 ; smul24 rf31, rf22, 3                     # 42 le | 49 mul
+    max rf22, rf23, rf22 ; sub.pushc -, rf18, rf27                  # 42 absdiff | 49 add
+    sub.norc -, rf18, rf29 ; add tmuau, rf17, rf5                   # 49 add | 62 q3 | uniform 0xfffffffd (u8)
+    umin tmuau, rf2, rf0 ; add.ifna rf31, rf31, rf28 ; thrsw        # the item's record | 49 add | uniform 0xfffffffa (vec2)
+    max rf31, rf31, rf14 ; smul24 rf32, rf32, rf32 ; ldunifrf.rf14  # 49 f | 42 le | 49 clip | uniform 0xffffff80
+    min rf31, rf31, rf10 ; sub rf17, rf25, rf24 ; ldtmu.rf28        # 49 f | 42 absdiff | 62 p3
+    max rf28, rf4, rf17 ; sub rf4, rf28, rf30 ; thrsw ; ldtmu.rf17  # 42 absdiff | 42 le | 62 q2
+    asr rf4, rf28, 1 ; smul24 rf28, rf4, rf4                        # 42 shr | 42 le
+    add rf30, rf31, 3 ; sub rf23, rf17, rf25                        # 50 add | 42 le
+    min rf23, rf30, rf10 ; smul24 rf30, rf23, rf23 ; thrsw ; ldtmu.rf33 # 50 min | 42 le | 62 q3
+    asr rf17, rf23, 3 ; sub rf23, rf33, rf17                        # 50 f2 | 42 le
+    add rf23, rf22, rf22 ; smul24 rf22, rf23, rf23                  # 42 mul | 42 le
+    add rf16, rf16, rf17 ; add rf17, rf23, rf4 ; ldtmu.rf4          # 67 add | 42 add | the item's record
+    max rf16, rf16, 0 ; sub.pushc -, rf0, rf15                      # 67 clip | 67 store dst
+    sub.norc -, rf26, rf27 ; add rf31, rf31, 4                      # 67 store dst | 50 add
+    min rf31, rf31, rf10 ; sub.andnc -, rf26, rf32                  # 50 min | 67 store dst
+    asr rf31, rf31, 3 ; sub.andnc -, rf26, rf28                     # 50 f1 | 67 store dst
+    sub.andnc -, rf26, rf29 ; add rf23, rf21, rf8                   # 67 store dst
+    sub.andnc -, rf26, rf30 ; sub rf19, rf19, rf31                  # 67 store dst | 68 sub
+    max rf19, rf19, 0 ; sub.andnc -, rf26, rf22                     # 68 clip | 67 store dst
+    tmuwt - ; sub.andnc -, rf20, rf17                               # the last trip's stores | 67 store dst
+    sub.pushc -, rf0, rf15 ; mov rf15, rf2                          # 70 store dst | for later in the trip
+    min tmud, rf16, rf11 ; sub.norc -, rf26, rf27                   # 67 store dst | 70 store dst
+    sub.andnc -, rf26, rf32 ; add rf31, rf31, 1                     # 70 store dst | 65 g
+    asr rf28, rf31, 1 ; sub.andnc -, rf26, rf28                     # 65 g | 70 store dst
+    sub.andnc -, rf26, rf29 ; mov.ifb tmuau, rf23                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf19, rf11 ; sub.andnc -, rf26, rf30                  # 68 store dst | 70 store dst
+    sub.andnc -, rf26, rf22 ; add rf22, rf24, rf28                  # 70 store dst | 70 add
+    max rf17, rf22, 0 ; sub.andnc -, rf20, rf17                     # 70 clip | 70 store dst
+    sub.andnc -, rf18, rf27 ; add.ifb tmuau, rf23, rf5              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    add rf18, rf21, rf9 ; sub.andnc -, rf18, rf29                   # 70 store dst
+    min tmud, rf17, rf11 ; sub rf17, rf25, rf28                     # 70 store dst | 71 sub
+    max rf17, rf17, 0 ; mov.ifa tmuau, rf18                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf17, rf11 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a batch more
+    add rf3, rf2, rf1 ; add.ifb tmuau, rf18, rf8                    # the item's record | 71 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop ; mov rf2, rf3                                              # next trip
     nop

@@ -6,12 +6,12 @@
 # vp9_lpf4_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 #   that it invokes for TX_4X4
-# input hash abf23c7454c9e582
+# input hash bfe36a5aa5534176
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 182 instructions a trip, 22.8 an item; 177 at least for all it does.
-# 64 of the 64 registers that 2 threads a QPU leave each.
+# 180 instructions a trip, 22.5 an item; 175 at least for all it does.
+# 61 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 16 store 16.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -91,202 +91,199 @@
     shl rf1, rf1, 3
     nop ; ldunifrf.rf0                                              # uniform value:records
     add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf2            # 62 q0 | uniform value:dst
-    umin tmuau, rf1, rf0 ; add rf3, rf2, rf3 ; thrsw                # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    nop ; mov rf2, rf1 ; ldunifrf.rf6                               # first trip | 62 q0 | uniform value:dst_stride
-    shl rf11, rf6, 1                                                # 62 p1
-    shl rf9, rf6, 2                                                 # 62 q0
-    nop ; smul24 rf1, rf6, -4                                       # 62 q0
-    nop ; add rf7, rf3, rf1 ; ldunifrf.rf1                          # 62 q0 | uniform value:threads
+    umin tmuau, rf1, rf0 ; add rf4, rf2, rf3 ; thrsw                # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf5                               # first trip | 62 q0 | uniform value:dst_stride
+    shl rf7, rf5, 2                                                 # 62 q0
+    shl rf9, rf5, 1                                                 # 62 p1
+    nop ; ldunifrf.rf1                                              # uniform value:threads
     shl rf1, rf1, 6
-    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
-    nop ; add rf8, rf7, rf4 ; ldtmu.rf5                             # 62 q0 | the item's record
-    add rf12, rf8, rf11 ; smul24 rf10, rf6, 3                       # 62 p1 | 62 p0
-    nop ; ldunifrf.rf13                                             # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf14                                             # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf15                                             # 27 thresh | uniform 0x00010000
-    nop ; mov rf16, 0                                               # 49 select
-    nop ; ldunifrf.rf17                                             # 67 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf18                                             # 26 limit | uniform 0x00000100
-    nop ; smul24 rf19, rf6, 6                                       # 62 q2
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; smul24 rf6, rf5, -4                                       # 62 q0
+    nop ; add rf6, rf4, rf6 ; ldtmu.rf4                             # 62 q0 | the item's record
+    nop ; smul24 rf8, rf5, 3                                        # 62 p0
+    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf11                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf12                                             # 27 thresh | uniform 0x00010000
+    nop ; ldunifrf.rf13                                             # 67 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf14                                             # 26 limit | uniform 0x00000100
+    nop ; smul24 rf15, rf5, 6                                       # 62 q2
 loop:
-    tmuwt - ; add rf20, rf8, rf19                                   # 62 q2
-    umin tmuau, rf3, rf0 ; sub rf21, rf8, -1                        # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    add tmuau, rf8, rf9 ; add rf22, rf21, rf11                      # 62 q0 | 62 p1 | uniform 0xfffffffd (u8)
-    add tmuau, rf8, rf10 ; add rf23, rf21, rf19 ; thrsw             # 62 p0 | 62 q2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf12 ; sub rf24, rf8, -2                             # 62 p1 | 62 q0 | uniform 0xfffffffd (u8)
-    add tmuau, rf12, rf10 ; add rf12, rf24, rf11                    # 62 q1 | 62 p1 | uniform 0xfffffffd (u8)
-    add tmuau, rf8, rf6 ; v8dot rf26, rf5, rf15 ; thrsw ; ldtmu.rf25 # 62 p2 | 27 thresh | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; smul24 rf27, rf26, rf26 ; ldtmu.rf26           # 62 p3 | 43 gt | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf20 ; add rf29, rf24, rf19 ; ldtmu.rf28             # 62 q2 | 62 q0 | uniform 0xfffffffd (u8)
-    add tmuau, rf20, rf6 ; mov rf30, rf16 ; thrsw ; ldtmu.rf20      # 62 q3 | 49 select | 62 p0 | uniform 0xfffffffd (u8)
-    add tmuau, rf21, rf9 ; sub rf31, rf28, rf20 ; ldtmu.rf32        # 62 q0 | 49 sub | 62 p1 | uniform 0xfffffffd (u8)
-    add tmuau, rf21, rf10 ; sub rf34, rf32, rf20 ; ldtmu.rf33       # 62 p0 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf22 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf35  # 62 p1 | 43 gt | 62 p2 | uniform 0xfffffffd (u8)
-    add tmuau, rf22, rf10 ; sub rf22, rf33, rf28                    # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
-    add tmuau, rf21, rf6 ; sub rf36, rf32, rf33                     # 62 p2 | 49 sub | uniform 0xfffffffd (u8)
-    max rf22, rf36, rf13 ; smul24 rf37, rf22, rf22 ; thrsw ; ldtmu.rf38 # 49 clip | 43 gt | 62 p3
-    mov tmuau, rf21 ; smul24 rf39, rf31, 3                          # 62 p3 | 49 mul | uniform 0xfffffffd (u8)
-    sub rf41, rf8, -3 ; v8dot rf40, rf5, rf18                       # 62 q0 | 26 limit
-    sub rf42, rf35, rf32 ; smul24 rf40, rf40, rf40 ; thrsw ; ldtmu.rf43 # 42 le | 62 q2
-    mov tmuau, rf23 ; add rf44, rf41, rf11                          # 62 q2 | 62 p1 | uniform 0xfffffffd (u8)
-    sub rf38, rf38, rf35 ; smul24 rf35, rf42, rf42                  # 42 le
-    sub rf45, rf20, rf28 ; smul24 rf38, rf38, rf38 ; thrsw ; ldtmu.rf42 # 42 absdiff | 42 le | 62 q3
-    max rf23, rf45, rf31 ; add tmuau, rf23, rf6                     # 42 absdiff | 62 q3 | uniform 0xfffffffd (u8)
-    sub rf31, rf43, rf33 ; sub rf45, rf33, rf32                     # 42 le | 42 absdiff
-    max rf36, rf36, rf45 ; smul24 rf31, rf31, rf31 ; thrsw ; ldtmu.rf45 # 42 absdiff | 42 le | 62 q0
-    asr rf36, rf36, 1 ; add tmuau, rf24, rf9                        # 42 shr | 62 q0 | uniform 0xfffffffd (u8)
-    sub rf42, rf42, rf43 ; add rf46, rf41, rf19 ; ldtmu.rf43        # 42 le | 62 q2 | 62 p0
-    add tmuau, rf24, rf10 ; add rf23, rf23, rf23 ; thrsw ; ldtmu.rf47 # 62 p0 | 42 mul | 62 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf12 ; sub rf49, rf47, rf43 ; ldtmu.rf48             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
-    add tmuau, rf12, rf10 ; smul24 rf12, rf49, rf49                 # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
-    sub.pushc -, rf27, rf34 ; sub rf49, rf48, rf45                  # 49 select | 43 gt
-    sub rf50, rf47, rf48 ; smul24 rf42, rf42, rf42 ; thrsw ; ldtmu.rf51 # 49 sub | 42 le | 62 p2
-    max rf52, rf50, rf13 ; add tmuau, rf24, rf6                     # 49 clip | 62 p2 | uniform 0xfffffffd (u8)
-    add rf23, rf23, rf36 ; smul24 rf36, rf49, rf49                  # 42 add | 43 gt
-    and rf49, rf5, rf17 ; sub.norc -, rf27, rf37                    # 25 blimit | 49 select
-    min.ifna rf30, rf22, rf14 ; sub rf22, rf45, rf43 ; thrsw        # 49 select | 49 sub
-    add rf30, rf39, rf30 ; mov rf53, rf16 ; ldtmu.rf39              # 49 add | 49 select | 62 p3
-    max rf30, rf30, rf13 ; mov tmuau, rf24                          # 49 f | 62 p3 | uniform 0xfffffffd (u8)
-    min rf30, rf30, rf14 ; sub.pushc -, rf0, rf2                    # 49 f | 67 store dst
-    add rf54, rf8, rf10 ; sub rf55, rf51, rf47 ; thrsw ; ldtmu.rf56 # 67 store dst | 42 le | 62 q2
-    mov tmuau, rf29 ; add rf57, rf30, 3                             # 62 q2 | 50 add | uniform 0xfffffffd (u8)
-    min rf30, rf57, rf14 ; add rf57, rf30, 4                        # 50 min | 50 add
-    asr rf30, rf30, 3 ; sub.norc -, rf40, rf34                      # 50 f2 | 67 store dst
-    min rf57, rf57, rf14 ; sub.andnc -, rf40, rf35                  # 50 min | 67 store dst
-    asr rf57, rf57, 3 ; sub.andnc -, rf40, rf38                     # 50 f1 | 67 store dst
-    add rf20, rf20, rf30 ; sub rf28, rf28, rf57 ; thrsw ; ldtmu.rf30 # 67 add | 68 sub | 62 q3
-    max rf20, rf20, 0 ; add tmuau, rf29, rf6                        # 67 clip | 62 q3 | uniform 0xfffffffd (u8)
-    max rf28, rf28, 0 ; smul24 rf55, rf55, rf55                     # 68 clip | 42 le
-    sub.andnc -, rf40, rf37 ; smul24 rf29, rf22, 3                  # 67 store dst | 49 mul
-    sub rf39, rf39, rf51 ; add rf8, rf8, rf11 ; thrsw ; ldtmu.rf51  # 42 le | 70 store dst | 62 q0
-    add tmuau, rf41, rf9 ; add rf57, rf57, 1                        # 62 q0 | 65 g | uniform 0xfffffffd (u8)
-    asr rf39, rf57, 1 ; smul24 rf57, rf39, rf39                     # 65 g | 42 le
-    sub.andnc -, rf40, rf31 ; add rf32, rf32, rf39                  # 67 store dst | 70 add
-    max rf32, rf32, 0 ; sub.andnc -, rf40, rf42                     # 70 clip | 67 store dst
-    sub rf59, rf43, rf45 ; sub rf58, rf56, rf48 ; thrsw ; ldtmu.rf60 # 42 absdiff | 42 le | 62 p0
-    max rf22, rf59, rf22 ; add tmuau, rf41, rf10 ; ldtmu.rf59       # 42 absdiff | 62 p0 | 62 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf44 ; sub rf62, rf59, rf60 ; ldtmu.rf61             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
-    add tmuau, rf44, rf10 ; sub.andnc -, rf49, rf23                 # 62 q1 | 67 store dst | uniform 0xfffffffd (u8)
-    sub.pushc -, rf0, rf2 ; sub rf44, rf48, rf47                    # 70 store dst | 42 absdiff
-    max rf44, rf50, rf44 ; sub.norc -, rf40, rf34                   # 42 absdiff | 70 store dst
-    asr rf35, rf44, 1 ; sub.andnc -, rf40, rf35                     # 42 shr | 70 store dst
-    sub.andnc -, rf40, rf38 ; sub rf33, rf33, rf39                  # 70 store dst | 71 sub
-    max rf33, rf33, 0 ; sub.andnc -, rf40, rf37                     # 71 clip | 70 store dst
-    sub.andnc -, rf40, rf31 ; smul24 rf31, rf62, rf62               # 70 store dst | 43 gt
-    sub rf62, rf61, rf51 ; smul24 rf58, rf58, rf58 ; thrsw ; ldtmu.rf38 # 43 gt | 42 le | 62 p2
-    add tmuau, rf41, rf6 ; sub rf30, rf30, rf56                     # 62 p2 | 42 le | uniform 0xfffffffd (u8)
-    sub rf62, rf59, rf61 ; smul24 rf56, rf62, rf62                  # 49 sub | 43 gt
-    max rf42, rf62, rf13 ; sub.andnc -, rf40, rf42                  # 49 clip | 70 store dst
-    sub.andnc -, rf49, rf23 ; add rf22, rf22, rf22                  # 70 store dst | 42 mul
-    sub rf23, rf51, rf60 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf39 # 49 sub | 42 le | 62 p3
-    mov tmuau, rf41 ; mov rf44, rf16                                # 62 p3 | 49 select | uniform 0xfffffffd (u8)
-    add rf22, rf22, rf35 ; smul24 rf35, rf23, 3                     # 42 add | 49 mul
-    sub.andnc -, rf27, rf34 ; add rf34, rf21, rf10                  # 70 store dst | 67 store dst
-    sub.andnc -, rf27, rf37 ; sub rf37, rf38, rf59                  # 70 store dst | 42 le
-    sub rf38, rf39, rf38 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf39 # 42 le | 62 q2
-    mov tmuau, rf46 ; smul24 rf38, rf38, rf38                       # 62 q2 | 42 le | uniform 0xfffffffd (u8)
-    add rf21, rf21, rf11 ; sub rf50, rf60, rf51                     # 70 store dst | 42 absdiff
-    max rf63, rf50, rf23 ; sub rf23, rf39, rf61 ; thrsw ; ldtmu.rf50 # 42 absdiff | 42 le | 62 q3
-    add tmuau, rf46, rf6 ; sub rf46, rf61, rf59                     # 62 q3 | 42 absdiff | uniform 0xfffffffd (u8)
-    tmuwt - ; smul24 rf23, rf23, rf23                               # the last trip's stores | 42 le
-    min tmud, rf20, rf17 ; sub rf20, rf50, rf39 ; ldtmu.rf39        # 67 store dst | 42 le | 62 q0
-    max rf46, rf62, rf46 ; mov.ifb tmuau, rf54 ; thrsw              # 42 absdiff | 67 store dst | uniform 0xfffffffd (u8)
-    asr rf63, rf46, 1 ; add rf46, rf63, rf63                        # 42 shr | 42 mul
-    mov rf50, rf16 ; smul24 rf20, rf20, rf20 ; ldtmu.rf62           # 49 select | 42 le | 62 p0
-    min tmud, rf28, rf17 ; add rf28, rf46, rf63 ; ldtmu.rf46        # 68 store dst | 42 add | 62 p1
-    add.ifb tmuau, rf54, rf6 ; sub.pushc -, rf27, rf12              # 68 store dst | 49 select | uniform 0xfffffffd (u8)
-    min tmud, rf32, rf17 ; sub.norc -, rf27, rf36                   # 70 store dst | 49 select
-    min.ifna rf53, rf52, rf14 ; mov.ifb tmuau, rf8 ; thrsw          # 49 select | 70 store dst | uniform 0xfffffffd (u8)
-    add rf29, rf29, rf53 ; sub rf52, rf46, rf62 ; ldtmu.rf53        # 49 add | 43 gt | 62 q1
-    max rf29, rf29, rf13 ; smul24 rf52, rf52, rf52                  # 49 f | 43 gt
-    min rf29, rf29, rf14 ; sub rf32, rf53, rf39 ; thrsw ; ldtmu.rf54 # 49 f | 43 gt | 62 p2
-    add rf32, rf29, 3 ; smul24 rf63, rf32, rf32                     # 50 add | 43 gt
-    min rf29, rf32, rf14 ; add rf32, rf29, 4                        # 50 min | 50 add
-    asr rf25, rf29, 3 ; mov rf4, rf25                               # 50 f2 | next trip
-    min rf32, rf32, rf14 ; add rf25, rf43, rf25 ; thrsw ; ldtmu.rf43 # 50 min | 67 add | 62 p3
-    max rf25, rf25, 0 ; sub rf29, rf46, rf53                        # 67 clip | 49 sub
-    asr rf32, rf32, 3 ; sub rf43, rf43, rf54                        # 50 f1 | 42 le
-    min tmud, rf33, rf17 ; sub rf33, rf45, rf32 ; ldtmu.rf45        # 71 store dst | 68 sub | 62 q2
-    max rf8, rf33, 0 ; add.ifb tmuau, rf8, rf10                     # 68 clip | 71 store dst | uniform 0xfffffffd (u8)
-    max rf33, rf29, rf13 ; sub.pushc -, rf0, rf2                    # 49 clip | 67 store dst
-    sub.norc -, rf40, rf12 ; add rf32, rf32, 1                      # 67 store dst | 65 g
-    asr rf32, rf32, 1 ; sub.andnc -, rf40, rf55                     # 65 g | 67 store dst
-    sub.andnc -, rf40, rf57 ; add rf47, rf47, rf32                  # 67 store dst | 70 add
-    max rf47, rf47, 0 ; sub.andnc -, rf40, rf36                     # 70 clip | 67 store dst
-    sub.andnc -, rf40, rf58 ; sub rf32, rf48, rf32                  # 67 store dst | 71 sub
-    max rf32, rf32, 0 ; sub.andnc -, rf40, rf30                     # 71 clip | 67 store dst
-    min tmud, rf25, rf17 ; sub.andnc -, rf49, rf22                  # 67 store dst
-    sub.pushc -, rf0, rf2 ; mov.ifa tmuau, rf34                     # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf8, rf17 ; sub.norc -, rf40, rf12                    # 68 store dst | 70 store dst
-    sub.andnc -, rf40, rf55 ; add.ifb tmuau, rf34, rf6              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    sub.andnc -, rf40, rf57 ; sub rf57, rf39, rf62                  # 70 store dst | 49 sub
-    sub.andnc -, rf40, rf36 ; smul24 rf34, rf57, 3                  # 70 store dst | 49 mul
-    sub.andnc -, rf40, rf58 ; add rf58, rf24, rf10                  # 70 store dst | 67 store dst
-    sub.andnc -, rf40, rf30 ; sub rf30, rf54, rf46                  # 70 store dst | 42 le
-    sub.andnc -, rf49, rf22 ; smul24 rf22, rf30, rf30               # 70 store dst | 42 le
-    sub.andnc -, rf27, rf12 ; smul24 rf43, rf43, rf43               # 70 store dst | 42 le
-    min tmud, rf47, rf17 ; sub.andnc -, rf27, rf36                  # 70 store dst
-    sub.pushc -, rf27, rf31 ; mov.ifa tmuau, rf21                   # 49 select | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf32, rf17 ; sub.norc -, rf27, rf56                   # 71 store dst | 49 select
-    min.ifna rf44, rf42, rf14 ; add rf24, rf24, rf11                # 49 select | 70 store dst
-    tmuwt - ; add rf35, rf35, rf44                                  # 49 add
-    max rf21, rf35, rf13 ; add.ifb tmuau, rf21, rf10 ; thrsw        # 49 f | 71 store dst | uniform 0xfffffffd (u8)
-    min rf21, rf21, rf14 ; sub rf35, rf62, rf39                     # 49 f | 42 absdiff
-    max rf57, rf35, rf57 ; add rf35, rf21, 3                        # 42 absdiff | 50 add
-    min rf35, rf35, rf14 ; sub.pushc -, rf0, rf2                    # 50 min | 67 store dst
-    asr rf35, rf35, 3 ; sub.norc -, rf40, rf31                      # 50 f2 | 67 store dst
-    sub.andnc -, rf40, rf37 ; add rf21, rf21, 4                     # 67 store dst | 50 add
-    min rf21, rf21, rf14 ; sub.andnc -, rf40, rf38                  # 50 min | 67 store dst
-    asr rf21, rf21, 3 ; sub.andnc -, rf40, rf56                     # 50 f1 | 67 store dst
-    sub.andnc -, rf40, rf23 ; add rf35, rf60, rf35                  # 67 store dst | 67 add
-    max rf35, rf35, 0 ; sub.andnc -, rf40, rf20                     # 67 clip | 67 store dst
-    min tmud, rf35, rf17 ; sub.andnc -, rf49, rf28                  # 67 store dst
-    sub.pushc -, rf0, rf2 ; sub rf51, rf51, rf21                    # 70 store dst | 68 sub
-    max rf51, rf51, 0 ; sub.norc -, rf40, rf31                      # 68 clip | 70 store dst
-    sub.andnc -, rf40, rf37 ; add rf21, rf21, 1                     # 70 store dst | 65 g
-    asr rf21, rf21, 1 ; sub.andnc -, rf40, rf38                     # 65 g | 70 store dst
-    sub.andnc -, rf40, rf56 ; mov.ifb tmuau, rf58                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf51, rf17 ; sub.andnc -, rf40, rf23                  # 68 store dst | 70 store dst
-    sub.andnc -, rf40, rf20 ; add rf20, rf59, rf21                  # 70 store dst | 70 add
-    max rf20, rf20, 0 ; sub.andnc -, rf49, rf28                     # 70 clip | 70 store dst
-    sub.andnc -, rf27, rf31 ; add.ifb tmuau, rf58, rf6              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf20, rf17 ; sub.andnc -, rf27, rf56                  # 70 store dst
-    sub.pushc -, rf27, rf52 ; sub rf20, rf45, rf53                  # 49 select | 42 le
-    sub.norc -, rf27, rf63 ; sub rf56, rf53, rf46                   # 49 select | 42 absdiff
-    min.ifna rf50, rf33, rf14 ; sub rf21, rf61, rf21                # 49 select | 71 sub
-    max rf50, rf29, rf56 ; add rf29, rf34, rf50 ; ldtmu.rf34        # 42 absdiff | 49 add | 62 q3
-    max rf20, rf29, rf13 ; smul24 rf29, rf20, rf20                  # 49 f | 42 le
-    min rf20, rf20, rf14 ; sub rf34, rf34, rf45                     # 49 f | 42 le
-    max rf21, rf21, 0 ; mov.ifb tmuau, rf24                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
-    asr rf57, rf50, 1 ; add rf50, rf57, rf57                        # 42 shr | 42 mul
-    min tmud, rf21, rf17 ; add rf21, rf20, 3                        # 71 store dst | 50 add
-    min rf20, rf21, rf14 ; add rf21, rf20, 4                        # 50 min | 50 add
-    asr rf20, rf20, 3 ; smul24 rf34, rf34, rf34                     # 50 f2 | 42 le
-    min rf21, rf21, rf14 ; add rf20, rf62, rf20                     # 50 min | 67 add
-    max rf20, rf20, 0 ; add rf50, rf50, rf57                        # 67 clip | 42 add
-    asr rf21, rf21, 3 ; add rf8, rf7, rf4                           # 50 f1 | 62 q0
-    add.ifb tmuau, rf24, rf10 ; sub.pushc -, rf0, rf2               # 71 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    sub.norc -, rf40, rf52 ; add rf12, rf8, rf11                    # 67 store dst | 62 p1
-    sub.andnc -, rf40, rf22 ; add rf24, rf41, rf10                  # 67 store dst
-    sub.andnc -, rf40, rf43 ; sub rf39, rf39, rf21                  # 67 store dst | 68 sub
-    max rf39, rf39, 0 ; sub.andnc -, rf40, rf63                     # 68 clip | 67 store dst
-    sub.andnc -, rf40, rf29 ; add rf21, rf21, 1                     # 67 store dst | 65 g
-    asr rf21, rf21, 1 ; sub.andnc -, rf40, rf34                     # 65 g | 67 store dst
-    min tmud, rf20, rf17 ; sub.andnc -, rf49, rf50                  # 67 store dst
-    sub.pushc -, rf0, rf2 ; mov.ifa tmuau, rf24                     # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf39, rf17 ; sub.norc -, rf40, rf52                   # 68 store dst | 70 store dst
-    sub.andnc -, rf40, rf22 ; add rf22, rf46, rf21                  # 70 store dst | 70 add
-    max rf22, rf22, 0 ; sub.andnc -, rf40, rf43                     # 70 clip | 70 store dst
-    sub.andnc -, rf40, rf63 ; add.ifb tmuau, rf24, rf6              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
-    sub.andnc -, rf40, rf29 ; add rf29, rf41, rf11                  # 70 store dst
-    sub.andnc -, rf40, rf34 ; sub rf21, rf53, rf21                  # 70 store dst | 71 sub
-    max rf21, rf21, 0 ; sub.andnc -, rf49, rf50                     # 71 clip | 70 store dst
-    sub.andnc -, rf27, rf52 ; mov rf2, rf3                          # 70 store dst | next trip
-    min tmud, rf22, rf17 ; sub.andnc -, rf27, rf63                  # 70 store dst
-    mov.ifa tmuau, rf29 ; mov rf5, rf26                             # 70 store dst | next trip | uniform 0xfffffffd (u8)
-    min tmud, rf21, rf17 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a batch more
-    tmuwt - ; add rf3, rf2, rf1                                     # the item's record
-    nop ; add.ifb tmuau, rf29, rf10                                 # 71 store dst | uniform 0xfffffffd (u8)
+    add rf16, rf2, rf1 ; add rf17, rf6, rf3                         # the item's record | 62 q0
+    tmuwt - ; add rf18, rf17, rf9                                   # 62 p1
+    umin tmuau, rf16, rf0 ; add rf19, rf17, rf15                    # the item's record | 62 q2 | uniform 0xfffffffa (vec2)
+    add tmuau, rf17, rf7 ; sub rf20, rf17, -1                       # 62 q0 | uniform 0xfffffffd (u8)
+    add tmuau, rf17, rf8 ; add rf21, rf20, rf9 ; thrsw              # 62 p0 | 62 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf18 ; add rf22, rf20, rf15                          # 62 p1 | 62 q2 | uniform 0xfffffffd (u8)
+    add tmuau, rf18, rf8 ; sub rf18, rf17, -2                       # 62 q1 | 62 q0 | uniform 0xfffffffd (u8)
+    add tmuau, rf17, rf5 ; add rf24, rf18, rf9 ; thrsw ; ldtmu.rf23 # 62 p2 | 62 p1 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; v8dot rf26, rf4, rf12 ; ldtmu.rf25            # 62 p3 | 27 thresh | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf19 ; smul24 rf27, rf26, rf26 ; ldtmu.rf26          # 62 q2 | 43 gt | 62 q0 | uniform 0xfffffffd (u8)
+    add tmuau, rf19, rf5 ; add rf28, rf18, rf15 ; thrsw ; ldtmu.rf19 # 62 q3 | 62 q2 | 62 p0 | uniform 0xfffffffd (u8)
+    add tmuau, rf20, rf7 ; sub rf29, rf26, rf19 ; ldtmu.rf30        # 62 q0 | 49 sub | 62 p1 | uniform 0xfffffffd (u8)
+    add tmuau, rf20, rf8 ; sub rf32, rf30, rf19 ; ldtmu.rf31        # 62 p0 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf21 ; sub rf33, rf30, rf31 ; thrsw ; ldtmu.rf34     # 62 p1 | 49 sub | 62 p2 | uniform 0xfffffffd (u8)
+    max rf21, rf33, rf10 ; add tmuau, rf21, rf8                     # 49 clip | 62 q1 | uniform 0xfffffffd (u8)
+    min rf21, rf21, rf11 ; add tmuau, rf20, rf5                     # 49 clip | 62 p2 | uniform 0xfffffffd (u8)
+    sub rf35, rf31, rf26 ; smul24 rf32, rf32, rf32 ; thrsw ; ldtmu.rf36 # 43 gt | 62 p3
+    mov tmuau, rf20 ; smul24 rf35, rf35, rf35                       # 62 p3 | 43 gt | uniform 0xfffffffd (u8)
+    sub rf38, rf34, rf30 ; smul24 rf37, rf29, 3                     # 42 le | 49 mul
+    sub rf36, rf36, rf34 ; v8dot rf34, rf4, rf14 ; thrsw ; ldtmu.rf39 # 42 le | 26 limit | 62 q2
+    mov tmuau, rf22 ; sub rf40, rf17, -3                            # 62 q2 | 62 q0 | uniform 0xfffffffd (u8)
+    add rf41, rf40, rf9 ; smul24 rf34, rf34, rf34                   # 62 p1 | 42 le
+    sub rf43, rf19, rf26 ; smul24 rf38, rf38, rf38 ; thrsw ; ldtmu.rf42 # 42 absdiff | 42 le | 62 q3
+    max rf22, rf43, rf29 ; add tmuau, rf22, rf5                     # 42 absdiff | 62 q3 | uniform 0xfffffffd (u8)
+    sub rf29, rf39, rf31 ; smul24 rf36, rf36, rf36                  # 42 le
+    sub rf43, rf31, rf30 ; smul24 rf29, rf29, rf29 ; thrsw ; ldtmu.rf44 # 42 absdiff | 42 le | 62 q0
+    max rf33, rf33, rf43 ; add tmuau, rf18, rf7 ; ldtmu.rf43        # 42 absdiff | 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
+    asr rf33, rf33, 1 ; add tmuau, rf18, rf8                        # 42 shr | 62 p0 | uniform 0xfffffffd (u8)
+    sub rf39, rf42, rf39 ; add rf45, rf40, rf15 ; thrsw ; ldtmu.rf42 # 42 le | 62 q2 | 62 p1
+    mov tmuau, rf24 ; sub rf47, rf42, rf43 ; ldtmu.rf46             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
+    add tmuau, rf24, rf8 ; add rf22, rf22, rf22                     # 62 q1 | 42 mul | uniform 0xfffffffd (u8)
+    sub.pushc -, rf27, rf32 ; smul24 rf39, rf39, rf39               # 49 add | 42 le
+    sub rf47, rf42, rf46 ; smul24 rf24, rf47, rf47 ; thrsw ; ldtmu.rf48 # 49 sub | 43 gt | 62 p2
+    max rf49, rf47, rf10 ; add tmuau, rf18, rf5                     # 49 clip | 62 p2 | uniform 0xfffffffd (u8)
+    min rf49, rf49, rf11 ; sub rf50, rf46, rf44                     # 49 clip | 43 gt
+    sub.norc -, rf27, rf35 ; add rf22, rf22, rf33                   # 49 add | 42 add
+    and rf21, rf4, rf13 ; add.ifna rf37, rf37, rf21 ; thrsw         # 25 blimit | 49 add
+    max rf37, rf37, rf10 ; sub rf33, rf44, rf43 ; ldtmu.rf51        # 49 f | 49 sub | 62 p3
+    min rf37, rf37, rf11 ; mov tmuau, rf18                          # 49 f | 62 p3 | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf2 ; add rf52, rf37, 3                       # 67 store dst | 50 add
+    min rf52, rf52, rf11 ; sub.norc -, rf34, rf32                   # 50 min | 67 store dst
+    asr rf52, rf52, 3 ; sub.andnc -, rf34, rf38                     # 50 f2 | 67 store dst
+    add rf19, rf19, rf52 ; smul24 rf50, rf50, rf50 ; thrsw ; ldtmu.rf52 # 67 add | 43 gt | 62 q2
+    max rf19, rf19, 0 ; mov tmuau, rf28                             # 67 clip | 62 q2 | uniform 0xfffffffd (u8)
+    add rf53, rf37, 4 ; add rf37, rf17, rf8                         # 50 add | 67 store dst
+    min rf53, rf53, rf11 ; sub.andnc -, rf34, rf36                  # 50 min | 67 store dst
+    asr rf53, rf53, 3 ; sub.andnc -, rf34, rf35                     # 50 f1 | 67 store dst
+    sub rf26, rf26, rf53 ; sub rf54, rf48, rf42 ; thrsw ; ldtmu.rf55 # 68 sub | 42 le | 62 q3
+    max rf26, rf26, 0 ; add tmuau, rf28, rf5                        # 68 clip | 62 q3 | uniform 0xfffffffd (u8)
+    sub rf51, rf51, rf48 ; smul24 rf48, rf33, 3                     # 42 le | 49 mul
+    sub.andnc -, rf34, rf29 ; add rf53, rf53, 1                     # 67 store dst | 65 g
+    asr rf53, rf53, 1 ; sub.andnc -, rf34, rf39                     # 65 g | 67 store dst
+    add rf30, rf30, rf53 ; smul24 rf54, rf54, rf54 ; thrsw ; ldtmu.rf28 # 70 add | 42 le | 62 q0
+    max rf30, rf30, 0 ; add tmuau, rf40, rf7                        # 70 clip | 62 q0 | uniform 0xfffffffd (u8)
+    add rf17, rf17, rf9 ; smul24 rf51, rf51, rf51 ; ldtmu.rf56      # 70 store dst | 42 le | 62 p0
+    add tmuau, rf40, rf8 ; sub.andnc -, rf21, rf22                  # 62 p0 | 67 store dst | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf2 ; sub rf57, rf43, rf44                    # 70 store dst | 42 absdiff
+    max rf33, rf57, rf33 ; sub.norc -, rf34, rf32                   # 42 absdiff | 70 store dst
+    sub.andnc -, rf34, rf38 ; sub rf38, rf52, rf46                  # 70 store dst | 42 le
+    sub.andnc -, rf34, rf36 ; sub rf36, rf46, rf42                  # 70 store dst | 42 absdiff
+    max rf36, rf47, rf36 ; sub.andnc -, rf34, rf35                  # 42 absdiff | 70 store dst
+    asr rf29, rf36, 1 ; sub.andnc -, rf34, rf29                     # 42 shr | 70 store dst
+    sub rf31, rf31, rf53 ; smul24 rf38, rf38, rf38 ; thrsw ; ldtmu.rf53 # 71 sub | 42 le | 62 p1
+    max rf31, rf31, 0 ; mov tmuau, rf41                             # 71 clip | 62 p1 | uniform 0xfffffffd (u8)
+    sub rf36, rf53, rf56 ; sub rf52, rf55, rf52 ; ldtmu.rf55        # 43 gt | 42 le | 62 q1
+    add tmuau, rf41, rf8 ; sub.andnc -, rf34, rf39                  # 62 q1 | 70 store dst | uniform 0xfffffffd (u8)
+    sub rf36, rf53, rf55 ; smul24 rf39, rf36, rf36 ; thrsw ; ldtmu.rf41 # 49 sub | 43 gt | 62 p2
+    max rf47, rf36, rf10 ; add tmuau, rf40, rf5                     # 49 clip | 62 p2 | uniform 0xfffffffd (u8)
+    min rf47, rf47, rf11 ; sub rf57, rf55, rf28                     # 49 clip | 43 gt
+    sub.andnc -, rf21, rf22 ; add rf22, rf33, rf33                  # 70 store dst | 42 mul
+    sub.andnc -, rf27, rf32 ; smul24 rf32, rf52, rf52               # 70 store dst | 42 le
+    sub rf57, rf28, rf56 ; smul24 rf52, rf57, rf57 ; thrsw ; ldtmu.rf33 # 49 sub | 43 gt | 62 p3
+    mov tmuau, rf40 ; add rf22, rf22, rf29                          # 62 p3 | 42 add | uniform 0xfffffffd (u8)
+    add rf29, rf20, rf8 ; smul24 rf58, rf57, 3                      # 67 store dst | 49 mul
+    sub.andnc -, rf27, rf35 ; sub rf35, rf41, rf53                  # 70 store dst | 42 le
+    sub rf35, rf33, rf41 ; smul24 rf33, rf35, rf35 ; thrsw ; ldtmu.rf41 # 42 le | 62 q2
+    mov tmuau, rf45 ; smul24 rf35, rf35, rf35                       # 62 q2 | 42 le | uniform 0xfffffffd (u8)
+    add rf20, rf20, rf9 ; sub rf59, rf56, rf28                      # 70 store dst | 42 absdiff
+    max rf60, rf59, rf57 ; sub rf57, rf41, rf55 ; thrsw ; ldtmu.rf59 # 42 absdiff | 42 le | 62 q3
+    add tmuau, rf45, rf5 ; sub rf45, rf55, rf53                     # 62 q3 | 42 absdiff | uniform 0xfffffffd (u8)
+    tmuwt - ; smul24 rf57, rf57, rf57                               # the last trip's stores | 42 le
+    min tmud, rf19, rf13 ; sub rf19, rf59, rf41 ; ldtmu.rf41        # 67 store dst | 42 le | 62 q0
+    max rf36, rf36, rf45 ; mov.ifb tmuau, rf37 ; thrsw              # 42 absdiff | 67 store dst | uniform 0xfffffffd (u8)
+    asr rf60, rf36, 1 ; add rf36, rf60, rf60                        # 42 shr | 42 mul
+    add rf36, rf36, rf60 ; smul24 rf19, rf19, rf19 ; ldtmu.rf60     # 42 add | 42 le | 62 p0
+    min tmud, rf26, rf13 ; sub rf26, rf41, rf60 ; ldtmu.rf45        # 68 store dst | 49 sub | 62 p1
+    add.ifb tmuau, rf37, rf5 ; sub.pushc -, rf27, rf24              # 68 store dst | 49 add | uniform 0xfffffffd (u8)
+    min tmud, rf30, rf13 ; sub.norc -, rf27, rf50                   # 70 store dst | 49 add
+    add.ifna rf48, rf48, rf49 ; mov.ifb tmuau, rf17 ; thrsw         # 49 add | 70 store dst | uniform 0xfffffffd (u8)
+    max rf48, rf48, rf10 ; sub rf30, rf45, rf60 ; ldtmu.rf49        # 49 f | 43 gt | 62 q1
+    min rf48, rf48, rf11 ; sub rf37, rf45, rf49                     # 49 f | 49 sub
+    min tmud, rf31, rf13 ; add rf31, rf48, 3                        # 71 store dst | 50 add
+    min rf31, rf31, rf11 ; add rf48, rf48, 4                        # 50 min | 50 add
+    asr rf17, rf31, 3 ; add.ifb tmuau, rf17, rf8                    # 50 f2 | 71 store dst | uniform 0xfffffffd (u8)
+    min rf48, rf48, rf11 ; sub.pushc -, rf0, rf2                    # 50 min | 67 store dst
+    asr rf48, rf48, 3 ; sub.norc -, rf34, rf24                      # 50 f1 | 67 store dst
+    max rf31, rf37, rf10 ; sub.andnc -, rf34, rf54                  # 49 clip | 67 store dst
+    min rf31, rf31, rf11 ; sub.andnc -, rf34, rf51                  # 49 clip | 67 store dst
+    sub.andnc -, rf34, rf50 ; add rf17, rf43, rf17                  # 67 store dst | 67 add
+    max rf17, rf17, 0 ; sub.andnc -, rf34, rf38                     # 67 clip | 67 store dst
+    sub.andnc -, rf34, rf32 ; sub rf44, rf44, rf48                  # 67 store dst | 68 sub
+    max rf44, rf44, 0 ; sub.andnc -, rf21, rf22                     # 68 clip | 67 store dst
+    min tmud, rf17, rf13 ; sub.pushc -, rf0, rf2                    # 67 store dst | 70 store dst
+    sub.norc -, rf34, rf24 ; add rf48, rf48, 1                      # 70 store dst | 65 g
+    asr rf48, rf48, 1 ; sub.andnc -, rf34, rf54                     # 65 g | 70 store dst
+    tmuwt - ; sub.andnc -, rf34, rf51                               # 70 store dst
+    sub.andnc -, rf34, rf50 ; mov.ifb tmuau, rf29                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf44, rf13 ; sub.andnc -, rf34, rf38                  # 68 store dst | 70 store dst
+    sub.andnc -, rf34, rf32 ; add rf32, rf42, rf48                  # 70 store dst | 70 add
+    max rf22, rf32, 0 ; sub.andnc -, rf21, rf22                     # 70 clip | 70 store dst
+    sub.andnc -, rf27, rf24 ; add.ifb tmuau, rf29, rf5              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf22, rf13 ; sub.andnc -, rf27, rf50                  # 70 store dst
+    sub.pushc -, rf27, rf39 ; sub rf46, rf46, rf48                  # 49 add | 71 sub
+    max rf46, rf46, 0 ; sub.norc -, rf27, rf52                      # 71 clip | 49 add
+    add.ifna rf58, rf58, rf47 ; smul24 rf30, rf30, rf30             # 49 add | 43 gt
+    max rf58, rf58, rf10 ; sub rf47, rf49, rf41 ; ldtmu.rf48        # 49 f | 43 gt | 62 p2
+    min rf58, rf58, rf11 ; mov.ifb tmuau, rf20 ; thrsw              # 49 f | 70 store dst | uniform 0xfffffffd (u8)
+    add rf47, rf58, 3 ; smul24 rf22, rf47, rf47                     # 50 add | 43 gt
+    min rf47, rf47, rf11 ; add rf58, rf58, 4                        # 50 min | 50 add
+    asr rf47, rf47, 3 ; add rf50, rf18, rf8                         # 50 f2 | 67 store dst
+    min rf56, rf58, rf11 ; add rf47, rf56, rf47 ; thrsw ; ldtmu.rf58 # 50 min | 67 add | 62 p3
+    max rf47, rf47, 0 ; sub rf24, rf48, rf45                        # 67 clip | 42 le
+    asr rf24, rf56, 3 ; smul24 rf56, rf24, rf24                     # 50 f1 | 42 le
+    min tmud, rf46, rf13 ; smul24 rf46, rf26, 3                     # 71 store dst | 49 mul
+    add.ifb tmuau, rf20, rf8 ; sub.pushc -, rf0, rf2                # 71 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    sub.norc -, rf34, rf39 ; sub rf28, rf28, rf24                   # 67 store dst | 68 sub
+    max rf28, rf28, 0 ; sub.andnc -, rf34, rf33                     # 68 clip | 67 store dst
+    sub.andnc -, rf34, rf35 ; add rf24, rf24, 1                     # 67 store dst | 65 g
+    asr rf24, rf24, 1 ; sub.andnc -, rf34, rf52                     # 65 g | 67 store dst
+    sub.andnc -, rf34, rf57 ; sub rf48, rf58, rf48                  # 67 store dst | 42 le
+    sub.andnc -, rf34, rf19 ; add rf53, rf53, rf24                  # 67 store dst | 70 add
+    max rf53, rf53, 0 ; sub.andnc -, rf21, rf36                     # 70 clip | 67 store dst
+    min tmud, rf47, rf13 ; sub.pushc -, rf0, rf2                    # 67 store dst | 70 store dst
+    sub.norc -, rf34, rf39 ; mov.ifb tmuau, rf50                    # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf28, rf13 ; sub.andnc -, rf34, rf33                  # 68 store dst | 70 store dst
+    sub.andnc -, rf34, rf35 ; smul24 rf35, rf48, rf48               # 70 store dst | 42 le
+    sub.andnc -, rf34, rf52 ; add.ifb tmuau, rf50, rf5              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf34, rf57 ; add rf18, rf18, rf9                   # 70 store dst
+    sub.andnc -, rf34, rf19 ; sub rf19, rf60, rf41                  # 70 store dst | 42 absdiff
+    max rf26, rf19, rf26 ; sub rf57, rf49, rf45 ; thrsw ; ldtmu.rf19 # 42 absdiff | 62 q2
+    max rf57, rf37, rf57 ; sub rf37, rf19, rf49                     # 42 absdiff | 42 le
+    asr rf55, rf57, 1 ; sub rf24, rf55, rf24                        # 42 shr | 71 sub
+    max rf24, rf24, 0 ; sub.andnc -, rf21, rf36                     # 71 clip | 70 store dst
+    sub.andnc -, rf27, rf39 ; smul24 rf37, rf37, rf37               # 70 store dst | 42 le
+    min tmud, rf53, rf13 ; sub.andnc -, rf27, rf52                  # 70 store dst
+    sub.pushc -, rf27, rf30 ; mov.ifa tmuau, rf18                   # 49 add | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf24, rf13 ; sub.norc -, rf27, rf22                   # 71 store dst | 49 add
+    add.ifna rf46, rf46, rf31 ; add rf26, rf26, rf26                # 49 add | 42 mul
+    max rf26, rf46, rf10 ; add rf55, rf26, rf55 ; ldtmu.rf46        # 49 f | 42 add | 62 q3
+    min rf19, rf26, rf11 ; sub rf26, rf46, rf19                     # 49 f | 42 le
+    add rf26, rf19, 3 ; smul24 rf46, rf26, rf26                     # 50 add | 42 le
+    min rf19, rf26, rf11 ; add rf26, rf19, 4                        # 50 min | 50 add
+    asr rf18, rf19, 3 ; add.ifb tmuau, rf18, rf8                    # 50 f2 | 71 store dst | uniform 0xfffffffd (u8)
+    min rf26, rf26, rf11 ; sub.pushc -, rf0, rf2                    # 50 min | 67 store dst
+    asr rf26, rf26, 3 ; sub.norc -, rf34, rf30                      # 50 f1 | 67 store dst
+    sub.andnc -, rf34, rf56 ; add rf18, rf60, rf18                  # 67 store dst | 67 add
+    max rf18, rf18, 0 ; sub.andnc -, rf34, rf35                     # 67 clip | 67 store dst
+    sub.andnc -, rf34, rf22 ; add rf60, rf40, rf8                   # 67 store dst
+    sub.andnc -, rf34, rf37 ; sub rf41, rf41, rf26                  # 67 store dst | 68 sub
+    max rf41, rf41, 0 ; sub.andnc -, rf34, rf46                     # 68 clip | 67 store dst
+    min tmud, rf18, rf13 ; sub.andnc -, rf21, rf55                  # 67 store dst
+    sub.pushc -, rf0, rf2 ; add rf26, rf26, 1                       # 70 store dst | 65 g
+    asr rf26, rf26, 1 ; sub.norc -, rf34, rf30                      # 65 g | 70 store dst
+    tmuwt - ; sub.andnc -, rf34, rf56                               # 70 store dst
+    sub.andnc -, rf34, rf35 ; mov.ifb tmuau, rf60                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf41, rf13 ; sub.andnc -, rf34, rf22                  # 68 store dst | 70 store dst
+    sub.andnc -, rf34, rf37 ; add rf37, rf45, rf26                  # 70 store dst | 70 add
+    max rf34, rf37, 0 ; sub.andnc -, rf34, rf46                     # 70 clip | 70 store dst
+    sub.andnc -, rf21, rf55 ; add.ifb tmuau, rf60, rf5              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf27, rf30 ; add rf30, rf40, rf9                   # 70 store dst
+    min tmud, rf34, rf13 ; sub.andnc -, rf27, rf22                  # 70 store dst
+    sub rf26, rf49, rf26 ; mov.ifa tmuau, rf30                      # 71 sub | 70 store dst | uniform 0xfffffffd (u8)
+    max rf23, rf26, 0 ; mov rf3, rf23                               # 71 clip | next trip
+    min tmud, rf23, rf13 ; mov rf4, rf25                            # 71 store dst | next trip
+    mov rf2, rf16 ; sub.pushc -, rf0, rf16                          # next trip | whether there is a batch more
+    nop ; add.ifb tmuau, rf30, rf8                                  # 71 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

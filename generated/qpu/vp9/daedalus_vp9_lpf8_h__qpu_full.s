@@ -6,12 +6,12 @@
 # vp9_lpf8_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash a91ee8e629ecb044
+# input hash 3c2032e521a0f3ee
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
 # 77 instructions a trip, 38.5 an item; 74 at least for all it does.
-# 46 of the 64 registers that 2 threads a QPU leave each.
+# 45 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 6 store 6.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -68,83 +68,82 @@
     nop ; ldunifrf.rf8                                              # 49 clip | uniform 0xffffff80
     nop ; ldunifrf.rf9                                              # 49 clip | uniform 0x0000007f
     nop ; ldunifrf.rf10                                             # 27 thresh | uniform 0x00010000
-    nop ; mov rf11, 0                                               # 49 select
 loop:
-    add rf12, rf2, rf1 ; add rf13, rf5, rf3                         # the item's record | 83 p3
-    umin tmuau, rf12, rf0 ; sub rf14, rf13, -1                      # the item's record | 83 p2 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf13 ; v8dot rf15, rf4, rf10 ; thrsw                 # 83 p3 | 27 thresh | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf16, rf13, -2                                    # 83 p1
-    mov tmuau, rf14 ; sub rf17, rf13, -3                            # 83 p2 | 83 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf16 ; smul24 rf18, rf15, rf15 ; thrsw ; ldtmu.rf15  # 83 p1 | 43 gt | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf17 ; mov rf20, rf11 ; ldtmu.rf19                   # 83 p0 | 49 select | the item's record | uniform 0xfffffffd (u8)
-    sub rf21, rf13, -4 ; v8dot rf22, rf4, rf6                       # 83 q0 | 26 limit
-    mov tmuau, rf21 ; smul24 rf23, rf22, rf22 ; thrsw ; ldtmu.rf22  # 83 q0 | 42 le | 83 p3 | uniform 0xfffffffd (u8)
-    and rf25, rf4, rf7 ; ldtmu.rf24                                 # 25 blimit | 83 p2
-    sub rf26, rf13, -5 ; sub rf27, rf22, rf24                       # 83 q1 | 42 le
-    mov tmuau, rf26 ; add rf28, rf24, rf24 ; thrsw ; ldtmu.rf29     # 83 q1 | 94 mul | 83 p1 | uniform 0xfffffffd (u8)
-    sub rf30, rf13, -6 ; sub rf31, rf24, rf29                       # 83 q2 | 42 le
-    mov tmuau, rf30 ; smul24 rf32, rf22, 3                          # 83 q2 | 94 mul | uniform 0xfffffffd (u8)
-    mov rf34, rf24 ; smul24 rf33, rf31, rf31 ; thrsw ; ldtmu.rf31   # 97 select | 42 le | 83 p0
-    sub rf35, rf29, rf31 ; sub rf36, rf24, rf31                     # 85 le
-    sub tmuau, rf13, -7 ; smul24 rf13, rf35, rf35                   # 83 q3 | 85 le | uniform 0xfffffffd (u8)
-    sub rf37, rf22, rf31 ; smul24 rf35, rf36, rf36 ; thrsw ; ldtmu.rf36 # 85 le | 83 q0
-    add rf32, rf32, 4 ; smul24 rf37, rf37, rf37                     # 94 add | 85 le
-    add rf27, rf32, rf28 ; smul24 rf28, rf27, rf27                  # 94 add | 42 le
-    sub rf38, rf31, rf36 ; add rf27, rf27, rf29 ; thrsw ; ldtmu.rf32 # 42 absdiff | 94 add | 83 q1
-    sub rf39, rf32, rf36 ; sub rf40, rf36, rf31                     # 85 le | 42 absdiff
-    add rf27, rf27, rf31 ; smul24 rf39, rf39, rf39                  # 94 add | 85 le
-    max rf41, rf38, rf40 ; sub rf42, rf29, rf32 ; thrsw ; ldtmu.rf38 # 42 absdiff | 83 q2
-    sub rf43, rf38, rf36 ; sub rf44, rf38, rf32                     # 85 le | 42 le
-    add rf27, rf27, rf36 ; smul24 rf43, rf43, rf43                  # 94 add | 85 le
-    max rf45, rf42, rf8 ; sub.pushc -, rf18, rf13                   # 49 clip | 49 select
-    sub.norc -, rf18, rf39 ; smul24 rf18, rf40, 3                   # 49 select | 49 mul
-    min.ifna rf20, rf45, rf9 ; sub.pushc -, 1, rf13                 # 49 select | 97 select
-    add rf18, rf18, rf20 ; sub.norc -, 1, rf35                      # 49 add | 97 select
-    max rf35, rf18, rf8 ; sub rf20, rf32, rf29 ; ldtmu.rf18         # 49 f | 42 absdiff | 83 q3
-    min rf35, rf35, rf9 ; sub.andnc -, 1, rf37                      # 49 f | 97 select
-    max rf20, rf42, rf20 ; add rf42, rf35, 4                        # 42 absdiff | 50 add
-    min rf37, rf42, rf9 ; sub rf42, rf18, rf36                      # 50 min | 85 le
-    asr rf44, rf20, 1 ; smul24 rf20, rf44, rf44                     # 42 shr | 42 le
-    sub.andnc -, 1, rf39 ; sub rf45, rf18, rf38                     # 97 select | 42 le
-    asr rf42, rf37, 3 ; smul24 rf37, rf42, rf42                     # 50 f1 | 85 le
-    add rf40, rf42, 1 ; smul24 rf45, rf45, rf45                     # 87 rshr | 42 le
-    sub.andnc -, 1, rf43 ; add rf41, rf41, rf41                     # 97 select | 42 mul
-    asr rf41, rf40, 1 ; add rf40, rf41, rf44                        # 87 rshr | 42 add
-    sub.andnc -, 1, rf37 ; add rf37, rf29, rf32                     # 97 select | 99 add
-    asr.ifa rf34, rf27, 3 ; sub rf37, rf37, rf22                    # 97 select | 99 sub
-    mov.ifnb rf41, 0 ; sub.pushc -, rf0, rf2                        # 87 g | 97 store dst
-    add rf44, rf35, 3 ; add rf35, rf29, rf41                        # 50 add | 89 add
-    min rf44, rf44, rf9 ; sub rf37, rf37, rf24                      # 50 min | 99 sub
-    max rf35, rf35, 0 ; add rf43, rf31, rf38                        # 89 narrow1 | 99 add
-    asr rf37, rf44, 3 ; add rf27, rf27, rf37                        # 50 f2 | 99 add
-    min rf13, rf35, rf7 ; sub.norc -, rf23, rf13                    # 89 narrow1 | 97 store dst
-    asr.ifb rf13, rf27, 3 ; add rf37, rf31, rf37                    # 97 select | 89 add
-    max rf33, rf37, 0 ; sub.andnc -, rf23, rf33                     # 89 narrow2 | 97 store dst
-    min rf28, rf33, rf7 ; sub.andnc -, rf23, rf28                   # 89 narrow2 | 97 store dst
-    sub.andnc -, rf23, rf39 ; sub rf39, rf43, rf22                  # 97 store dst | 99 sub
-    sub.andnc -, rf23, rf20 ; sub rf20, rf39, rf29                  # 97 store dst | 99 sub
-    sub.andnc -, rf23, rf45 ; add rf23, rf36, rf18                  # 97 store dst | 99 add
-    tmuwt - ; sub.andnc -, rf25, rf40                               # the last trip's stores | 97 store dst
-    mov tmud, rf34 ; add rf20, rf27, rf20                           # 97 store dst | 99 add
-    asr.ifb rf28, rf20, 3 ; mov.ifa tmuau, rf14                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
-    sub rf22, rf36, rf42 ; sub rf23, rf23, rf22                     # 90 sub | 99 sub
-    max rf13, rf22, 0 ; mov tmud, rf13                              # 90 narrow3 | 97 store dst
-    min rf13, rf13, rf7 ; sub rf23, rf23, rf31                      # 90 narrow3 | 99 sub
-    add rf16, rf32, rf18 ; mov.ifa tmuau, rf16                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
-    add rf20, rf20, rf23 ; sub rf23, rf32, rf41                     # 99 add | 90 sub
-    asr.ifb rf13, rf20, 3 ; sub rf16, rf16, rf24                    # 97 select | 99 sub
-    max rf23, rf23, 0 ; mov tmud, rf28                              # 90 narrow4 | 97 store dst
-    min rf16, rf23, rf7 ; sub rf23, rf16, rf36                      # 90 narrow4 | 99 sub
-    add rf17, rf38, rf18 ; mov.ifa tmuau, rf17                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
-    add rf17, rf20, rf23 ; sub rf20, rf17, rf29                     # 99 add | 99 sub
-    asr.ifb rf16, rf17, 3 ; mov tmud, rf13                          # 97 select | 97 store dst
-    sub rf20, rf20, rf32 ; mov.ifa tmuau, rf21                      # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
-    add rf16, rf17, rf20 ; mov tmud, rf16                           # 99 wide | 97 store dst
-    asr.ifb rf38, rf16, 3 ; mov.ifa tmuau, rf26                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmud, rf38 ; sub.pushc -, rf0, rf12                         # 97 store dst | whether there is a batch more
-    mov.ifb tmuau, rf30 ; mov rf2, rf12                             # 97 store dst | next trip | uniform 0xfffffffd (u8)
+    add rf11, rf2, rf1 ; add rf12, rf5, rf3                         # the item's record | 83 p3
+    umin tmuau, rf11, rf0 ; sub rf13, rf12, -1                      # the item's record | 83 p2 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf12 ; v8dot rf14, rf4, rf10 ; thrsw                 # 83 p3 | 27 thresh | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf15, rf12, -2                                    # 83 p1
+    mov tmuau, rf13 ; sub rf16, rf12, -3                            # 83 p2 | 83 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf15 ; smul24 rf17, rf14, rf14 ; thrsw ; ldtmu.rf14  # 83 p1 | 43 gt | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; v8dot rf19, rf4, rf6 ; ldtmu.rf18             # 83 p0 | 26 limit | the item's record | uniform 0xfffffffd (u8)
+    sub rf19, rf12, -4 ; smul24 rf20, rf19, rf19                    # 83 q0 | 42 le
+    and rf22, rf4, rf7 ; mov tmuau, rf19 ; thrsw ; ldtmu.rf21       # 25 blimit | 83 q0 | 83 p3 | uniform 0xfffffffd (u8)
+    mov rf3, rf14 ; mov rf4, rf18 ; ldtmu.rf14                      # next trip | 83 p2
+    sub rf18, rf12, -5 ; sub rf23, rf21, rf14                       # 83 q1 | 42 le
+    mov tmuau, rf18 ; add rf24, rf14, rf14 ; thrsw ; ldtmu.rf25     # 83 q1 | 94 mul | 83 p1 | uniform 0xfffffffd (u8)
+    sub rf26, rf12, -6 ; sub rf27, rf14, rf25                       # 83 q2 | 42 le
+    mov tmuau, rf26 ; smul24 rf28, rf21, 3                          # 83 q2 | 94 mul | uniform 0xfffffffd (u8)
+    mov rf30, rf14 ; smul24 rf29, rf27, rf27 ; thrsw ; ldtmu.rf27   # 97 select | 42 le | 83 p0
+    sub rf31, rf25, rf27 ; sub rf32, rf14, rf27                     # 85 le
+    sub tmuau, rf12, -7 ; smul24 rf12, rf31, rf31                   # 83 q3 | 85 le | uniform 0xfffffffd (u8)
+    sub rf33, rf21, rf27 ; smul24 rf31, rf32, rf32 ; thrsw ; ldtmu.rf32 # 85 le | 83 q0
+    sub rf34, rf32, rf27 ; add rf28, rf28, 4                        # 42 absdiff | 94 add
+    add rf24, rf28, rf24 ; smul24 rf28, rf34, 3                     # 94 add | 49 mul
+    sub rf36, rf27, rf32 ; smul24 rf33, rf33, rf33 ; thrsw ; ldtmu.rf35 # 42 absdiff | 85 le | 83 q1
+    max rf36, rf36, rf34 ; sub rf34, rf35, rf32                     # 42 absdiff | 85 le
+    sub rf37, rf25, rf35 ; smul24 rf34, rf34, rf34                  # 42 absdiff | 85 le
+    max rf38, rf37, rf8 ; sub.pushc -, rf17, rf12                   # 49 clip | 49 add
+    min rf17, rf38, rf9 ; sub.norc -, rf17, rf34                    # 49 clip | 49 add
+    add.ifna rf28, rf28, rf17 ; smul24 rf17, rf23, rf23             # 49 add | 42 le
+    max rf38, rf28, rf8 ; sub rf23, rf35, rf25 ; ldtmu.rf28         # 49 f | 42 absdiff | 83 q2
+    min rf39, rf38, rf9 ; sub rf38, rf28, rf32                      # 49 f | 85 le
+    max rf23, rf37, rf23 ; add rf37, rf39, 4                        # 42 absdiff | 50 add
+    min rf40, rf37, rf9 ; sub rf37, rf28, rf35                      # 50 min | 42 le
+    asr rf40, rf40, 3 ; add rf24, rf24, rf25                        # 50 f1 | 94 add
+    asr rf38, rf23, 1 ; smul24 rf23, rf38, rf38                     # 42 shr | 85 le
+    add rf41, rf40, 1 ; smul24 rf37, rf37, rf37                     # 87 rshr | 42 le
+    asr rf41, rf41, 1 ; add rf24, rf24, rf27                        # 87 rshr | 94 add
+    add rf36, rf36, rf36 ; mov.ifna rf41, 0                         # 42 mul | 87 g
+    add rf24, rf24, rf32 ; add rf42, rf25, rf35 ; thrsw             # 94 add | 99 add
+    add rf38, rf39, 3 ; add rf36, rf36, rf38                        # 50 add | 42 add
+    min rf39, rf38, rf9 ; add rf38, rf25, rf41                      # 50 min | 89 add
+    max rf38, rf38, 0 ; sub rf42, rf42, rf21                        # 89 narrow1 | 99 sub
+    asr rf42, rf39, 3 ; sub rf39, rf42, rf14                        # 50 f2 | 99 sub
+    min rf38, rf38, rf7 ; sub.pushc -, 1, rf12                      # 89 narrow1 | 97 select
+    sub.norc -, 1, rf31 ; add rf31, rf27, rf28                      # 97 select | 99 add
+    add rf42, rf24, rf39 ; add rf43, rf27, rf42 ; ldtmu.rf39        # 99 add | 89 add | 83 q3
+    max rf44, rf43, 0 ; sub rf43, rf39, rf32                        # 89 narrow2 | 85 le
+    min rf33, rf44, rf7 ; sub.andnc -, 1, rf33                      # 89 narrow2 | 97 select
+    sub.andnc -, 1, rf34 ; sub rf44, rf39, rf28                     # 97 select | 42 le
+    sub.andnc -, 1, rf23 ; smul24 rf23, rf43, rf43                  # 97 select | 85 le
+    sub.andnc -, 1, rf23 ; smul24 rf23, rf44, rf44                  # 97 select | 42 le
+    asr.ifa rf30, rf24, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
+    asr.ifb rf38, rf42, 3 ; sub rf31, rf31, rf21                    # 97 select | 99 sub
+    sub.norc -, rf20, rf12 ; sub rf12, rf31, rf25                   # 97 store dst | 99 sub
+    sub.andnc -, rf20, rf29 ; add rf29, rf32, rf39                  # 97 store dst | 99 add
+    sub.andnc -, rf20, rf17 ; add rf12, rf42, rf12                  # 97 store dst | 99 add
+    asr.ifb rf33, rf12, 3 ; sub rf40, rf32, rf40                    # 97 select | 90 sub
+    max rf34, rf40, 0 ; sub.andnc -, rf20, rf34                     # 90 narrow3 | 97 store dst
+    min rf34, rf34, rf7 ; sub.andnc -, rf20, rf37                   # 90 narrow3 | 97 store dst
+    sub.andnc -, rf20, rf23 ; sub rf20, rf29, rf21                  # 97 store dst | 99 sub
+    tmuwt - ; sub.andnc -, rf22, rf36                               # the last trip's stores | 97 store dst
+    mov tmud, rf30 ; sub rf20, rf20, rf27                           # 97 store dst | 99 sub
+    mov.ifa tmuau, rf13 ; add rf13, rf35, rf39                      # 97 store dst | 99 add | uniform 0xfffffffd (u8)
+    mov tmud, rf38 ; add rf12, rf12, rf20                           # 97 store dst | 99 add
+    asr.ifb rf34, rf12, 3 ; mov.ifa tmuau, rf15                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf13, rf35, rf41 ; sub rf14, rf13, rf14                     # 90 sub | 99 sub
+    max rf13, rf13, 0 ; mov tmud, rf33                              # 90 narrow4 | 97 store dst
+    min rf13, rf13, rf7 ; sub rf14, rf14, rf32                      # 90 narrow4 | 99 sub
+    add rf16, rf28, rf39 ; mov.ifa tmuau, rf16                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
+    add rf12, rf12, rf14 ; sub rf14, rf16, rf25                     # 99 add | 99 sub
+    asr.ifb rf13, rf12, 3 ; mov tmud, rf34                          # 97 select | 97 store dst
+    sub rf14, rf14, rf35 ; mov.ifa tmuau, rf19                      # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
+    add rf12, rf12, rf14 ; mov tmud, rf13                           # 99 wide | 97 store dst
+    asr.ifb rf28, rf12, 3 ; mov.ifa tmuau, rf18                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf28 ; sub.pushc -, rf0, rf11                         # 97 store dst | whether there is a batch more
+    mov.ifb tmuau, rf26 ; mov rf2, rf11                             # 97 store dst | next trip | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    mov rf3, rf15 ; mov rf4, rf19                                   # next trip
+    nop
     nop
     nop
     thrsw

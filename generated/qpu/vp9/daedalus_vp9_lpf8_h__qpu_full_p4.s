@@ -6,11 +6,11 @@
 # vp9_lpf8_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash ea9c4fa073380a8e
+# input hash 39a487e0ec70fd80
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 289 instructions a trip, 36.1 an item; 286 at least for all it does.
+# 283 instructions a trip, 35.4 an item; 276 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 24 store 24.
 # Record: dst_off, blimit and limit and thresh.
@@ -23,11 +23,63 @@
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # how many threads
-.uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000100
+.uniform 0x000000ff
+.uniform 0xffffff80
+.uniform 0x0000007f
+.uniform 0x00010000
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -40,393 +92,330 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0x00010000
-.uniform 0xfffffffd  # u8
-.uniform 0xffffff80
-.uniform 0x0000007f
-.uniform 0x00000000  # how many records
-.uniform 0xfffffffd  # u8
-.uniform 0x00000100
-.uniform 0x00000000  # address of the first record
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x000000ff
-.uniform 0xfffffffd  # u8
-.uniform 0xffffff80
-.uniform 0x0000007f
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xffffff80
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x000000ff
-.uniform 0x0000007f
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xffffff80
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffd  # u8
-.uniform 0x000000ff
-.uniform 0x0000007f
-.uniform 0xfffffffd  # u8
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffd  # u8
-.uniform 0x00000000  # how many records
-.uniform 0x00000000  # address of dst
-.uniform 0x00000000  # how many threads
-.uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffea8  # back to the loop's first word
+.uniform 0xffffff18  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    shr rf3, rf3, 1
+    shr rf2, rf3, 1
     shl rf0, rf0, 3
-    eidx rf2 ; add rf0, rf0, rf3 ; ldunifrf.rf3                     # uniform value:records
-    shl rf0, rf0, 3
-    and rf0, rf2, 1 ; add rf2, rf3, rf0
-    shl rf4, rf0, 2 ; mov rf0, rf2                                  # 83 p3 | first trip
+    and rf0, rf3, 1 ; add rf2, rf0, rf2
+    shl rf2, rf2, 3
+    shl rf3, rf0, 2                                                 # 83 p3
     setnnmode_uu ; sub rf1, rf1, 1                                  # 26 limit
     shl rf1, rf1, 3
-    nop ; add rf1, rf3, rf1 ; ldunifrf.rf3                          # 83 p3 | uniform value:dst_stride
-    umin tmuau, rf2, rf1 ; smul24 rf1, rf4, rf3 ; thrsw             # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf2                                              # uniform value:items
-    nop ; ldunifrf.rf3                                              # 83 p3 | uniform value:dst
-    nop ; add rf3, rf3, rf1 ; ldunifrf.rf1                          # 83 p3 | uniform value:threads
+    nop ; ldunifrf.rf0                                              # uniform value:records
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf5            # 83 p3 | uniform value:dst_stride
+    umin tmuau, rf2, rf0 ; smul24 rf3, rf3, rf5 ; thrsw             # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf1                                              # 83 p3 | uniform value:dst
+    nop ; add rf4, rf1, rf3 ; ldunifrf.rf1                          # 83 p3 | uniform value:threads
     shl rf1, rf1, 6
-    sub rf2, rf2, 1 ; add rf1, rf0, rf1                             # the item's record
-    shl rf2, rf2, 3
-    nop ; ldunifrf.rf4                                              # uniform value:records
-    nop ; add rf5, rf4, rf2 ; ldtmu.rf2                             # the item's record
-    nop ; add rf3, rf3, -4                                          # 83 p3
-    nop ; add rf4, rf3, rf2 ; ldtmu.rf3                             # 83 p3 | the item's record
-    nop ; ldunifrf.rf6                                              # 83 p3 | uniform value:dst_stride
+    nop ; add rf3, rf2, rf1 ; ldtmu.rf7                             # the item's record
+    nop ; add rf6, rf4, -4                                          # 83 p3
+    nop ; add rf7, rf6, rf7 ; ldtmu.rf4                             # 83 p3 | the item's record
+    mov tmuau, rf7 ; add rf22, rf7, rf5 ; thrsw                     # 83 p3 | uniform 0xfffffffd (u8)
+    sub rf9, rf7, -1 ; add rf28, rf22, rf5                          # 83 p2 | 83 p3
+    mov tmuau, rf9 ; sub rf11, rf7, -2                              # 83 p2 | 83 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf11 ; add rf23, rf9, rf5 ; thrsw ; ldtmu.rf8        # 83 p1 | 83 p2 | 83 p3 | uniform 0xfffffffd (u8)
+    sub rf13, rf7, -3 ; add rf24, rf11, rf5                         # 83 p0 | 83 p1
+    mov tmuau, rf13 ; sub rf14, rf7, -4                             # 83 p0 | 83 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; add rf25, rf13, rf5 ; thrsw ; ldtmu.rf10      # 83 q0 | 83 p0 | 83 p2 | uniform 0xfffffffd (u8)
+    sub rf15, rf7, -5 ; add rf26, rf14, rf5                         # 83 q1 | 83 q0
+    mov tmuau, rf15 ; sub rf16, rf7, -6                             # 83 q1 | 83 q2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; add rf27, rf15, rf5 ; thrsw ; ldtmu.rf12      # 83 q2 | 83 q1 | 83 p1 | uniform 0xfffffffd (u8)
+    nop ; ldunifrf.rf17                                             # 26 limit | uniform 0x00000100
+    nop ; ldunifrf.rf18                                             # 25 blimit | uniform 0x000000ff
+    nop ; ldunifrf.rf19                                             # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf20                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf21                                             # 27 thresh | uniform 0x00010000
 loop:
-    tmuwt - ; sub rf7, rf4, -1                                      # 83 p2
-    umin tmuau, rf1, rf5 ; sub rf5, rf4, -2                         # the item's record | 83 p1 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf4 ; add rf8, rf4, rf6 ; thrsw                      # 83 p3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; sub rf9, rf4, -3                               # 83 p2 | 83 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf5 ; sub rf10, rf4, -4                              # 83 p1 | 83 q0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf9 ; add rf12, rf7, rf6 ; thrsw ; ldtmu.rf11        # 83 p0 | 83 p2 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf10 ; sub rf13, rf4, -5                             # 83 q0 | 83 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf13 ; sub rf14, rf4, -6                             # 83 q1 | 83 q2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf14 ; add rf16, rf5, rf6 ; thrsw ; ldtmu.rf15       # 83 q2 | 83 p1 | the item's record | uniform 0xfffffffd (u8)
-    sub rf4, rf4, -7 ; add rf17, rf9, rf6                           # 83 q3 | 83 p0
-    mov tmuau, rf4 ; add rf19, rf10, rf6 ; ldtmu.rf18               # 83 q3 | 83 q0 | 83 p3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; add rf21, rf13, rf6 ; thrsw ; ldtmu.rf20       # 83 p3 | 83 q1 | 83 p2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf12 ; add rf23, rf14, rf6 ; ldtmu.rf22              # 83 p2 | 83 q2 | 83 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf16 ; add rf4, rf4, rf6                             # 83 p1 | 83 q3 | uniform 0xfffffffd (u8)
-    sub rf6, rf20, rf22 ; sub rf24, rf18, rf20 ; thrsw ; ldunifrf.rf25 # 42 le | 83 p3 | uniform value:dst_stride
-    add rf12, rf8, rf25 ; add rf26, rf12, rf25 ; ldtmu.rf8          # 83 p3 | 83 p2 | 83 p0
-    mov tmuau, rf17 ; sub rf27, rf22, rf8                           # 83 p0 | 85 le | uniform 0xfffffffd (u8)
-    add rf28, rf16, rf25 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf16 # 83 p1 | 85 le | 83 q0
-    mov tmuau, rf19 ; add rf17, rf17, rf25                          # 83 q0 | 83 p0 | uniform 0xfffffffd (u8)
-    add rf29, rf19, rf25 ; sub rf19, rf16, rf8 ; ldunifrf.rf30      # 83 q0 | 42 absdiff | 27 thresh | uniform 0x00010000
-    add rf32, rf21, rf25 ; v8dot rf31, rf3, rf30 ; thrsw ; ldtmu.rf30 # 83 q1 | 27 thresh
-    mov tmuau, rf21 ; sub rf21, rf30, rf16                          # 83 q1 | 85 le | uniform 0xfffffffd (u8)
-    sub rf31, rf22, rf30 ; smul24 rf33, rf31, rf31 ; ldunifrf.rf34  # 42 absdiff | 43 gt | 49 clip | uniform 0xffffff80
-    max rf35, rf31, rf34 ; smul24 rf21, rf21, rf21 ; thrsw ; ldunifrf.rf36 # 49 clip | 85 le | uniform 0x0000007f
-    mov rf38, 0 ; add rf37, rf23, rf25                              # 49 select | 83 q2
-    add rf40, rf4, rf25 ; sub rf39, rf20, rf8 ; ldunifrf.rf41       # 83 q3 | 85 le | uniform value:items
-    sub rf42, rf18, rf8 ; smul24 rf39, rf39, rf39 ; thrsw ; ldtmu.rf43 # 85 le | 83 q2
-    mov tmuau, rf23 ; smul24 rf23, rf19, 3                          # 83 q2 | 49 mul | uniform 0xfffffffd (u8)
-    sub rf41, rf41, 1 ; smul24 rf6, rf6, rf6                        # 42 le
-    add rf42, rf20, rf20 ; smul24 rf44, rf42, rf42 ; thrsw ; ldunifrf.rf45 # 94 mul | 85 le | 26 limit | uniform 0x00000100
-    shl rf45, rf41, 3 ; v8dot rf41, rf3, rf45                       # 26 limit
-    sub rf41, rf43, rf16 ; smul24 rf46, rf41, rf41 ; ldunifrf.rf47  # 85 le | 42 le | uniform value:records
-    add rf47, rf47, rf45 ; smul24 rf45, rf24, rf24 ; thrsw ; ldtmu.rf24 # 42 le | 83 q3
-    mov tmuau, rf4 ; sub rf4, rf43, rf30 ; ldtmu.rf48               # 83 q3 | 42 le | 83 p3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf12 ; smul24 rf49, rf18, 3                          # 83 p3 | 94 mul | uniform 0xfffffffd (u8)
-    sub rf50, rf8, rf16 ; sub rf51, rf30, rf22 ; thrsw ; ldunifrf.rf52 # 42 absdiff | 83 p3 | uniform value:dst_stride
-    max rf41, rf50, rf19 ; smul24 rf19, rf41, rf41 ; ldtmu.rf50     # 42 absdiff | 85 le | 83 p2
-    max rf31, rf31, rf51 ; mov tmuau, rf26 ; ldtmu.rf51             # 42 absdiff | 83 p2 | 83 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf28 ; sub rf53, rf24, rf16 ; thrsw ; ldtmu.rf54     # 83 p1 | 85 le | 83 p0 | uniform 0xfffffffd (u8)
-    asr rf31, rf31, 1 ; mov tmuau, rf17                             # 42 shr | 83 p0 | uniform 0xfffffffd (u8)
-    add rf4, rf49, 4 ; smul24 rf49, rf4, rf4                        # 94 add | 42 le
-    sub.pushc -, rf33, rf27 ; add rf4, rf4, rf42                    # 49 select | 94 add
-    add rf4, rf4, rf22 ; sub rf42, rf24, rf43 ; thrsw ; ldtmu.rf55  # 94 add | 42 le | 83 q0
-    mov tmuau, rf29 ; add rf4, rf4, rf8                             # 83 q0 | 94 add | uniform 0xfffffffd (u8)
-    sub rf56, rf51, rf54 ; smul24 rf53, rf53, rf53 ; ldunifrf.rf57  # 85 le | 25 blimit | uniform 0x000000ff
-    sub.norc -, rf33, rf21 ; smul24 rf42, rf42, rf42                # 49 select | 42 le
-    min.ifna rf38, rf35, rf36 ; add rf35, rf41, rf41 ; thrsw        # 49 select | 42 mul
-    add rf23, rf23, rf38 ; add rf4, rf4, rf16 ; ldtmu.rf38          # 49 add | 94 add | 83 q1
-    max rf23, rf23, rf34 ; mov tmuau, rf32                          # 49 f | 83 q1 | uniform 0xfffffffd (u8)
-    min rf23, rf23, rf36 ; mov rf41, rf20 ; thrsw ; ldunifrf.rf34   # 49 f | 97 select | 49 clip | uniform 0xffffff80
-    add rf58, rf23, 4 ; add rf59, rf22, rf30                        # 50 add | 99 add
-    min rf23, rf58, rf36 ; add rf58, rf23, 3                        # 50 min | 50 add
-    asr rf23, rf23, 3 ; smul24 rf56, rf56, rf56                     # 50 f1 | 85 le
-    min rf36, rf58, rf36 ; sub.pushc -, 1, rf27                     # 50 min | 97 select
-    asr rf36, rf36, 3 ; sub rf58, rf38, rf55                        # 50 f2 | 85 le
-    and rf35, rf3, rf57 ; add rf31, rf35, rf31 ; thrsw ; ldunifrf.rf60 # 25 blimit | 42 add | 49 clip | uniform 0x0000007f
-    add rf59, rf23, 1 ; sub rf61, rf59, rf18                        # 87 rshr | 99 sub
-    asr rf58, rf59, 1 ; smul24 rf59, rf58, rf58                     # 87 rshr | 85 le
-    sub.norc -, 1, rf39 ; sub rf39, rf51, rf38                      # 97 select | 42 absdiff
-    max rf44, rf39, rf34 ; sub.andnc -, 1, rf44                     # 49 clip | 97 select
-    sub rf61, rf61, rf20 ; add rf62, rf8, rf43 ; thrsw ; ldtmu.rf63 # 99 sub | 99 add | 83 q2
-    mov tmuau, rf37 ; mov.ifnb rf58, 0                              # 83 q2 | 87 g | uniform 0xfffffffd (u8)
-    add rf61, rf8, rf36 ; add rf36, rf4, rf61                       # 89 add | 99 add
-    max rf61, rf61, 0 ; sub rf62, rf62, rf18                        # 89 narrow2 | 99 sub
-    min rf61, rf61, rf57 ; sub.andnc -, 1, rf21                     # 89 narrow2 | 97 select
-    sub.andnc -, 1, rf19 ; add rf19, rf22, rf58                     # 97 select | 89 add
-    max rf19, rf19, 0 ; sub rf62, rf62, rf22                        # 89 narrow1 | 99 sub
-    min rf19, rf19, rf57 ; sub rf23, rf16, rf23 ; thrsw             # 89 narrow1 | 90 sub
-    max rf62, rf23, 0 ; add rf23, rf36, rf62                        # 90 narrow3 | 99 add
-    min rf58, rf62, rf57 ; sub rf62, rf30, rf58                     # 90 narrow3 | 90 sub
-    max rf11, rf62, 0 ; mov rf2, rf11                               # 90 narrow4 | next trip
-    min rf11, rf11, rf57 ; sub.andnc -, 1, rf53                     # 90 narrow4 | 97 select
-    asr.ifa rf41, rf4, 3 ; sub.pushc -, rf47, rf0                   # 97 select | 97 store dst
-    asr.ifb rf19, rf36, 3 ; sub rf36, rf55, rf54                    # 97 select | 42 absdiff
-    sub.norc -, rf46, rf27 ; mov rf27, 0                            # 97 store dst | 49 select
-    asr.ifb rf61, rf23, 3 ; add rf4, rf16, rf24                     # 97 select | 99 add
-    sub.andnc -, rf46, rf6 ; smul24 rf6, rf36, 3                    # 97 store dst | 49 mul
-    sub.andnc -, rf46, rf45 ; sub rf4, rf4, rf18                    # 97 store dst | 99 sub
-    sub.andnc -, rf46, rf21 ; sub rf4, rf4, rf8                     # 97 store dst | 99 sub
-    sub.andnc -, rf46, rf49 ; add rf49, rf30, rf24                  # 97 store dst | 99 add
-    sub.andnc -, rf46, rf42 ; add rf4, rf23, rf4                    # 97 store dst | 99 add
-    asr.ifb rf58, rf4, 3 ; sub rf20, rf49, rf20                     # 97 select | 99 sub
-    sub rf49, rf50, rf54 ; sub rf42, rf50, rf51 ; thrsw ; ldtmu.rf23 # 85 le | 42 le | 83 q3
-    mov tmuau, rf40 ; sub rf16, rf20, rf16 ; ldtmu.rf20             # 83 q3 | 99 sub | 83 p3 | uniform 0xfffffffd (u8)
-    add tmuau, rf12, rf52 ; add rf12, rf43, rf24 ; ldtmu.rf24       # 83 p3 | 99 add | 83 p2 | uniform 0xfffffffd (u8)
-    add tmuau, rf26, rf52 ; sub.andnc -, rf35, rf31                 # 83 p2 | 97 store dst | uniform 0xfffffffd (u8)
-    sub rf26, rf48, rf54 ; smul24 rf49, rf49, rf49 ; thrsw ; ldtmu.rf31 # 85 le | 83 p1
-    add tmuau, rf28, rf52 ; smul24 rf28, rf48, 3                    # 83 p1 | 94 mul | uniform 0xfffffffd (u8)
-    sub rf8, rf48, rf50 ; smul24 rf42, rf42, rf42 ; ldtmu.rf21      # 42 le | 83 p0
-    add tmuau, rf17, rf52 ; add rf4, rf4, rf16 ; thrsw ; ldtmu.rf16 # 83 p0 | 99 add | 83 q0 | uniform 0xfffffffd (u8)
-    asr.ifb rf11, rf4, 3 ; add tmuau, rf29, rf52                    # 97 select | 83 q0 | uniform 0xfffffffd (u8)
-    sub rf12, rf12, rf22 ; add rf22, rf28, 4                        # 99 sub | 94 add
-    add rf26, rf50, rf50 ; smul24 rf28, rf26, rf26 ; thrsw ; ldtmu.rf29 # 94 mul | 85 le | 83 q1
-    add tmuau, rf32, rf52 ; smul24 rf8, rf8, rf8                    # 83 q1 | 42 le | uniform 0xfffffffd (u8)
-    sub rf12, rf12, rf30 ; add rf22, rf22, rf26 ; ldunifrf.rf26     # 99 sub | 94 add | 49 clip | uniform 0xffffff80
-    sub rf30, rf63, rf55 ; sub rf32, rf63, rf38 ; thrsw ; ldunifrf.rf17 # 85 le | 42 le | 83 p3 | uniform value:dst_stride
-    sub rf18, rf54, rf55 ; sub rf45, rf38, rf51 ; ldunifrf.rf53     # 42 absdiff | 25 blimit | uniform 0x000000ff
-    max rf12, rf18, rf36 ; add rf4, rf4, rf12 ; ldunifrf.rf18       # 42 absdiff | 99 wide | 49 clip | uniform 0x0000007f
-    max rf39, rf39, rf45 ; add rf22, rf22, rf51 ; thrsw ; ldtmu.rf45 # 42 absdiff | 94 add | 83 q2
-    asr.ifb rf43, rf4, 3 ; add tmuau, rf37, rf52                    # 97 select | 83 q2 | uniform 0xfffffffd (u8)
-    asr rf39, rf39, 1 ; smul24 rf30, rf30, rf30                     # 42 shr | 85 le
-    sub.pushc -, rf33, rf56 ; sub rf4, rf23, rf55                   # 49 select | 85 le
-    sub.norc -, rf33, rf59 ; sub rf37, rf31, rf21                   # 49 select | 85 le
-    min.ifna rf27, rf44, rf60 ; smul24 rf32, rf32, rf32 ; thrsw     # 49 select | 42 le
-    add rf27, rf6, rf27 ; sub rf6, rf23, rf63 ; ldtmu.rf44          # 49 add | 42 le | 83 q3
-    max rf27, rf27, rf34 ; add tmuau, rf40, rf52 ; ldtmu.rf34       # 49 f | 83 q3 | 83 p3 | uniform 0xfffffffd (u8)
-    tmuwt - ; add rf22, rf22, rf54 ; thrsw ; ldtmu.rf40             # the last trip's stores | 94 add | 83 p2
-    min rf27, rf27, rf60 ; smul24 rf4, rf4, rf4 ; ldunifrf.rf36     # 49 f | 85 le | 49 clip | uniform 0xffffff80
-    add rf57, rf27, 4 ; add rf62, rf51, rf38                        # 50 add | 99 add
-    min rf41, rf57, rf60 ; mov tmud, rf41 ; ldtmu.rf57              # 50 min | 97 store dst | 83 p1
-    asr rf41, rf41, 3 ; mov.ifb tmuau, rf7                          # 50 f1 | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmud, rf19 ; add rf19, rf41, 1                              # 97 store dst | 87 rshr
-    asr rf19, rf19, 1 ; mov.ifb tmuau, rf5                          # 87 rshr | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmud, rf61 ; add rf27, rf27, 3                              # 97 store dst | 50 add
-    min rf27, rf27, rf60 ; mov.ifb tmuau, rf9 ; thrsw               # 50 min | 97 store dst | uniform 0xfffffffd (u8)
-    asr rf27, rf27, 3 ; smul24 rf37, rf37, rf37                     # 50 f2 | 85 le
-    mov.ifna rf19, 0 ; sub rf60, rf29, rf16                         # 87 g | 85 le
-    mov tmud, rf58 ; smul24 rf6, rf6, rf6 ; ldtmu.rf58              # 97 store dst | 42 le | 83 p0
-    mov.ifb tmuau, rf10 ; add rf12, rf12, rf12 ; thrsw              # 97 store dst | 42 mul | uniform 0xfffffffd (u8)
-    add rf22, rf22, rf55 ; mov rf61, rf50                           # 94 add | 97 select
-    sub rf60, rf62, rf48 ; smul24 rf62, rf60, rf60                  # 99 sub | 85 le
-    mov tmud, rf11 ; add rf11, rf51, rf19                           # 97 store dst | 89 add
-    max rf12, rf11, 0 ; add rf11, rf12, rf39                        # 89 narrow1 | 42 add
-    min rf12, rf12, rf53 ; sub rf39, rf31, rf29                     # 89 narrow1 | 42 absdiff
-    tmuwt - ; sub rf60, rf60, rf50                                  # 99 sub
-    mov.ifb tmuau, rf13 ; add rf7, rf7, rf17 ; thrsw                # 97 store dst | uniform 0xfffffffd (u8)
-    max rf17, rf39, rf26 ; add rf27, rf54, rf27                     # 49 clip | 89 add
-    max rf60, rf27, 0 ; add rf27, rf22, rf60                        # 89 narrow2 | 99 add
-    min rf43, rf60, rf53 ; mov tmud, rf43 ; ldtmu.rf60              # 89 narrow2 | 97 store dst | 83 q0
-    mov.ifb tmuau, rf14 ; sub.pushc -, 1, rf56                      # 97 store dst | 97 select | uniform 0xfffffffd (u8)
-    sub.norc -, 1, rf49 ; add rf49, rf54, rf63                      # 97 select | 99 add
-    sub.andnc -, 1, rf28 ; sub rf28, rf16, rf21                     # 97 select | 42 absdiff
-    sub.andnc -, 1, rf59 ; sub rf49, rf49, rf48                     # 97 select | 99 sub
-    sub.andnc -, 1, rf30 ; sub rf30, rf49, rf51                     # 97 select | 99 sub
-    sub.andnc -, 1, rf4 ; add rf4, rf55, rf23                       # 97 select | 99 add
-    asr.ifa rf61, rf22, 3 ; sub.pushc -, rf47, rf0                  # 97 select | 97 store dst
-    asr.ifb rf12, rf27, 3 ; add rf5, rf5, rf25                      # 97 select | 97 store dst
-    sub.norc -, rf46, rf56 ; mov rf56, 0                            # 97 store dst | 49 select
-    sub.andnc -, rf46, rf42 ; smul24 rf42, rf28, 3                  # 97 store dst | 49 mul
-    sub.andnc -, rf46, rf8 ; sub rf8, rf55, rf41                    # 97 store dst | 90 sub
-    max rf8, rf8, 0 ; sub.andnc -, rf46, rf59                       # 90 narrow3 | 97 store dst
-    min rf8, rf8, rf53 ; sub.andnc -, rf46, rf32                    # 90 narrow3 | 97 store dst
-    sub.andnc -, rf46, rf6 ; add rf6, rf27, rf30                    # 97 store dst | 99 add
-    asr.ifb rf43, rf6, 3 ; sub rf4, rf4, rf48                       # 97 select | 99 sub
-    sub.andnc -, rf35, rf11 ; mov tmud, rf61                        # 97 store dst
-    mov.ifa tmuau, rf7 ; sub rf4, rf4, rf54 ; thrsw                 # 97 store dst | 99 sub | uniform 0xfffffffd (u8)
-    add rf54, rf38, rf23 ; add rf9, rf9, rf25 ; ldtmu.rf11          # 99 add | 97 store dst | 83 q1
-    sub rf6, rf38, rf19 ; add rf4, rf6, rf4 ; ldunifrf.rf19         # 90 sub | 99 add | 83 p3 | uniform value:dst_stride
-    max rf6, rf6, 0 ; mov tmud, rf12                                # 90 narrow4 | 97 store dst
-    asr.ifb rf8, rf4, 3 ; mov.ifa tmuau, rf5                        # 97 select | 97 store dst | uniform 0xfffffffd (u8)
-    min rf50, rf6, rf53 ; sub rf6, rf54, rf50 ; thrsw ; ldunifrf.rf53 # 90 narrow4 | 99 sub | 25 blimit | uniform 0x000000ff
-    sub rf54, rf24, rf21 ; sub rf12, rf24, rf31 ; ldunifrf.rf61     # 85 le | 42 le | 49 clip | uniform 0x0000007f
-    sub rf6, rf6, rf55 ; add rf23, rf63, rf23 ; ldtmu.rf55          # 99 sub | 99 add | 83 q2
-    mov tmud, rf43 ; smul24 rf43, rf20, 3                           # 97 store dst | 94 mul
-    sub rf48, rf20, rf21 ; smul24 rf54, rf54, rf54 ; ldtmu.rf27     # 85 le | 83 q3
-    mov.ifa tmuau, rf9 ; add rf10, rf10, rf25                       # 97 store dst | uniform 0xfffffffd (u8)
-    sub rf30, rf20, rf24 ; smul24 rf12, rf12, rf12 ; ldunifrf.rf32  # 42 le | 25 blimit | uniform 0x000000ff
-    add rf4, rf4, rf6 ; sub rf6, rf23, rf51 ; ldunifrf.rf23         # 99 add | 99 sub | 83 p3 | uniform value:dst_stride
-    asr.ifb rf50, rf4, 3 ; add rf51, rf24, rf24                     # 97 select | 94 mul
-    add rf43, rf43, 4 ; smul24 rf48, rf48, rf48                     # 94 add | 85 le
-    mov tmud, rf8 ; smul24 rf8, rf30, rf30 ; ldunifrf.rf30          # 97 store dst | 42 le | 83 p3 | uniform value:dst_stride
-    sub rf6, rf6, rf38 ; add rf38, rf43, rf51 ; ldunifrf.rf43       # 99 sub | 94 add | 83 p3 | uniform value:dst_stride
-    sub rf51, rf45, rf16 ; mov.ifa tmuau, rf10                      # 85 le | 97 store dst | uniform 0xfffffffd (u8)
-    add rf13, rf13, rf25 ; sub rf59, rf45, rf29 ; ldunifrf.rf41     # 97 store dst | 42 le | uniform value:items
-    sub rf22, rf21, rf16 ; sub rf49, rf29, rf31                     # 42 absdiff
-    max rf22, rf22, rf28 ; add rf4, rf4, rf6 ; ldunifrf.rf28        # 42 absdiff | 99 wide | 83 p3 | uniform value:dst
-    max rf39, rf39, rf49 ; add rf38, rf38, rf31 ; ldunifrf.rf49     # 42 absdiff | 94 add | uniform value:threads
-    asr.ifb rf63, rf4, 3 ; sub.pushc -, rf33, rf37                  # 97 select | 49 select
-    asr rf39, rf39, 1 ; sub.norc -, rf33, rf62                      # 42 shr | 49 select
-    min.ifna rf56, rf17, rf18 ; smul24 rf17, rf51, rf51             # 49 select | 85 le
-    add rf56, rf42, rf56 ; sub rf42, rf44, rf16 ; ldunifrf.rf51     # 49 add | 85 le | uniform value:records
-    max rf26, rf56, rf26 ; sub rf56, rf57, rf58 ; ldunifrf.rf6      # 49 f | 85 le | 83 p3 | uniform value:dst_stride
-    min rf26, rf26, rf18 ; mov tmud, rf50                           # 49 f | 97 store dst
-    add rf50, rf26, 4 ; smul24 rf59, rf59, rf59                     # 50 add | 42 le
-    min rf4, rf50, rf18 ; sub rf50, rf44, rf45                      # 50 min | 42 le
-    asr rf38, rf4, 3 ; add rf4, rf38, rf21                          # 50 f1 | 94 add
-    add rf42, rf26, 3 ; smul24 rf26, rf42, rf42                     # 50 add | 85 le
-    min rf42, rf42, rf18 ; add rf18, rf38, 1                        # 50 min | 87 rshr
-    asr rf18, rf18, 1 ; smul24 rf56, rf56, rf56                     # 87 rshr | 85 le
-    asr rf42, rf42, 3 ; mov.ifb tmuau, rf13                         # 50 f2 | 97 store dst | uniform 0xfffffffd (u8)
-    mov.ifna rf18, 0 ; add rf14, rf14, rf25                         # 87 g | 97 store dst
-    add rf25, rf31, rf29 ; smul24 rf50, rf50, rf50                  # 99 add | 42 le
-    add rf22, rf22, rf22 ; add rf4, rf4, rf16                       # 42 mul | 94 add
-    sub rf25, rf25, rf20 ; mov tmud, rf63                           # 99 sub | 97 store dst
-    sub rf39, rf11, rf60 ; add rf22, rf22, rf39                     # 85 le | 42 add
-    mov rf63, rf24 ; smul24 rf39, rf39, rf39                        # 97 select | 85 le
-    sub rf25, rf25, rf24 ; mov.ifb tmuau, rf14                      # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
-    sub.pushc -, 1, rf37 ; add rf7, rf7, rf19                       # 97 select | 97 store dst
-    sub.norc -, 1, rf54 ; add rf54, rf31, rf18                      # 97 select | 89 add
-    max rf54, rf54, 0 ; sub rf19, rf57, rf11                        # 89 narrow1 | 42 absdiff
-    min rf48, rf54, rf53 ; sub.andnc -, 1, rf48                     # 89 narrow1 | 97 select
-    max rf54, rf19, rf36 ; sub.andnc -, 1, rf62                     # 49 clip | 97 select
-    sub.andnc -, 1, rf17 ; add rf17, rf21, rf45                     # 97 select | 99 add
-    sub.andnc -, 1, rf26 ; sub rf26, rf60, rf58                     # 97 select | 42 absdiff
-    asr.ifa rf63, rf4, 3 ; sub.pushc -, rf47, rf0                   # 97 select | 97 store dst
-    sub.norc -, rf46, rf37 ; mov rf37, 0                            # 97 store dst | 49 select
-    sub.andnc -, rf46, rf12 ; add rf12, rf21, rf42                  # 97 store dst | 89 add
-    max rf8, rf12, 0 ; sub.andnc -, rf46, rf8                       # 89 narrow2 | 97 store dst
-    min rf8, rf8, rf53 ; sub.andnc -, rf46, rf62                    # 89 narrow2 | 97 store dst
-    sub.andnc -, rf46, rf59 ; add rf4, rf4, rf25                    # 97 store dst | 99 add
-    asr.ifb rf48, rf4, 3 ; sub rf17, rf17, rf20                     # 97 select | 99 sub
-    sub.andnc -, rf46, rf50 ; smul24 rf50, rf26, 3                  # 97 store dst | 49 mul
-    sub.andnc -, rf35, rf22 ; mov tmud, rf63                        # 97 store dst
-    sub rf17, rf17, rf31 ; add rf22, rf16, rf44                     # 99 sub | 99 add
-    tmuwt - ; add rf5, rf5, rf52                                    # 97 store dst
-    mov.ifa tmuau, rf7 ; sub rf38, rf16, rf38                       # 97 store dst | 90 sub | uniform 0xfffffffd (u8)
-    max rf17, rf38, 0 ; add rf4, rf4, rf17                          # 90 narrow3 | 99 add
-    asr.ifb rf8, rf4, 3 ; sub rf20, rf22, rf20                      # 97 select | 99 sub
-    min rf17, rf17, rf53 ; mov tmud, rf48                           # 90 narrow3 | 97 store dst
-    sub rf20, rf20, rf21 ; add rf21, rf29, rf44                     # 99 sub | 99 add
-    mov.ifa tmuau, rf5 ; add rf9, rf9, rf52                         # 97 store dst | uniform 0xfffffffd (u8)
-    sub rf18, rf29, rf18 ; add rf4, rf4, rf20                       # 90 sub | 99 add
-    max rf18, rf18, 0 ; sub rf21, rf21, rf24                        # 90 narrow4 | 99 sub
-    asr.ifb rf17, rf4, 3 ; sub rf24, rf40, rf58                     # 97 select | 85 le
-    min rf8, rf18, rf53 ; mov tmud, rf8                             # 90 narrow4 | 97 store dst
-    sub rf21, rf40, rf57 ; sub rf16, rf21, rf16                     # 42 le | 99 sub
-    add rf44, rf45, rf44 ; smul24 rf18, rf34, 3                     # 99 add | 94 mul
-    sub rf53, rf34, rf58 ; smul24 rf24, rf24, rf24                  # 85 le
-    mov.ifa tmuau, rf9 ; add rf10, rf10, rf52                       # 97 store dst | uniform 0xfffffffd (u8)
-    sub rf20, rf34, rf40 ; smul24 rf21, rf21, rf21                  # 42 le
-    add rf4, rf4, rf16 ; sub rf16, rf44, rf31                       # 99 add | 99 sub
-    asr.ifb rf8, rf4, 3 ; add rf31, rf40, rf40                      # 97 select | 94 mul
-    add rf18, rf18, 4 ; smul24 rf53, rf53, rf53                     # 94 add | 85 le
-    mov tmud, rf17 ; smul24 rf17, rf20, rf20                        # 97 store dst | 42 le
-    sub rf16, rf16, rf29 ; add rf18, rf18, rf31                     # 99 sub | 94 add
-    sub rf29, rf55, rf60 ; mov.ifa tmuau, rf10                      # 85 le | 97 store dst | uniform 0xfffffffd (u8)
-    add rf13, rf13, rf52 ; sub rf31, rf55, rf11                     # 97 store dst | 42 le
-    sub rf20, rf58, rf60 ; sub rf44, rf11, rf57                     # 42 absdiff
-    max rf16, rf20, rf26 ; add rf4, rf4, rf16                       # 42 absdiff | 99 wide
-    max rf19, rf19, rf44 ; add rf18, rf18, rf57                     # 42 absdiff | 94 add
-    asr.ifb rf45, rf4, 3 ; sub.pushc -, rf33, rf56                  # 97 select | 49 select
-    asr rf19, rf19, 1 ; sub.norc -, rf33, rf39                      # 42 shr | 49 select
-    min.ifna rf37, rf54, rf61 ; smul24 rf29, rf29, rf29             # 49 select | 85 le
-    add rf50, rf50, rf37 ; sub rf37, rf27, rf60                     # 49 add | 85 le
-    max rf8, rf50, rf36 ; mov tmud, rf8                             # 49 f | 97 store dst
-    min rf31, rf8, rf61 ; smul24 rf8, rf31, rf31                    # 49 f | 42 le
-    add rf50, rf31, 4 ; sub rf36, rf27, rf55                        # 50 add | 42 le
-    min rf50, rf50, rf61 ; add rf18, rf18, rf58                     # 50 min | 94 add
-    asr rf50, rf50, 3 ; smul24 rf37, rf37, rf37                     # 50 f1 | 85 le
-    add rf54, rf50, 1 ; add rf33, rf57, rf11                        # 87 rshr | 99 add
-    asr rf54, rf54, 1 ; mov.ifb tmuau, rf13                         # 87 rshr | 97 store dst | uniform 0xfffffffd (u8)
-    add rf31, rf31, 3 ; add rf14, rf14, rf52                        # 50 add | 97 store dst
-    min rf31, rf31, rf61 ; mov.ifna rf54, 0                         # 50 min | 87 g
-    asr rf36, rf31, 3 ; smul24 rf31, rf36, rf36                     # 50 f2 | 42 le
-    add rf18, rf16, rf16 ; add rf16, rf18, rf60                     # 42 mul | 94 add
-    mov rf52, rf40 ; add rf61, rf57, rf54                           # 97 select | 89 add
-    max rf33, rf61, 0 ; sub rf61, rf33, rf34                        # 89 narrow1 | 99 sub
-    min rf33, rf33, rf32 ; mov tmud, rf45                           # 89 narrow1 | 97 store dst
-    eidx rf19 ; add rf18, rf18, rf19                                # 42 add
-    and rf61, rf19, 1 ; sub rf19, rf61, rf40                        # 99 sub
-    add rf45, rf58, rf55 ; mov.ifb tmuau, rf14                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
-    sub.pushc -, 1, rf56 ; add rf36, rf58, rf36                     # 97 select | 89 add
-    max rf36, rf36, 0 ; add rf19, rf16, rf19                        # 89 narrow2 | 99 add
-    min rf24, rf36, rf32 ; sub.norc -, 1, rf24                      # 89 narrow2 | 97 select
-    sub.andnc -, 1, rf53 ; sub rf45, rf45, rf34                     # 97 select | 99 sub
-    sub.andnc -, 1, rf39 ; sub rf45, rf45, rf57                     # 97 select | 99 sub
-    sub.andnc -, 1, rf29 ; add rf29, rf60, rf27                     # 97 select | 99 add
-    sub.andnc -, 1, rf37 ; sub rf37, rf60, rf50                     # 97 select | 90 sub
-    asr.ifa rf52, rf16, 3 ; sub.pushc -, rf47, rf0                  # 97 select | 97 store dst
-    asr.ifb rf33, rf19, 3 ; add rf19, rf19, rf45                    # 97 select | 99 add
-    max rf37, rf37, 0 ; sub.norc -, rf46, rf56                      # 90 narrow3 | 97 store dst
-    asr.ifb rf24, rf19, 3 ; sub rf29, rf29, rf34                    # 97 select | 99 sub
-    min rf21, rf37, rf32 ; sub.andnc -, rf46, rf21                  # 90 narrow3 | 97 store dst
-    shl rf17, rf61, 2 ; sub.andnc -, rf46, rf17                     # 83 p3 | 97 store dst
-    shl rf39, rf49, 6 ; sub.andnc -, rf46, rf39                     # 97 store dst
-    sub.andnc -, rf46, rf8 ; sub rf8, rf29, rf58                    # 97 store dst | 99 sub
-    sub.andnc -, rf46, rf31 ; add rf31, rf11, rf27                  # 97 store dst | 99 add
-    sub.andnc -, rf35, rf18 ; mov tmud, rf52                        # 97 store dst
-    add.ifa tmuau, rf7, rf23 ; sub rf7, rf11, rf54                  # 97 store dst | 90 sub | uniform 0xfffffffd (u8)
-    max rf7, rf7, 0 ; mov tmud, rf33                                # 90 narrow4 | 97 store dst
-    min rf5, rf7, rf32 ; add.ifa tmuau, rf5, rf30                   # 90 narrow4 | 97 store dst | uniform 0xfffffffd (u8)
-    add rf8, rf19, rf8 ; sub rf19, rf31, rf40                       # 99 add | 99 sub
-    asr.ifb rf21, rf8, 3 ; mov tmud, rf24                           # 97 select | 97 store dst
-    sub rf19, rf19, rf60 ; add rf27, rf55, rf27                     # 99 sub | 99 add
-    tmuwt - ; add rf8, rf8, rf19                                    # 99 add
-    asr.ifb rf5, rf8, 3 ; add.ifa tmuau, rf9, rf30                  # 97 select | 97 store dst | uniform 0xfffffffd (u8)
-    sub rf21, rf27, rf57 ; mov tmud, rf21                           # 99 sub | 97 store dst
-    sub rf10, rf21, rf11 ; add.ifa tmuau, rf10, rf30                # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
-    add rf5, rf8, rf10 ; mov tmud, rf5                              # 99 wide | 97 store dst
-    asr.ifb rf55, rf5, 3 ; add.ifa tmuau, rf13, rf30                # 97 select | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmud, rf55 ; smul24 rf17, rf17, rf43                        # 97 store dst | 83 p3
-    sub rf28, rf41, 1 ; add rf17, rf28, rf17                        # 83 p3
-    shl rf28, rf28, 3 ; mov rf0, rf1                                # next trip
-    add rf15, rf17, -4 ; mov rf3, rf15                              # 83 p3 | next trip
-    add.ifa tmuau, rf14, rf30 ; sub.pushc -, rf47, rf1              # 97 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    add rf30, rf16, rf5 ; add rf31, rf23, rf5 ; thrsw ; ldtmu.rf29  # 83 q2 | 83 p2 | 83 p0
+    sub rf7, rf7, -7 ; add rf32, rf24, rf5                          # 83 q3 | 83 p1
+    tmuwt - ; add rf33, rf7, rf5                                    # 83 q3
+    mov tmuau, rf7 ; sub rf34, rf12, rf29 ; thrsw ; ldtmu.rf7       # 83 q3 | 85 le | 83 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf22 ; v8dot rf22, rf4, rf21                         # 83 p3 | 27 thresh | uniform 0xfffffffd (u8)
+    mov tmuau, rf23 ; add rf23, rf25, rf5                           # 83 p2 | 83 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf24 ; smul24 rf24, rf34, rf34 ; thrsw ; ldtmu.rf34  # 83 p1 | 85 le | 83 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf25 ; sub rf25, rf34, rf7                           # 83 p0 | 85 le | uniform 0xfffffffd (u8)
+    mov tmuau, rf26 ; sub rf35, rf12, rf34                          # 83 q0 | 42 absdiff | uniform 0xfffffffd (u8)
+    max rf37, rf35, rf19 ; mov tmuau, rf27 ; thrsw ; ldtmu.rf36     # 49 clip | 83 q1 | 83 q2 | uniform 0xfffffffd (u8)
+    min rf37, rf37, rf20 ; mov tmuau, rf30                          # 49 clip | 83 q2 | uniform 0xfffffffd (u8)
+    add rf26, rf26, rf5 ; smul24 rf22, rf22, rf22                   # 83 q0 | 43 gt
+    sub rf39, rf7, rf29 ; smul24 rf25, rf25, rf25 ; thrsw ; ldtmu.rf38 # 42 absdiff | 85 le | 83 q3
+    mov tmuau, rf33 ; add rf27, rf27, rf5                           # 83 q3 | 83 q1 | uniform 0xfffffffd (u8)
+    add rf40, rf30, rf5 ; smul24 rf30, rf39, 3                      # 83 q2 | 49 mul
+    add rf42, rf33, rf5 ; v8dot rf33, rf4, rf17 ; thrsw ; ldtmu.rf41 # 83 q3 | 26 limit | 83 p3
+    mov tmuau, rf28 ; sub rf43, rf10, rf29                          # 83 p3 | 85 le | uniform 0xfffffffd (u8)
+    sub rf44, rf10, rf12 ; smul24 rf33, rf33, rf33                  # 42 le
+    sub rf45, rf8, rf29 ; smul24 rf43, rf43, rf43 ; thrsw ; ldtmu.rf46 # 85 le | 83 p2
+    mov tmuau, rf31 ; smul24 rf47, rf8, 3                           # 83 p2 | 94 mul | uniform 0xfffffffd (u8)
+    sub rf48, rf8, rf10 ; smul24 rf44, rf44, rf44                   # 42 le
+    add rf45, rf10, rf10 ; smul24 rf49, rf45, rf45 ; thrsw ; ldtmu.rf50 # 94 mul | 85 le | 83 p1
+    mov tmuau, rf32 ; add rf47, rf47, 4                             # 83 p1 | 94 add | uniform 0xfffffffd (u8)
+    add rf45, rf47, rf45 ; smul24 rf47, rf48, rf48                  # 94 add | 42 le
+    sub rf48, rf36, rf7 ; sub rf51, rf36, rf34 ; thrsw ; ldtmu.rf52 # 85 le | 42 le | 83 p0
+    mov tmuau, rf23 ; sub rf53, rf29, rf7                           # 83 p0 | 42 absdiff | uniform 0xfffffffd (u8)
+    max rf39, rf53, rf39 ; sub rf53, rf34, rf12                     # 42 absdiff
+    max rf35, rf35, rf53 ; sub.pushc -, rf22, rf24                  # 42 absdiff | 49 add
+    asr rf35, rf35, 1 ; sub.norc -, rf22, rf25                      # 42 shr | 49 add
+    add.ifna rf30, rf30, rf37 ; add rf37, rf45, rf12 ; thrsw        # 49 add | 94 add
+    max rf48, rf30, rf19 ; smul24 rf30, rf48, rf48 ; ldtmu.rf45     # 49 f | 85 le | 83 q0
+    min rf48, rf48, rf20 ; mov tmuau, rf26                          # 49 f | 83 q0 | uniform 0xfffffffd (u8)
+    sub rf51, rf38, rf7 ; smul24 rf53, rf51, rf51 ; thrsw ; ldtmu.rf54 # 85 le | 42 le | 83 q1
+    mov tmuau, rf27 ; add rf55, rf48, 4                             # 83 q1 | 50 add | uniform 0xfffffffd (u8)
+    min rf56, rf55, rf20 ; sub rf55, rf38, rf36                     # 50 min | 42 le
+    asr rf56, rf56, 3 ; add rf37, rf37, rf29                        # 50 f1 | 94 add
+    add rf51, rf39, rf39 ; smul24 rf39, rf51, rf51 ; thrsw ; ldtmu.rf57 # 42 mul | 85 le | 83 q2
+    mov tmuau, rf40 ; add rf58, rf56, 1                             # 83 q2 | 87 rshr | uniform 0xfffffffd (u8)
+    asr rf58, rf58, 1 ; smul24 rf55, rf55, rf55                     # 87 rshr | 42 le
+    sub.pushc -, 1, rf24 ; add rf37, rf37, rf7                      # 97 select | 94 add
+    sub.norc -, 1, rf43 ; mov rf43, rf10                            # 97 select
+    add rf59, rf12, rf34 ; sub rf60, rf50, rf52 ; thrsw ; ldtmu.rf61 # 99 add | 85 le | 83 q3
+    mov tmuau, rf42 ; mov.ifnb rf58, 0                              # 83 q3 | 87 g | uniform 0xfffffffd (u8)
+    add rf48, rf48, 3 ; add rf35, rf51, rf35                        # 50 add | 42 add
+    min rf48, rf48, rf20 ; sub.andnc -, 1, rf49                     # 50 min | 97 select
+    asr rf49, rf48, 3 ; add rf48, rf12, rf58                        # 50 f2 | 89 add
+    max rf48, rf48, 0 ; sub rf59, rf59, rf8                         # 89 narrow1 | 99 sub
+    min rf48, rf48, rf18 ; sub.andnc -, 1, rf25                     # 89 narrow1 | 97 select
+    and rf4, rf4, rf18 ; smul24 rf60, rf60, rf60 ; thrsw ; ldtmu.rf51 # 25 blimit | 85 le | 83 p3
+    add tmuau, rf28, rf5 ; sub rf28, rf54, rf45                     # 83 p3 | 85 le | uniform 0xfffffffd (u8)
+    sub rf62, rf50, rf54 ; sub rf59, rf59, rf10                     # 42 absdiff | 99 sub
+    max rf30, rf62, rf19 ; sub.andnc -, 1, rf30                     # 49 clip | 97 select
+    min rf30, rf30, rf20 ; sub.andnc -, 1, rf39                     # 49 clip | 97 select
+    asr.ifa rf43, rf37, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
+    sub.norc -, rf33, rf24 ; add rf24, rf29, rf36                   # 97 store dst | 99 add
+    sub.andnc -, rf33, rf44 ; smul24 rf28, rf28, rf28               # 97 store dst | 85 le
+    sub.andnc -, rf33, rf47 ; sub rf47, rf45, rf52                  # 97 store dst | 42 absdiff
+    sub.andnc -, rf33, rf25 ; add rf25, rf37, rf59                  # 97 store dst | 99 add
+    asr.ifb rf48, rf25, 3 ; add rf49, rf29, rf49                    # 97 select | 89 add
+    max rf49, rf49, 0 ; sub.andnc -, rf33, rf53                     # 89 narrow2 | 97 store dst
+    min rf24, rf49, rf18 ; sub rf49, rf24, rf8 ; thrsw ; ldtmu.rf53 # 89 narrow2 | 99 sub | 83 p2
+    add tmuau, rf31, rf5 ; smul24 rf31, rf47, 3                     # 83 p2 | 49 mul | uniform 0xfffffffd (u8)
+    sub rf49, rf49, rf12 ; add rf37, rf7, rf38                      # 99 sub | 99 add
+    sub.andnc -, rf33, rf55 ; add rf25, rf25, rf49                  # 97 store dst | 99 add
+    asr.ifb rf24, rf25, 3 ; sub rf56, rf7, rf56                     # 97 select | 90 sub
+    max rf35, rf56, 0 ; sub.andnc -, rf4, rf35                      # 90 narrow3 | 97 store dst
+    min rf8, rf35, rf18 ; sub rf35, rf37, rf8 ; thrsw ; ldtmu.rf37  # 90 narrow3 | 99 sub | 83 p1
+    add tmuau, rf32, rf5 ; sub rf29, rf35, rf29                     # 83 p1 | 99 sub | uniform 0xfffffffd (u8)
+    add rf29, rf34, rf38 ; add rf25, rf25, rf29                     # 99 add
+    asr.ifb rf8, rf25, 3 ; sub rf58, rf34, rf58                     # 97 select | 90 sub
+    max rf10, rf58, 0 ; sub rf29, rf29, rf10                        # 90 narrow4 | 99 sub
+    min rf10, rf10, rf18 ; sub rf58, rf46, rf52 ; thrsw ; ldtmu.rf32 # 90 narrow4 | 85 le | 83 p0
+    add tmuau, rf23, rf5 ; sub rf23, rf46, rf50                     # 83 p0 | 42 le | uniform 0xfffffffd (u8)
+    sub rf7, rf29, rf7 ; add rf29, rf36, rf38                       # 99 sub | 99 add
+    sub rf38, rf41, rf52 ; smul24 rf58, rf58, rf58 ; thrsw ; ldtmu.rf35 # 85 le | 83 q0
+    add tmuau, rf26, rf5 ; smul24 rf26, rf41, 3                     # 83 q0 | 94 mul | uniform 0xfffffffd (u8)
+    sub rf56, rf41, rf46 ; smul24 rf23, rf23, rf23                  # 42 le
+    add rf7, rf25, rf7 ; sub rf12, rf29, rf12 ; thrsw ; ldtmu.rf25  # 99 add | 99 sub | 83 q1
+    asr.ifb rf10, rf7, 3 ; add tmuau, rf27, rf5                     # 97 select | 83 q1 | uniform 0xfffffffd (u8)
+    add rf26, rf26, 4 ; add rf27, rf46, rf46                        # 94 add | 94 mul
+    sub rf12, rf12, rf34 ; smul24 rf34, rf38, rf38 ; thrsw ; ldtmu.rf38 # 99 sub | 85 le | 83 q2
+    add tmuau, rf40, rf5 ; smul24 rf40, rf56, rf56                  # 83 q2 | 42 le | uniform 0xfffffffd (u8)
+    add rf26, rf26, rf27 ; sub rf27, rf57, rf45                     # 94 add | 85 le
+    sub rf56, rf57, rf54 ; sub rf29, rf52, rf45 ; thrsw ; ldtmu.rf49 # 42 le | 42 absdiff | 83 q3
+    max rf29, rf29, rf47 ; add tmuau, rf42, rf5                     # 42 absdiff | 83 q3 | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf42, rf54, rf50                                  # the last trip's stores | 42 absdiff
+    max rf42, rf62, rf42 ; mov tmud, rf43 ; ldtmu.rf43              # 42 absdiff | 97 store dst | 83 p3
+    asr rf42, rf42, 1 ; mov.ifa tmuau, rf9                          # 42 shr | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf48 ; add rf7, rf7, rf12                             # 97 store dst | 99 wide
+    asr.ifb rf36, rf7, 3 ; sub.pushc -, rf22, rf60                  # 97 select | 49 add
+    tmuwt - ; sub.norc -, rf22, rf28                                # 49 add
+    add.ifna rf31, rf31, rf30 ; mov.ifb tmuau, rf11 ; thrsw         # 49 add | 97 store dst | uniform 0xfffffffd (u8)
+    max rf31, rf31, rf19 ; add rf26, rf26, rf50                     # 49 f | 94 add
+    min rf31, rf31, rf20 ; smul24 rf27, rf27, rf27                  # 49 f | 85 le
+    add rf24, rf31, 4 ; mov tmud, rf24                              # 50 add | 97 store dst
+    min rf30, rf24, rf20 ; sub rf24, rf61, rf45 ; ldtmu.rf7         # 50 min | 85 le | 83 p2
+    asr rf30, rf30, 3 ; mov.ifb tmuau, rf13                         # 50 f1 | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf8 ; add rf8, rf30, 1                                # 97 store dst | 87 rshr
+    asr rf56, rf8, 1 ; smul24 rf8, rf56, rf56                       # 87 rshr | 42 le
+    tmuwt - ; sub rf12, rf61, rf57                                  # 42 le
+    mov.ifb tmuau, rf14 ; add rf26, rf26, rf52 ; thrsw              # 97 store dst | 94 add | uniform 0xfffffffd (u8)
+    mov.ifna rf56, 0 ; smul24 rf24, rf24, rf24                      # 87 g | 85 le
+    add rf31, rf50, rf54 ; add rf48, rf31, 3                        # 99 add | 50 add
+    min rf10, rf48, rf20 ; mov tmud, rf10 ; ldtmu.rf48              # 50 min | 97 store dst | 83 p1
+    asr rf10, rf10, 3 ; sub rf62, rf37, rf32                        # 50 f2 | 85 le
+    mov.ifb tmuau, rf15 ; smul24 rf12, rf12, rf12 ; thrsw           # 97 store dst | 42 le | uniform 0xfffffffd (u8)
+    add rf29, rf29, rf29 ; add rf26, rf26, rf45                     # 42 mul | 94 add
+    mov rf55, rf46 ; add rf47, rf50, rf56                           # 97 select | 89 add
+    max rf31, rf47, 0 ; sub rf47, rf31, rf41                        # 89 narrow1 | 99 sub
+    min rf31, rf31, rf18 ; smul24 rf62, rf62, rf62 ; thrsw ; ldtmu.rf59 # 89 narrow1 | 85 le | 83 p0
+    sub rf44, rf25, rf35 ; sub rf39, rf37, rf25                     # 85 le | 42 absdiff
+    max rf42, rf39, rf19 ; add rf29, rf29, rf42                     # 49 clip | 42 add
+    min rf36, rf42, rf20 ; mov tmud, rf36 ; ldtmu.rf42              # 49 clip | 97 store dst | 83 q0
+    sub rf47, rf47, rf46 ; add rf63, rf52, rf57                     # 99 sub | 99 add
+    mov.ifb tmuau, rf16 ; smul24 rf44, rf44, rf44 ; thrsw           # 97 store dst | 85 le | uniform 0xfffffffd (u8)
+    add rf9, rf9, rf5 ; add rf47, rf26, rf47                        # 97 store dst | 99 add
+    add rf10, rf52, rf10 ; sub rf63, rf63, rf41                     # 89 add | 99 sub
+    max rf10, rf10, 0 ; sub.pushc -, rf22, rf62                     # 89 narrow2 | 49 add
+    min rf10, rf10, rf18 ; sub.norc -, rf22, rf44                   # 89 narrow2 | 49 add
+    sub.pushc -, 1, rf60 ; sub rf63, rf63, rf50                     # 97 select | 99 sub
+    sub.norc -, 1, rf58 ; sub rf58, rf35, rf32                      # 97 select | 42 absdiff
+    sub.andnc -, 1, rf34 ; add rf34, rf45, rf61                     # 97 select | 99 add
+    sub.andnc -, 1, rf28 ; add rf11, rf11, rf5                      # 97 select | 97 store dst
+    sub.andnc -, 1, rf27 ; add rf27, rf47, rf63                     # 97 select | 99 add
+    sub.andnc -, 1, rf24 ; sub rf24, rf45, rf30                     # 97 select | 90 sub
+    asr.ifa rf55, rf26, 3 ; sub rf26, rf34, rf41                    # 97 select | 99 sub
+    asr.ifa rf31, rf47, 3 ; sub rf26, rf26, rf52                    # 97 select | 99 sub
+    asr.ifa rf10, rf27, 3 ; add rf47, rf54, rf61                    # 97 select | 99 add
+    max rf24, rf24, 0 ; add rf13, rf13, rf5                         # 90 narrow3 | 97 store dst
+    min rf24, rf24, rf18 ; smul24 rf52, rf58, 3                     # 90 narrow3 | 49 mul
+    add.ifnb rf52, rf52, rf36 ; add rf26, rf27, rf26 ; thrsw        # 49 add | 99 add
+    max rf56, rf52, rf19 ; sub rf52, rf54, rf56 ; ldtmu.rf27        # 49 f | 90 sub | 83 q1
+    min rf47, rf56, rf20 ; sub rf46, rf47, rf46                     # 49 f | 99 sub
+    asr.ifa rf24, rf26, 3 ; sub rf56, rf53, rf32                    # 97 select | 85 le
+    max rf52, rf52, 0 ; sub rf36, rf53, rf37                        # 90 narrow4 | 42 le
+    min rf52, rf52, rf18 ; add rf34, rf47, 4                        # 90 narrow4 | 50 add
+    min rf45, rf34, rf20 ; sub rf34, rf46, rf45 ; thrsw ; ldtmu.rf46 # 50 min | 99 sub | 83 q2
+    asr rf61, rf45, 3 ; add rf45, rf57, rf61                        # 50 f1 | 99 add
+    sub rf30, rf51, rf32 ; smul24 rf41, rf51, 3                     # 85 le | 94 mul
+    add rf14, rf14, rf5 ; smul24 rf56, rf56, rf56 ; ldtmu.rf63      # 97 store dst | 85 le | 83 q3
+    add rf26, rf26, rf34 ; smul24 rf34, rf36, rf36                  # 99 add | 42 le
+    asr.ifa rf52, rf26, 3 ; sub rf36, rf51, rf53                    # 97 select | 42 le
+    sub rf41, rf45, rf50 ; add rf45, rf41, 4                        # 99 sub | 94 add
+    add rf30, rf53, rf53 ; smul24 rf50, rf30, rf30                  # 94 mul | 85 le
+    sub rf36, rf41, rf54 ; smul24 rf41, rf36, rf36                  # 99 sub | 42 le
+    add rf30, rf45, rf30 ; sub rf45, rf38, rf35                     # 94 add | 85 le
+    add rf54, rf61, 1 ; add rf15, rf15, rf5                         # 87 rshr | 97 store dst
+    asr rf36, rf54, 1 ; add rf26, rf26, rf36                        # 87 rshr | 99 wide
+    asr.ifa rf57, rf26, 3 ; sub rf26, rf38, rf25                    # 97 select | 42 le
+    sub rf54, rf32, rf35 ; add rf30, rf30, rf37                     # 42 absdiff | 94 add
+    max rf54, rf54, rf58 ; sub rf58, rf25, rf37                     # 42 absdiff
+    max rf45, rf39, rf58 ; smul24 rf39, rf45, rf45                  # 42 absdiff | 85 le
+    asr rf58, rf45, 1 ; sub rf45, rf49, rf35                        # 42 shr | 85 le
+    add rf26, rf30, rf32 ; smul24 rf30, rf26, rf26                  # 94 add | 42 le
+    mov.ifnb rf36, 0 ; smul24 rf45, rf45, rf45                      # 87 g | 85 le
+    sub.pushc -, rf0, rf2 ; add rf47, rf47, 3                       # 97 store dst | 50 add
+    min rf47, rf47, rf20 ; sub.norc -, rf33, rf60                   # 50 min | 97 store dst
+    asr rf23, rf47, 3 ; sub.andnc -, rf33, rf23                     # 50 f2 | 97 store dst
+    sub.andnc -, rf33, rf40 ; sub rf40, rf49, rf38                  # 97 store dst | 42 le
+    sub.andnc -, rf33, rf28 ; add rf28, rf37, rf25                  # 97 store dst | 99 add
+    sub.andnc -, rf33, rf8 ; sub rf8, rf48, rf59                    # 97 store dst | 85 le
+    sub.andnc -, rf33, rf12 ; add rf12, rf16, rf5                   # 97 store dst
+    sub.andnc -, rf4, rf29 ; mov tmud, rf55                         # 97 store dst
+    mov.ifa tmuau, rf9 ; sub.pushc -, 1, rf62                       # 97 store dst | 97 select | uniform 0xfffffffd (u8)
+    mov tmud, rf31 ; sub.norc -, 1, rf56                            # 97 store dst | 97 select
+    sub.andnc -, 1, rf50 ; mov.ifb tmuau, rf11                      # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf10 ; sub.andnc -, 1, rf44                           # 97 store dst | 97 select
+    sub.andnc -, 1, rf39 ; mov.ifb tmuau, rf13                      # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf24 ; smul24 rf24, rf40, rf40                        # 97 store dst | 42 le
+    mov.ifb tmuau, rf14 ; add rf54, rf54, rf54                      # 97 store dst | 42 mul | uniform 0xfffffffd (u8)
+    mov tmud, rf52 ; add rf26, rf26, rf35                           # 97 store dst | 94 add
+    sub.andnc -, 1, rf45 ; mov.ifb tmuau, rf15                      # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    mov rf52, rf53 ; add rf45, rf37, rf36                           # 97 select | 89 add
+    asr.ifa rf52, rf26, 3 ; sub rf28, rf28, rf51                    # 97 select | 99 sub
+    max rf8, rf45, 0 ; smul24 rf45, rf8, rf8                        # 89 narrow1 | 85 le
+    min rf8, rf8, rf18 ; sub rf40, rf27, rf42                       # 89 narrow1 | 85 le
+    sub rf57, rf48, rf27 ; mov tmud, rf57                           # 42 absdiff | 97 store dst
+    max rf58, rf57, rf19 ; add rf54, rf54, rf58                     # 49 clip | 42 add
+    min rf58, rf58, rf20 ; sub rf28, rf28, rf53                     # 49 clip | 99 sub
+    add rf40, rf32, rf38 ; smul24 rf39, rf40, rf40                  # 99 add | 85 le
+    tmuwt - ; sub rf10, rf42, rf59                                  # 42 absdiff
+    mov.ifb tmuau, rf12 ; sub.pushc -, rf0, rf2                     # 97 store dst | uniform 0xfffffffd (u8)
+    sub.norc -, rf33, rf62 ; add rf9, rf9, rf5                      # 97 store dst
+    sub.andnc -, rf33, rf34 ; add rf26, rf26, rf28                  # 97 store dst | 99 add
+    asr.ifb rf8, rf26, 3 ; add rf23, rf32, rf23                     # 97 select | 89 add
+    max rf23, rf23, 0 ; sub.andnc -, rf33, rf41                     # 89 narrow2 | 97 store dst
+    min rf23, rf23, rf18 ; sub.andnc -, rf33, rf44                  # 89 narrow2 | 97 store dst
+    sub.andnc -, rf33, rf30 ; sub rf30, rf40, rf51                  # 97 store dst | 99 sub
+    sub.andnc -, rf33, rf24 ; smul24 rf24, rf10, 3                  # 97 store dst | 49 mul
+    sub.andnc -, rf4, rf54 ; mov tmud, rf52                         # 97 store dst
+    sub rf30, rf30, rf37 ; add rf52, rf35, rf49                     # 99 sub | 99 add
+    mov.ifa tmuau, rf9 ; add rf11, rf11, rf5                        # 97 store dst | uniform 0xfffffffd (u8)
+    add rf26, rf26, rf30 ; sub rf30, rf35, rf61                     # 99 add | 90 sub
+    asr.ifb rf23, rf26, 3 ; sub rf51, rf52, rf51                    # 97 select | 99 sub
+    max rf8, rf30, 0 ; mov tmud, rf8                                # 90 narrow3 | 97 store dst
+    min rf8, rf8, rf18 ; sub rf32, rf51, rf32                       # 90 narrow3 | 99 sub
+    add rf51, rf25, rf49 ; mov.ifa tmuau, rf11                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
+    add rf26, rf13, rf5 ; add rf13, rf26, rf32                      # 97 store dst | 99 add
+    asr.ifb rf8, rf13, 3 ; sub rf36, rf25, rf36                     # 97 select | 90 sub
+    max rf36, rf36, 0 ; sub rf51, rf51, rf53                        # 90 narrow4 | 99 sub
+    min rf36, rf36, rf18 ; sub rf53, rf7, rf59                      # 90 narrow4 | 85 le
+    mov tmud, rf23 ; sub rf23, rf7, rf48                            # 97 store dst | 42 le
+    sub rf35, rf51, rf35 ; add rf49, rf38, rf49                     # 99 sub | 99 add
+    sub rf32, rf43, rf59 ; smul24 rf51, rf43, 3                     # 85 le | 94 mul
+    mov.ifa tmuau, rf26 ; smul24 rf53, rf53, rf53                   # 97 store dst | 85 le | uniform 0xfffffffd (u8)
+    add rf30, rf14, rf5 ; smul24 rf14, rf23, rf23                   # 97 store dst | 42 le
+    sub rf35, rf43, rf7 ; add rf13, rf13, rf35                      # 42 le | 99 add
+    asr.ifb rf36, rf13, 3 ; sub rf37, rf49, rf37                    # 97 select | 99 sub
+    add rf51, rf51, 4 ; add rf49, rf7, rf7                          # 94 add | 94 mul
+    mov tmud, rf8 ; smul24 rf8, rf32, rf32                          # 97 store dst | 85 le
+    sub rf25, rf37, rf25 ; smul24 rf35, rf35, rf35                  # 99 sub | 42 le
+    add rf49, rf51, rf49 ; sub rf51, rf46, rf42                     # 94 add | 85 le
+    mov.ifa tmuau, rf30 ; add rf37, rf15, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
+    sub rf15, rf46, rf27 ; sub rf32, rf59, rf42                     # 42 le | 42 absdiff
+    max rf10, rf32, rf10 ; sub rf32, rf27, rf48                     # 42 absdiff
+    max rf25, rf57, rf32 ; add rf13, rf13, rf25                     # 42 absdiff | 99 wide
+    asr.ifb rf38, rf13, 3 ; sub.pushc -, rf22, rf45                 # 97 select | 49 add
+    asr rf22, rf25, 1 ; sub.norc -, rf22, rf39                      # 42 shr | 49 add
+    add.ifna rf24, rf24, rf58 ; add rf49, rf49, rf48                # 49 add | 94 add
+    max rf51, rf24, rf19 ; smul24 rf24, rf51, rf51                  # 49 f | 85 le
+    min rf58, rf51, rf20 ; sub rf51, rf63, rf42                     # 49 f | 85 le
+    add rf36, rf58, 4 ; mov tmud, rf36                              # 50 add | 97 store dst
+    min rf36, rf36, rf20 ; smul24 rf15, rf15, rf15                  # 50 min | 42 le
+    asr rf25, rf36, 3 ; sub rf36, rf63, rf46                        # 50 f1 | 42 le
+    add rf13, rf25, 1 ; add rf49, rf49, rf59                        # 87 rshr | 94 add
+    asr rf51, rf13, 1 ; smul24 rf13, rf51, rf51                     # 87 rshr | 85 le
+    mov.ifna rf51, 0 ; add rf32, rf48, rf27                         # 87 g | 99 add
+    add rf58, rf58, 3 ; mov.ifb tmuau, rf37                         # 50 add | 97 store dst | uniform 0xfffffffd (u8)
+    min rf12, rf58, rf20 ; add rf58, rf12, rf5                      # 50 min | 97 store dst
+    asr rf36, rf12, 3 ; smul24 rf12, rf36, rf36                     # 50 f2 | 42 le
+    add rf49, rf10, rf10 ; add rf10, rf49, rf42                     # 42 mul | 94 add
+    mov rf23, rf7 ; add rf57, rf48, rf51                            # 97 select | 89 add
+    max rf32, rf57, 0 ; sub rf57, rf32, rf43                        # 89 narrow1 | 99 sub
+    min rf32, rf32, rf18 ; mov tmud, rf38                           # 89 narrow1 | 97 store dst
+    add rf22, rf49, rf22 ; sub rf49, rf57, rf7                      # 42 add | 99 sub
+    add rf57, rf59, rf46 ; mov.ifb tmuau, rf58                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
+    sub.pushc -, 1, rf45 ; add rf49, rf10, rf49                     # 97 select | 99 add
+    sub.norc -, 1, rf53 ; add rf36, rf59, rf36                      # 97 select | 89 add
+    max rf36, rf36, 0 ; sub rf57, rf57, rf43                        # 89 narrow2 | 99 sub
+    min rf8, rf36, rf18 ; sub.andnc -, 1, rf8                       # 89 narrow2 | 97 select
+    sub.andnc -, 1, rf39 ; sub rf57, rf57, rf48                     # 97 select | 99 sub
+    sub.andnc -, 1, rf24 ; add rf24, rf42, rf63                     # 97 select | 99 add
+    sub.andnc -, 1, rf13 ; add rf13, rf49, rf57                     # 97 select | 99 add
+    asr.ifa rf23, rf10, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
+    asr.ifb rf32, rf49, 3 ; sub rf25, rf42, rf25                    # 97 select | 90 sub
+    asr.ifb rf8, rf13, 3 ; sub rf24, rf24, rf43                     # 97 select | 99 sub
+    max rf25, rf25, 0 ; sub.norc -, rf33, rf45                      # 90 narrow3 | 97 store dst
+    min rf25, rf25, rf18 ; sub.andnc -, rf33, rf14                  # 90 narrow3 | 97 store dst
+    sub.andnc -, rf33, rf35 ; sub rf24, rf24, rf59                  # 97 store dst | 99 sub
+    sub.andnc -, rf33, rf39 ; add rf39, rf27, rf63                  # 97 store dst | 99 add
+    sub.andnc -, rf33, rf15 ; mov rf2, rf3                          # 97 store dst | next trip
+    umin tmuau, rf2, rf0 ; sub.andnc -, rf33, rf12                  # the item's record | 97 store dst | uniform 0xfffffffa (vec2)
+    sub.andnc -, rf4, rf22 ; mov tmud, rf23                         # 97 store dst
+    tmuwt - ; add rf13, rf13, rf24                                  # 99 add
+    asr.ifb rf25, rf13, 3 ; add.ifa tmuau, rf9, rf5                 # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf7, rf27, rf51 ; sub rf39, rf39, rf7 ; thrsw               # 90 sub | 99 sub
+    max rf7, rf7, 0 ; sub rf39, rf39, rf42                          # 90 narrow4 | 99 sub
+    min rf63, rf7, rf18 ; add rf42, rf46, rf63                      # 90 narrow4 | 99 add
+    mov tmud, rf32 ; add rf32, rf13, rf39 ; ldtmu.rf13              # 97 store dst | 99 add | the item's record
+    asr.ifb rf63, rf32, 3 ; add rf7, rf6, rf13                      # 97 select | 83 p3
+    add.ifa tmuau, rf11, rf5 ; sub rf9, rf7, -1                     # 97 store dst | 83 p2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf7 ; sub rf42, rf42, rf48 ; thrsw ; ldtmu.rf4       # 83 p3 | 99 sub | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf9 ; sub rf11, rf7, -2                              # 83 p2 | 83 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf11 ; sub rf13, rf7, -3                             # 83 p1 | 83 p0 | uniform 0xfffffffd (u8)
+    mov tmud, rf8 ; sub rf14, rf7, -4                               # 97 store dst | 83 q0
+    add.ifa tmuau, rf26, rf5 ; sub rf42, rf42, rf27 ; thrsw         # 97 store dst | 99 sub | uniform 0xfffffffd (u8)
+    mov tmuau, rf13 ; add rf22, rf7, rf5 ; ldtmu.rf8                # 83 p0 | 83 p3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; sub rf15, rf7, -5                             # 83 q0 | 83 q1 | uniform 0xfffffffd (u8)
+    mov tmud, rf25 ; add rf23, rf9, rf5 ; ldtmu.rf10                # 97 store dst | 83 p2
+    add.ifa tmuau, rf30, rf5 ; add rf24, rf11, rf5 ; thrsw          # 97 store dst | 83 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf15 ; sub rf16, rf7, -6                             # 83 q1 | 83 q2 | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf25, rf13, rf5                                   # 83 p0
+    mov tmuau, rf16 ; add rf26, rf14, rf5 ; thrsw ; ldtmu.rf12      # 83 q2 | 83 q0 | 83 p1 | uniform 0xfffffffd (u8)
+    add rf27, rf15, rf5 ; add rf28, rf22, rf5                       # 83 q1 | 83 p3
+    nop ; add rf32, rf32, rf42                                      # 99 wide
+    asr.ifb rf46, rf32, 3 ; mov tmud, rf63                          # 97 select | 97 store dst
+    add.ifa tmuau, rf37, rf5 ; sub.pushc -, rf0, rf3                # 97 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    add rf3, rf2, rf1 ; mov tmud, rf46                              # the item's record | 97 store dst
+    nop ; add.ifb tmuau, rf58, rf5                                  # 97 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    add rf5, rf51, rf28 ; add rf4, rf15, rf2                        # 83 p3
-    nop ; add rf1, rf0, rf39                                        # the item's record
     nop
+    nop
+    nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

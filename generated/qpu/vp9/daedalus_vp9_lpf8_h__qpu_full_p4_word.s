@@ -6,12 +6,12 @@
 # vp9_lpf8_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash 061db30ca5b652d5
+# input hash c970adc08ec050f4
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 295 instructions a trip, 36.9 an item; 292 at least for all it does.
-# 61 of the 64 registers that 2 threads a QPU leave each.
+# 293 instructions a trip, 36.6 an item; 291 at least for all it does.
+# 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 8 store 8.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -20,9 +20,10 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of dst
 .uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # address of dst
 .uniform 0x00000000  # how many threads
 .uniform 0x000000ff
 .uniform 0x00000100
@@ -34,322 +35,322 @@
 .uniform 0xfffffff8  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    and rf2, rf3, 1
-    shr rf3, rf3, 1
+    shr rf2, rf3, 1
     shl rf0, rf0, 3
-    shl rf2, rf2, 2 ; add rf0, rf0, rf3                             # 83 p3
-    shl rf0, rf0, 3
-    setnnmode_uu ; ldunifrf.rf3                                     # 83 p3 | uniform value:dst_stride
-    sub rf1, rf1, 1 ; smul24 rf2, rf2, rf3                          # 83 p3
+    and rf0, rf3, 1 ; add rf2, rf0, rf2
+    shl rf2, rf2, 3
+    shl rf3, rf0, 2                                                 # 83 p3
+    setnnmode_uu ; sub rf1, rf1, 1                                  # 83 p3
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf4                                              # 83 p3 | uniform value:dst
-    nop ; add rf4, rf4, rf2 ; ldunifrf.rf2                          # 83 p3 | uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
+    nop ; ldunifrf.rf0                                              # uniform value:records
+    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf5            # 83 p3 | uniform value:dst_stride
+    umin tmuau, rf1, rf0 ; smul24 rf3, rf3, rf5 ; thrsw             # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | 83 p3 | uniform value:dst
+    nop ; add rf6, rf1, rf3 ; ldunifrf.rf1                          # 83 p3 | uniform value:threads
     shl rf1, rf1, 6
-    nop ; add rf4, rf4, -4                                          # 83 p3
-    nop ; ldunifrf.rf5                                              # 83 p3 | uniform 0x000000ff
-    nop ; ldunifrf.rf6                                              # 83 p2 | uniform 0x00000100
-    nop ; ldunifrf.rf7                                              # 83 p1 | uniform 0x00010000
-    nop ; ldunifrf.rf8                                              # 83 p0 | uniform 0x01000000
-    nop ; ldunifrf.rf9                                              # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0x0000007f
-    nop ; mov rf11, 0                                               # 49 select
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; add rf6, rf6, -4                                          # 83 p3
+    nop ; ldunifrf.rf7                                              # 83 p3 | uniform 0x000000ff
+    nop ; ldunifrf.rf8                                              # 83 p2 | uniform 0x00000100
+    nop ; ldunifrf.rf9                                              # 83 p1 | uniform 0x00010000
+    nop ; ldunifrf.rf10                                             # 83 p0 | uniform 0x01000000
+    nop ; ldunifrf.rf11                                             # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf12                                             # 49 clip | uniform 0x0000007f
 loop:
-    tmuwt - ; mov rf12, rf11                                        # 49 select
-    umin tmuau, rf2, rf0 ; mov rf13, rf11 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
-    mov rf14, rf11 ; mov rf15, rf11                                 # 49 select
-    nop ; add rf16, rf2, rf1                                        # the item's record
-    nop ; ldtmu.rf17                                                # the item's record
-    nop ; add rf18, rf4, rf17 ; ldtmu.rf17                          # 83 p3 | the item's record
-    mov tmua, rf18 ; v8dot rf19, rf17, rf6 ; thrsw                  # 83 p3 | 26 limit
-    sub rf19, rf18, -4 ; smul24 rf20, rf19, rf19                    # 83 q0 | 42 le
-    and rf21, rf17, rf5 ; mov tmua, rf19                            # 25 blimit | 83 q0
-    add rf23, rf18, rf3 ; v8dot rf22, rf17, rf7 ; thrsw ; ldtmu.rf17 # 83 p3 | 27 thresh
-    shr rf25, rf17, -8 ; v8dot rf24, rf17, rf7                      # 83 p0 | 83 p1
-    sub rf27, rf24, rf25 ; v8dot rf26, rf17, rf6                    # 85 le | 83 p2
-    and rf17, rf17, rf5 ; smul24 rf28, rf27, rf27 ; ldtmu.rf27      # 83 p3 | 85 le | 83 q0
-    and rf29, rf27, rf5 ; sub rf30, rf26, rf25                      # 83 q0 | 85 le
+    add rf13, rf2, rf1 ; add rf14, rf6, rf3                         # the item's record | 83 p3
+    tmuwt - ; sub rf15, rf14, -4                                    # 83 q0
+    umin tmuau, rf13, rf0 ; v8dot rf16, rf4, rf8                    # the item's record | 26 limit | uniform 0xfffffffa (vec2)
+    mov tmua, rf14 ; smul24 rf16, rf16, rf16 ; thrsw                # 83 p3 | 42 le
+    and rf17, rf4, rf7 ; mov tmua, rf15                             # 25 blimit | 83 q0
+    add rf19, rf14, rf5 ; v8dot rf18, rf4, rf9                      # 83 p3 | 27 thresh
+    mov tmua, rf19 ; smul24 rf20, rf18, rf18 ; thrsw ; ldtmu.rf18   # 83 p3 | 43 gt | the item's record
+    add rf21, rf15, rf5 ; add rf22, rf19, rf5 ; ldtmu.rf19          # 83 q0 | 83 p3 | the item's record
+    mov tmua, rf21 ; add rf23, rf21, rf5 ; ldtmu.rf21               # 83 q0 | 83 p3
+    shr rf25, rf21, -8 ; v8dot rf24, rf21, rf9                      # 83 p0 | 83 p1
+    sub rf28, rf24, rf25 ; v8dot rf26, rf21, rf8 ; thrsw ; ldtmu.rf27 # 85 le | 83 p2 | 83 q0
+    and rf21, rf21, rf7 ; smul24 rf28, rf28, rf28                   # 83 p3 | 85 le
+    and rf29, rf27, rf7 ; sub rf30, rf26, rf25                      # 83 q0 | 85 le
     sub.pushc -, 1, rf28 ; smul24 rf30, rf30, rf30                  # 97 select | 85 le
-    sub rf31, rf17, rf25 ; v8dot rf32, rf27, rf6                    # 85 le | 83 q1
+    sub rf31, rf21, rf25 ; v8dot rf32, rf27, rf8 ; ldtmu.rf33       # 85 le | 83 q1 | 83 p3
     sub.norc -, 1, rf30 ; smul24 rf30, rf31, rf31                   # 97 select | 85 le
-    sub rf31, rf32, rf29 ; v8dot rf33, rf27, rf7                    # 85 le | 83 q2
+    sub rf31, rf32, rf29 ; v8dot rf34, rf27, rf9                    # 85 le | 83 q2
     sub.andnc -, 1, rf30 ; smul24 rf30, rf31, rf31                  # 97 select | 85 le
-    shr rf31, rf27, -8 ; sub rf27, rf33, rf29                       # 83 q3 | 85 le
+    shr rf31, rf27, -8 ; sub rf27, rf34, rf29                       # 83 q3 | 85 le
     sub.andnc -, 1, rf30 ; smul24 rf27, rf27, rf27                  # 97 select | 85 le
     sub rf27, rf31, rf29 ; sub.andnc -, 1, rf27                     # 85 le | 97 select
-    sub rf34, rf26, rf24 ; smul24 rf27, rf27, rf27                  # 42 le | 85 le
-    sub.andnc -, 1, rf27 ; smul24 rf27, rf34, rf34                  # 97 select | 42 le
-    sub.pushc -, rf20, rf28 ; sub rf34, rf17, rf26                  # 97 select | 42 le
-    sub.norc -, rf20, rf27 ; smul24 rf27, rf17, 3                   # 97 select | 94 mul
-    add rf27, rf27, 4 ; smul24 rf34, rf34, rf34                     # 94 add | 42 le
-    add rf34, rf26, rf26 ; sub.andnc -, rf20, rf34                  # 94 mul | 97 select
-    sub rf35, rf33, rf32 ; sub rf36, rf25, rf29                     # 42 le | 42 absdiff
-    sub rf37, rf29, rf25 ; sub rf38, rf24, rf32                     # 42 absdiff
-    max rf36, rf36, rf37 ; sub rf39, rf32, rf24                     # 42 absdiff
-    max rf34, rf38, rf39 ; add rf27, rf27, rf34                     # 42 absdiff | 94 add
-    asr rf35, rf34, 1 ; smul24 rf34, rf35, rf35                     # 42 shr | 42 le
-    vflb rf39 ; sub.andnc -, rf20, rf30                             # 97 select
-    sub rf40, rf31, rf33 ; add rf27, rf27, rf24                     # 42 le | 94 add
-    sub.andnc -, rf20, rf34 ; smul24 rf34, rf40, rf40               # 97 select | 42 le
-    max rf38, rf38, rf9 ; add rf36, rf36, rf36                      # 49 clip | 42 mul
-    add rf27, rf27, rf25 ; sub.andnc -, rf20, rf34                  # 94 add | 97 select
-    add rf35, rf36, rf35 ; add rf27, rf27, rf29                     # 42 add | 94 add
-    mov rf35, rf26 ; sub.andnc -, rf21, rf35                        # 97 select
-    asr.ifb rf35, rf27, 3 ; smul24 rf22, rf22, rf22                 # 97 select | 43 gt
-    sub.pushc -, rf22, rf28 ; smul24 rf28, rf37, 3                  # 49 select | 49 mul
-    sub.norc -, rf22, rf30 ; add rf30, rf24, rf32                   # 49 select | 99 add
-    min.ifna rf12, rf38, rf10 ; sub rf30, rf30, rf17                # 49 select | 99 sub
-    add rf12, rf28, rf12 ; add rf28, rf25, rf33                     # 49 add | 99 add
-    max rf12, rf12, rf9 ; sub rf30, rf30, rf26                      # 49 f | 99 sub
-    min rf12, rf12, rf10 ; sub rf28, rf28, rf17                     # 49 f | 99 sub
-    vflb rf38 ; add rf37, rf12, 4                                   # 97 select | 50 add
-    min rf12, rf37, rf10 ; add rf37, rf12, 3                        # 50 min | 50 add
-    asr rf12, rf12, 3 ; add rf36, rf29, rf31                        # 50 f1 | 99 add
-    min rf34, rf37, rf10 ; add rf37, rf12, 1                        # 50 min | 87 rshr
-    asr rf37, rf37, 1 ; mov tmua, rf23                              # 87 rshr | 83 p3
-    asr rf30, rf34, 3 ; add rf27, rf27, rf30                        # 50 f2 | 99 add
-    sub rf28, rf28, rf24 ; mov.ifna rf37, 0                         # 99 sub | 87 g
-    mov rf34, rf26 ; sub rf36, rf36, rf17                           # 97 select | 99 sub
-    mov.ifb rf34, rf35 ; add rf35, rf32, rf31 ; thrsw               # 97 select | 99 add
-    add rf28, rf27, rf28 ; sub rf36, rf36, rf25                     # 99 add | 99 sub
-    sub rf26, rf35, rf26 ; add rf35, rf33, rf31                     # 99 sub | 99 add
-    add rf41, rf19, rf3 ; add rf30, rf25, rf30 ; ldtmu.rf40         # 83 q0 | 89 add | 83 p3
-    max rf42, rf30, 0 ; add rf30, rf24, rf37                        # 89 narrow2 | 89 add
-    max rf12, rf30, 0 ; sub rf30, rf29, rf12                        # 89 narrow1 | 90 sub
-    max rf30, rf30, 0 ; sub rf37, rf32, rf37                        # 90 narrow3 | 90 sub
-    max rf37, rf37, 0 ; add rf36, rf28, rf36                        # 90 narrow4 | 99 add
-    min rf12, rf12, rf5 ; sub rf26, rf26, rf29                      # 89 narrow1 | 99 sub
-    min rf35, rf42, rf5 ; sub rf42, rf35, rf24                      # 89 narrow2 | 99 sub
-    min rf30, rf30, rf5 ; mov tmua, rf41 ; thrsw                    # 90 narrow3 | 83 q0
-    min rf37, rf37, rf5 ; v8dot rf43, rf40, rf7                     # 90 narrow4 | 83 p1
-    shr rf44, rf40, -8 ; add rf26, rf36, rf26                       # 83 p0 | 99 add
-    sub rf39, rf42, rf32 ; mov.pushz -, rf39                        # 99 sub | 97 select
-    asr.ifna rf12, rf27, 3 ; v8dot rf27, rf40, rf6                  # 97 select | 83 p2
-    asr.ifna rf35, rf28, 3 ; sub rf28, rf43, rf44                   # 97 select | 85 le
-    asr.ifna rf30, rf36, 3 ; add rf36, rf26, rf39                   # 97 select | 99 wide
-    asr.ifna rf37, rf26, 3 ; mov rf26, rf33                         # 97 select
-    asr.ifna rf26, rf36, 3 ; mov.pushz -, rf38                      # 97 select
-    and rf28, rf40, rf5 ; smul24 rf36, rf28, rf28 ; ldtmu.rf40      # 83 p3 | 85 le | 83 q0
-    and rf38, rf40, rf5 ; sub rf39, rf27, rf44                      # 83 q0 | 85 le
-    sub.pushc -, 1, rf36 ; smul24 rf39, rf39, rf39                  # 97 select | 85 le
-    sub rf42, rf28, rf44 ; v8dot rf45, rf40, rf6                    # 85 le | 83 q1
-    sub.norc -, 1, rf39 ; smul24 rf39, rf42, rf42                   # 97 select | 85 le
-    sub rf42, rf45, rf38 ; v8dot rf46, rf40, rf7                    # 85 le | 83 q2
-    sub.andnc -, 1, rf39 ; smul24 rf39, rf42, rf42                  # 97 select | 85 le
-    shr rf42, rf40, -8 ; sub rf40, rf46, rf38                       # 83 q3 | 85 le
-    sub.andnc -, 1, rf39 ; smul24 rf40, rf40, rf40                  # 97 select | 85 le
-    sub rf40, rf42, rf38 ; sub.andnc -, 1, rf40                     # 85 le | 97 select
-    mov rf40, rf24 ; smul24 rf24, rf40, rf40                        # 97 select | 85 le
+    sub rf35, rf26, rf24 ; smul24 rf27, rf27, rf27                  # 42 le | 85 le
+    sub.andnc -, 1, rf27 ; add rf27, rf26, rf26                     # 97 select | 94 mul
+    sub.pushc -, rf16, rf28 ; smul24 rf35, rf35, rf35               # 97 select | 42 le
+    sub rf37, rf21, rf26 ; smul24 rf36, rf21, 3                     # 42 le | 94 mul
+    sub.norc -, rf16, rf35 ; smul24 rf35, rf37, rf37                # 97 select | 42 le
+    add rf35, rf36, 4 ; sub.andnc -, rf16, rf35                     # 94 add | 97 select
+    sub rf36, rf34, rf32 ; sub rf37, rf25, rf29                     # 42 le | 42 absdiff
+    sub rf38, rf29, rf25 ; sub rf39, rf24, rf32                     # 42 absdiff
+    max rf37, rf37, rf38 ; sub rf40, rf32, rf24                     # 42 absdiff
+    max rf35, rf39, rf40 ; add rf27, rf35, rf27                     # 42 absdiff | 94 add
+    asr rf35, rf35, 1 ; sub.andnc -, rf16, rf30                     # 42 shr | 97 select
+    vflb rf36 ; smul24 rf40, rf36, rf36                             # 97 select | 42 le
+    sub rf41, rf31, rf34 ; add rf27, rf27, rf24                     # 42 le | 94 add
+    sub.andnc -, rf16, rf40 ; smul24 rf40, rf41, rf41               # 97 select | 42 le
+    max rf39, rf39, rf11 ; add rf37, rf37, rf37                     # 49 clip | 42 mul
+    add rf27, rf27, rf25 ; sub.andnc -, rf16, rf40                  # 94 add | 97 select
+    min rf37, rf39, rf12 ; add rf35, rf37, rf35                     # 49 clip | 42 add
+    add rf27, rf27, rf29 ; mov rf39, rf26                           # 94 add | 97 select
+    asr.ifb rf39, rf27, 3 ; mov rf40, rf26                          # 97 select
+    sub.andnc -, rf17, rf35 ; smul24 rf35, rf38, 3                  # 97 select | 49 mul
+    sub.pushc -, rf20, rf28 ; add rf28, rf24, rf32                  # 49 add | 99 add
+    sub.norc -, rf20, rf30 ; sub rf28, rf28, rf21                   # 49 add | 99 sub
+    add.ifna rf35, rf35, rf37 ; add rf37, rf25, rf34                # 49 add | 99 add
+    max rf35, rf35, rf11 ; mov.ifb rf40, rf39                       # 49 f | 97 select
+    min rf28, rf35, rf12 ; sub rf35, rf28, rf26                     # 49 f | 99 sub
+    vflb rf39 ; add rf30, rf28, 4                                   # 97 select | 50 add
+    min rf28, rf30, rf12 ; add rf30, rf28, 3                        # 50 min | 50 add
+    asr rf28, rf28, 3 ; sub rf37, rf37, rf21                        # 50 f1 | 99 sub
+    min rf38, rf30, rf12 ; add rf30, rf28, 1                        # 50 min | 87 rshr
+    asr rf30, rf30, 1 ; add rf41, rf29, rf31                        # 87 rshr | 99 add
+    asr rf35, rf38, 3 ; add rf27, rf27, rf35                        # 50 f2 | 99 add
+    sub rf37, rf37, rf24 ; sub rf41, rf41, rf21                     # 99 sub
+    mov.ifna rf30, 0 ; add rf38, rf32, rf31                         # 87 g | 99 add
+    add rf37, rf27, rf37 ; sub rf41, rf41, rf25 ; thrsw             # 99 add | 99 sub
+    sub rf26, rf38, rf26 ; add rf38, rf34, rf31                     # 99 sub | 99 add
+    add rf28, rf25, rf35 ; sub rf35, rf29, rf28                     # 89 add | 90 sub
+    max rf42, rf28, 0 ; add rf28, rf24, rf30                        # 89 narrow2 | 89 add
+    max rf30, rf35, 0 ; sub rf35, rf32, rf30                        # 90 narrow3 | 90 sub
+    max rf28, rf28, 0 ; add rf41, rf37, rf41                        # 89 narrow1 | 99 add
+    max rf26, rf35, 0 ; sub rf35, rf26, rf29                        # 90 narrow4 | 99 sub
+    min rf38, rf42, rf7 ; sub rf42, rf38, rf24 ; ldtmu.rf43         # 89 narrow2 | 99 sub | 83 q0
+    min rf30, rf30, rf7 ; v8dot rf44, rf33, rf9                     # 90 narrow3 | 83 p1
+    min rf28, rf28, rf7 ; v8dot rf45, rf33, rf10                    # 89 narrow1 | 83 p0
+    min rf26, rf26, rf7 ; add rf35, rf41, rf35                      # 90 narrow4 | 99 add
+    sub rf36, rf42, rf32 ; mov.pushz -, rf36                        # 99 sub | 97 select
+    asr.ifna rf28, rf27, 3 ; v8dot rf27, rf33, rf8                  # 97 select | 83 p2
+    asr.ifna rf38, rf37, 3 ; sub rf37, rf44, rf45                   # 97 select | 85 le
+    asr.ifna rf30, rf41, 3 ; add rf36, rf35, rf36                   # 97 select | 99 wide
+    asr.ifna rf26, rf35, 3 ; mov rf35, rf34                         # 97 select
+    asr.ifna rf35, rf36, 3 ; mov.pushz -, rf39                      # 97 select
+    and rf33, rf33, rf7 ; smul24 rf37, rf37, rf37                   # 83 p3 | 85 le
+    and rf36, rf43, rf7 ; sub rf39, rf27, rf45                      # 83 q0 | 85 le
+    sub.pushc -, 1, rf37 ; smul24 rf39, rf39, rf39                  # 97 select | 85 le
+    sub rf41, rf33, rf45 ; v8dot rf42, rf43, rf8                    # 85 le | 83 q1
+    sub.norc -, 1, rf39 ; smul24 rf39, rf41, rf41                   # 97 select | 85 le
+    sub rf41, rf42, rf36 ; v8dot rf46, rf43, rf9                    # 85 le | 83 q2
+    sub.andnc -, 1, rf39 ; smul24 rf39, rf41, rf41                  # 97 select | 85 le
+    shr rf41, rf43, -8 ; sub rf43, rf46, rf36                       # 83 q3 | 85 le
+    sub.andnc -, 1, rf39 ; smul24 rf43, rf43, rf43                  # 97 select | 85 le
+    sub rf43, rf41, rf36 ; sub.andnc -, 1, rf43                     # 85 le | 97 select
+    mov rf43, rf24 ; smul24 rf24, rf43, rf43                        # 97 select | 85 le
     mov rf25, rf25 ; mov rf29, rf29                                 # 97 select
     mov rf24, rf32 ; sub.andnc -, 1, rf24                           # 97 select
-    sub rf12, rf27, rf43 ; mov.ifnb rf40, rf12                      # 42 le | 97 select
-    mov.ifnb rf25, rf35 ; mov.ifnb rf29, rf30                       # 97 select
-    mov.ifnb rf24, rf37 ; mov.ifnb rf33, rf26                       # 97 select
-    sub.pushc -, rf20, rf36 ; smul24 rf12, rf12, rf12               # 97 select | 42 le
-    sub rf37, rf28, rf27 ; smul24 rf26, rf28, 3                     # 42 le | 94 mul
-    sub.norc -, rf20, rf12 ; smul24 rf12, rf37, rf37                # 97 select | 42 le
-    add rf26, rf26, 4 ; add rf37, rf27, rf27                        # 94 add | 94 mul
-    sub.andnc -, rf20, rf12 ; sub rf12, rf46, rf45                  # 97 select | 42 le
-    sub rf30, rf44, rf38 ; sub rf35, rf38, rf44                     # 42 absdiff
-    max rf30, rf30, rf35 ; sub rf32, rf43, rf45                     # 42 absdiff
-    sub rf37, rf45, rf43 ; add rf26, rf26, rf37                     # 42 absdiff | 94 add
-    max rf37, rf32, rf37 ; sub.andnc -, rf20, rf39                  # 42 absdiff | 97 select
-    asr rf37, rf37, 1 ; smul24 rf12, rf12, rf12                     # 42 shr | 42 le
-    vflb rf47 ; sub rf48, rf42, rf46                                # 97 select | 42 le
-    add rf12, rf26, rf43 ; sub.andnc -, rf20, rf12                  # 94 add | 97 select
-    add rf48, rf30, rf30 ; smul24 rf30, rf48, rf48                  # 42 mul | 42 le
-    max rf32, rf32, rf9 ; add rf12, rf12, rf44                      # 49 clip | 94 add
-    sub.andnc -, rf20, rf30 ; add rf30, rf48, rf37                  # 97 select | 42 add
-    add rf12, rf12, rf38 ; mov rf37, rf27                           # 94 add | 97 select
-    asr.ifb rf37, rf12, 3 ; add rf48, rf43, rf45                    # 97 select | 99 add
-    sub.andnc -, rf21, rf30 ; smul24 rf30, rf35, 3                  # 97 select | 49 mul
-    sub.pushc -, rf22, rf36 ; sub rf36, rf48, rf28                  # 49 select | 99 sub
-    sub.norc -, rf22, rf39 ; add rf39, rf44, rf46                   # 49 select | 99 add
-    min.ifna rf13, rf32, rf10 ; add rf23, rf23, rf3                 # 49 select | 83 p3
-    vflb rf13 ; add rf30, rf30, rf13                                # 97 select | 49 add
-    max rf30, rf30, rf9 ; sub rf36, rf36, rf27                      # 49 f | 99 sub
-    min rf30, rf30, rf10 ; sub rf39, rf39, rf28                     # 49 f | 99 sub
-    add rf32, rf30, 4 ; add rf48, rf38, rf42                        # 50 add | 99 add
-    min rf30, rf32, rf10 ; add rf32, rf30, 3                        # 50 min | 50 add
-    asr rf30, rf30, 3 ; mov tmua, rf23                              # 50 f1 | 83 p3
-    min rf35, rf32, rf10 ; add rf32, rf30, 1                        # 50 min | 87 rshr
-    asr rf12, rf32, 1 ; add rf32, rf12, rf36                        # 87 rshr | 99 add
-    asr rf35, rf35, 3 ; sub rf39, rf39, rf43                        # 50 f2 | 99 sub
-    sub rf48, rf48, rf28 ; mov.ifna rf12, 0                         # 99 sub | 87 g
-    mov rf26, rf27 ; add rf36, rf45, rf42                           # 97 select | 99 add
-    mov.ifb rf26, rf37 ; add rf37, rf32, rf39 ; thrsw               # 97 select | 99 add
-    sub rf27, rf48, rf44 ; sub rf36, rf36, rf27                     # 99 sub
-    add rf41, rf46, rf42 ; add rf48, rf41, rf3                      # 99 add | 83 q0
-    add rf39, rf44, rf35 ; add rf35, rf43, rf12 ; ldtmu.rf49        # 89 add | 83 p3
-    max rf30, rf39, 0 ; sub rf39, rf38, rf30                        # 89 narrow2 | 90 sub
-    max rf12, rf35, 0 ; sub rf35, rf45, rf12                        # 89 narrow1 | 90 sub
-    max rf27, rf39, 0 ; add rf39, rf37, rf27                        # 90 narrow3 | 99 add
-    max rf35, rf35, 0 ; sub rf36, rf36, rf38                        # 90 narrow4 | 99 sub
-    min rf12, rf12, rf5 ; sub rf41, rf41, rf43                      # 89 narrow1 | 99 sub
-    min rf30, rf30, rf5 ; mov tmua, rf48 ; thrsw                    # 89 narrow2 | 83 q0
-    min rf27, rf27, rf5 ; v8dot rf50, rf49, rf7                     # 90 narrow3 | 83 p1
-    min rf35, rf35, rf5 ; v8dot rf51, rf49, rf8                     # 90 narrow4 | 83 p0
-    add rf36, rf39, rf36 ; sub rf41, rf41, rf45 ; ldtmu.rf52        # 99 add | 99 sub | 83 q0
-    mov.pushz -, rf47 ; v8dot rf47, rf49, rf6                       # 97 select | 83 p2
-    asr.ifna rf12, rf32, 3 ; sub rf32, rf50, rf51                   # 97 select | 85 le
-    asr.ifna rf30, rf37, 3 ; add rf37, rf36, rf41                   # 97 select | 99 wide
-    asr.ifna rf27, rf39, 3 ; mov rf39, rf46                         # 97 select
-    asr.ifna rf35, rf36, 3 ; mov.pushz -, rf13                      # 97 select
-    asr.ifnb rf39, rf37, 3 ; smul24 rf32, rf32, rf32                # 97 select | 85 le
-    and rf49, rf49, rf5 ; sub rf37, rf47, rf51                      # 83 p3 | 85 le
-    and rf13, rf52, rf5 ; sub.pushc -, 1, rf32                      # 83 q0 | 97 select
-    sub rf36, rf49, rf51 ; smul24 rf37, rf37, rf37                  # 85 le
-    sub.norc -, 1, rf37 ; v8dot rf37, rf52, rf6                     # 97 select | 83 q1
-    sub rf41, rf37, rf13 ; smul24 rf36, rf36, rf36                  # 85 le
-    sub.andnc -, 1, rf36 ; v8dot rf36, rf52, rf7                    # 97 select | 83 q2
-    shr rf52, rf52, -8 ; smul24 rf41, rf41, rf41                    # 83 q3 | 85 le
-    sub rf53, rf36, rf13 ; sub.andnc -, 1, rf41                     # 85 le | 97 select
-    sub rf54, rf52, rf13 ; smul24 rf53, rf53, rf53                  # 85 le
-    sub.andnc -, 1, rf53 ; smul24 rf53, rf54, rf54                  # 97 select | 85 le
-    mov rf43, rf43 ; mov rf44, rf44                                 # 97 select
-    mov rf38, rf38 ; mov rf45, rf45                                 # 97 select
-    sub.andnc -, 1, rf53 ; sub rf53, rf47, rf50                     # 97 select | 42 le
-    mov.ifnb rf43, rf12 ; mov.ifnb rf44, rf30                       # 97 select
-    mov.ifnb rf38, rf27 ; mov.ifnb rf45, rf35                       # 97 select
-    mov.ifnb rf46, rf39 ; smul24 rf39, rf53, rf53                   # 97 select | 42 le
-    sub.pushc -, rf20, rf32 ; sub rf53, rf49, rf47                  # 97 select | 42 le
-    sub.norc -, rf20, rf39 ; smul24 rf39, rf49, 3                   # 97 select | 94 mul
-    add rf39, rf39, 4 ; smul24 rf53, rf53, rf53                     # 94 add | 42 le
-    add rf53, rf47, rf47 ; sub.andnc -, rf20, rf53                  # 94 mul | 97 select
-    sub rf27, rf36, rf37 ; sub rf35, rf51, rf13                     # 42 le | 42 absdiff
-    sub rf12, rf13, rf51 ; sub rf30, rf50, rf37                     # 42 absdiff
-    max rf35, rf35, rf12 ; sub rf54, rf37, rf50                     # 42 absdiff
-    max rf53, rf30, rf54 ; add rf39, rf39, rf53                     # 42 absdiff | 94 add
-    asr rf53, rf53, 1 ; sub.andnc -, rf20, rf41                     # 42 shr | 97 select
-    vflb rf27 ; smul24 rf54, rf27, rf27                             # 97 select | 42 le
-    sub rf55, rf52, rf36 ; add rf39, rf39, rf50                     # 42 le | 94 add
-    sub.andnc -, rf20, rf54 ; smul24 rf54, rf55, rf55               # 97 select | 42 le
-    max rf35, rf30, rf9 ; add rf30, rf35, rf35                      # 49 clip | 42 mul
-    add rf39, rf39, rf51 ; sub.andnc -, rf20, rf54                  # 94 add | 97 select
-    add rf39, rf30, rf53 ; add rf30, rf39, rf13                     # 42 add | 94 add
-    mov rf39, rf47 ; sub.andnc -, rf21, rf39                        # 97 select
-    asr.ifb rf39, rf30, 3 ; sub.pushc -, rf22, rf32                 # 97 select | 49 select
-    sub.norc -, rf22, rf41 ; smul24 rf12, rf12, 3                   # 49 select | 49 mul
-    min.ifna rf14, rf35, rf10 ; add rf35, rf50, rf37                # 49 select | 99 add
-    add rf12, rf12, rf14 ; sub rf14, rf35, rf49                     # 49 add | 99 sub
-    max rf12, rf12, rf9 ; add rf35, rf51, rf36                      # 49 f | 99 add
-    min rf12, rf12, rf10 ; sub rf14, rf14, rf47                     # 49 f | 99 sub
-    vflb rf41 ; add rf32, rf12, 4                                   # 97 select | 50 add
-    min rf12, rf32, rf10 ; add rf32, rf12, 3                        # 50 min | 50 add
-    asr rf12, rf12, 3 ; sub rf35, rf35, rf49                        # 50 f1 | 99 sub
-    min rf53, rf32, rf10 ; add rf32, rf12, 1                        # 50 min | 87 rshr
-    asr rf32, rf32, 1 ; add rf54, rf13, rf52                        # 87 rshr | 99 add
-    asr rf23, rf53, 3 ; add tmua, rf23, rf3                         # 50 f2 | 83 p3
-    add rf14, rf30, rf14 ; mov.ifna rf32, 0                         # 99 add | 87 g
-    mov rf30, rf47 ; sub rf35, rf35, rf50                           # 97 select | 99 sub
-    mov.ifb rf30, rf39 ; sub rf39, rf54, rf49 ; thrsw               # 97 select | 99 sub
-    add rf54, rf37, rf52 ; add rf35, rf14, rf35                     # 99 add
-    sub rf39, rf39, rf51 ; sub rf47, rf54, rf47                     # 99 sub
-    add rf54, rf36, rf52 ; add rf23, rf51, rf23 ; ldtmu.rf53        # 99 add | 89 add | 83 p3
-    max rf55, rf23, 0 ; add rf23, rf50, rf32                        # 89 narrow2 | 89 add
-    max rf12, rf23, 0 ; sub rf23, rf13, rf12                        # 89 narrow1 | 90 sub
-    max rf23, rf23, 0 ; sub rf32, rf37, rf32                        # 90 narrow3 | 90 sub
-    max rf39, rf32, 0 ; add rf32, rf35, rf39                        # 90 narrow4 | 99 add
-    min rf12, rf12, rf5 ; sub rf47, rf47, rf13                      # 89 narrow1 | 99 sub
-    min rf54, rf55, rf5 ; sub rf55, rf54, rf50                      # 89 narrow2 | 99 sub
-    min rf23, rf23, rf5 ; add tmua, rf48, rf3 ; thrsw               # 90 narrow3 | 83 q0
-    min rf39, rf39, rf5 ; v8dot rf48, rf53, rf7                     # 90 narrow4 | 83 p1
-    shr rf56, rf53, -8 ; add rf47, rf32, rf47                       # 83 p0 | 99 add
-    sub rf27, rf55, rf37 ; mov.pushz -, rf27                        # 99 sub | 97 select
-    asr.ifna rf12, rf14, 3 ; v8dot rf14, rf53, rf6                  # 97 select | 83 p2
-    asr.ifna rf54, rf35, 3 ; sub rf35, rf48, rf56                   # 97 select | 85 le
-    asr.ifna rf23, rf32, 3 ; add rf27, rf47, rf27                   # 97 select | 99 wide
-    asr.ifna rf39, rf47, 3 ; mov rf47, rf36                         # 97 select
-    asr.ifna rf47, rf27, 3 ; mov.pushz -, rf41                      # 97 select
-    and rf35, rf53, rf5 ; smul24 rf27, rf35, rf35 ; ldtmu.rf53      # 83 p3 | 85 le | 83 q0
-    and rf41, rf53, rf5 ; sub rf32, rf14, rf56                      # 83 q0 | 85 le
-    sub.pushc -, 1, rf27 ; smul24 rf32, rf32, rf32                  # 97 select | 85 le
-    sub rf55, rf35, rf56 ; v8dot rf57, rf53, rf6                    # 85 le | 83 q1
-    sub.norc -, 1, rf32 ; smul24 rf32, rf55, rf55                   # 97 select | 85 le
-    sub rf55, rf57, rf41 ; v8dot rf58, rf53, rf7                    # 85 le | 83 q2
-    sub.andnc -, 1, rf32 ; smul24 rf32, rf55, rf55                  # 97 select | 85 le
-    shr rf55, rf53, -8 ; sub rf53, rf58, rf41                       # 83 q3 | 85 le
-    sub.andnc -, 1, rf32 ; smul24 rf53, rf53, rf53                  # 97 select | 85 le
-    sub rf53, rf55, rf41 ; sub.andnc -, 1, rf53                     # 85 le | 97 select
-    mov rf53, rf50 ; smul24 rf50, rf53, rf53                        # 97 select | 85 le
-    mov rf13, rf51 ; mov rf51, rf13                                 # 97 select
-    mov rf37, rf37 ; sub.andnc -, 1, rf50                           # 97 select
-    sub rf12, rf14, rf48 ; mov.ifnb rf53, rf12                      # 42 le | 97 select
-    mov.ifnb rf13, rf54 ; mov.ifnb rf51, rf23                       # 97 select
-    mov.ifnb rf37, rf39 ; mov.ifnb rf36, rf47                       # 97 select
-    sub.pushc -, rf20, rf27 ; smul24 rf12, rf12, rf12               # 97 select | 42 le
-    sub rf47, rf35, rf14 ; smul24 rf39, rf35, 3                     # 42 le | 94 mul
-    sub.norc -, rf20, rf12 ; smul24 rf12, rf47, rf47                # 97 select | 42 le
-    add rf39, rf39, 4 ; add rf47, rf14, rf14                        # 94 add | 94 mul
-    sub.andnc -, rf20, rf12 ; sub rf12, rf58, rf57                  # 97 select | 42 le
-    sub rf23, rf56, rf41 ; sub rf54, rf41, rf56                     # 42 absdiff
-    max rf23, rf23, rf54 ; sub rf50, rf48, rf57                     # 42 absdiff
-    sub rf47, rf57, rf48 ; add rf39, rf39, rf47                     # 42 absdiff | 94 add
-    max rf47, rf50, rf47 ; sub.andnc -, rf20, rf32                  # 42 absdiff | 97 select
-    asr rf47, rf47, 1 ; smul24 rf12, rf12, rf12                     # 42 shr | 42 le
-    vflb rf59 ; sub rf60, rf55, rf58                                # 97 select | 42 le
-    add rf12, rf39, rf48 ; sub.andnc -, rf20, rf12                  # 94 add | 97 select
-    add rf60, rf23, rf23 ; smul24 rf23, rf60, rf60                  # 42 mul | 42 le
-    max rf50, rf50, rf9 ; add rf12, rf12, rf56                      # 49 clip | 94 add
-    sub.andnc -, rf20, rf23 ; add rf20, rf60, rf47                  # 97 select | 42 add
-    add rf12, rf12, rf41 ; mov rf23, rf14                           # 94 add | 97 select
-    asr.ifb rf23, rf12, 3 ; add rf47, rf48, rf57                    # 97 select | 99 add
-    sub.andnc -, rf21, rf20 ; smul24 rf20, rf54, 3                  # 97 select | 49 mul
-    sub.pushc -, rf22, rf27 ; sub rf27, rf47, rf35                  # 49 select | 99 sub
-    sub.norc -, rf22, rf32 ; add rf22, rf56, rf58                   # 49 select | 99 add
-    min.ifna rf15, rf50, rf10 ; sub rf27, rf27, rf14                # 49 select | 99 sub
-    vflb rf15 ; add rf20, rf20, rf15                                # 97 select | 49 add
-    max rf20, rf20, rf9 ; sub rf22, rf22, rf35                      # 49 f | 99 sub
-    min rf20, rf20, rf10 ; add rf50, rf41, rf55                     # 49 f | 99 add
-    add rf12, rf20, 4 ; add rf27, rf12, rf27                        # 50 add | 99 add
-    min rf12, rf12, rf10 ; add rf20, rf20, 3                        # 50 min | 50 add
-    asr rf12, rf12, 3 ; sub rf22, rf22, rf48                        # 50 f1 | 99 sub
-    min rf32, rf20, rf10 ; add rf20, rf12, 1                        # 50 min | 87 rshr
-    asr rf20, rf20, 1 ; sub rf50, rf50, rf35                        # 87 rshr | 99 sub
-    asr rf32, rf32, 3 ; add rf47, rf57, rf55                        # 50 f2 | 99 add
-    vpack rf17, rf17, rf34 ; mov.ifna rf20, 0                       # 97 store dst | 87 g
-    vpack rf22, rf40, rf25 ; add rf25, rf27, rf22                   # 97 store dst | 99 add
-    sub rf47, rf50, rf56 ; sub rf50, rf47, rf14                     # 99 sub
-    add rf14, rf58, rf55 ; mov rf40, rf14                           # 99 add | 97 select
-    add rf34, rf56, rf32 ; add rf32, rf48, rf20                     # 89 add
-    max rf12, rf34, 0 ; sub rf34, rf41, rf12                        # 89 narrow2 | 90 sub
-    max rf20, rf32, 0 ; sub rf32, rf57, rf20                        # 89 narrow1 | 90 sub
-    max rf34, rf34, 0 ; add rf47, rf25, rf47                        # 90 narrow3 | 99 add
-    max rf32, rf32, 0 ; sub rf50, rf50, rf41                        # 90 narrow4 | 99 sub
-    min rf14, rf20, rf5 ; sub rf20, rf14, rf48                      # 89 narrow1 | 99 sub
-    min rf12, rf12, rf5 ; mov.ifb rf40, rf23                        # 89 narrow2 | 97 select
-    min rf34, rf34, rf5 ; add rf50, rf47, rf50                      # 90 narrow3 | 99 add
-    min rf20, rf32, rf5 ; sub rf32, rf20, rf57                      # 90 narrow4 | 99 sub
-    vpack rf24, rf29, rf24 ; mov.pushz -, rf59                      # 97 store dst | 97 select
-    asr.ifna rf14, rf27, 3 ; add rf27, rf50, rf32                   # 97 select | 99 wide
-    asr.ifna rf12, rf25, 3 ; mov rf25, rf58                         # 97 select
-    asr.ifna rf34, rf47, 3 ; mov.pushz -, rf15                      # 97 select
-    asr.ifnb rf20, rf50, 3 ; add rf50, rf18, rf3                    # 97 select | 97 store dst
-    asr.ifnb rf25, rf27, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 97 store dst
-    tmuwt - ; add rf27, rf19, rf3                                   # the last trip's stores | 97 store dst
-    v8pack tmud, rf17, rf22 ; add rf17, rf50, rf3                   # 97 store dst
-    vpack rf18, rf33, rf31 ; mov.ifna tmua, rf18                    # 97 store dst
-    v8pack tmud, rf24, rf18 ; mov rf18, rf48                        # 97 store dst | 97 select
-    vpack rf19, rf28, rf26 ; mov.ifna tmua, rf19                    # 97 store dst
-    vpack rf43, rf43, rf44 ; mov rf44, rf56                         # 97 store dst | 97 select
-    v8pack tmud, rf19, rf43 ; add rf19, rf27, rf3                   # 97 store dst
-    vpack rf38, rf38, rf45 ; mov.ifna tmua, rf50                    # 97 store dst
-    vpack rf14, rf46, rf42 ; mov.ifnb rf18, rf14                    # 97 store dst | 97 select
-    v8pack tmud, rf38, rf14 ; mov.ifnb rf44, rf12                   # 97 store dst | 97 select
-    vpack rf27, rf49, rf30 ; mov.ifna tmua, rf27                    # 97 store dst
-    vpack rf13, rf53, rf13 ; mov rf41, rf41                         # 97 store dst | 97 select
-    v8pack tmud, rf27, rf13 ; mov rf13, rf57                        # 97 store dst | 97 select
-    vpack rf37, rf51, rf37 ; mov.ifna tmua, rf17                    # 97 store dst
-    vpack rf34, rf36, rf52 ; mov.ifnb rf41, rf34                    # 97 store dst | 97 select
-    v8pack tmud, rf37, rf34 ; mov.ifnb rf13, rf20                   # 97 store dst | 97 select
-    vpack rf35, rf35, rf40 ; mov.ifna tmua, rf19                    # 97 store dst
-    vpack rf18, rf18, rf44 ; mov.ifnb rf58, rf25                    # 97 store dst | 97 select
-    v8pack tmud, rf35, rf18 ; sub.pushc -, rf0, rf16                # 97 store dst | whether there is a batch more
-    vpack rf13, rf41, rf13 ; add.ifnb tmua, rf17, rf3               # 97 store dst
+    sub rf28, rf27, rf44 ; mov.ifnb rf43, rf28                      # 42 le | 97 select
+    mov.ifnb rf25, rf38 ; mov.ifnb rf29, rf30                       # 97 select
+    mov.ifnb rf24, rf26 ; mov.ifnb rf34, rf35                       # 97 select
+    sub.pushc -, rf16, rf37 ; smul24 rf28, rf28, rf28               # 97 select | 42 le
+    sub rf35, rf33, rf27 ; smul24 rf26, rf33, 3                     # 42 le | 94 mul
+    sub.norc -, rf16, rf28 ; smul24 rf28, rf35, rf35                # 97 select | 42 le
+    add rf26, rf26, 4 ; add rf35, rf27, rf27                        # 94 add | 94 mul
+    sub.andnc -, rf16, rf28 ; sub rf28, rf46, rf42                  # 97 select | 42 le
+    sub rf30, rf45, rf36 ; sub rf38, rf36, rf45                     # 42 absdiff
+    max rf30, rf30, rf38 ; sub rf32, rf44, rf42                     # 42 absdiff
+    sub rf35, rf42, rf44 ; add rf26, rf26, rf35                     # 42 absdiff | 94 add
+    max rf35, rf32, rf35 ; sub.andnc -, rf16, rf39                  # 42 absdiff | 97 select
+    asr rf35, rf35, 1 ; smul24 rf28, rf28, rf28                     # 42 shr | 42 le
+    vflb rf47 ; sub rf48, rf41, rf46                                # 97 select | 42 le
+    max rf32, rf32, rf11 ; add rf26, rf26, rf44                     # 49 clip | 94 add
+    sub.andnc -, rf16, rf28 ; smul24 rf28, rf48, rf48               # 97 select | 42 le
+    min rf32, rf32, rf12 ; add rf30, rf30, rf30                     # 49 clip | 42 mul
+    add rf26, rf26, rf45 ; sub.andnc -, rf16, rf28                  # 94 add | 97 select
+    add rf30, rf30, rf35 ; add rf26, rf26, rf36                     # 42 add | 94 add
+    mov rf30, rf27 ; sub.andnc -, rf17, rf30                        # 97 select
+    asr.ifb rf30, rf26, 3 ; sub.pushc -, rf20, rf37                 # 97 select | 49 add
+    sub.norc -, rf20, rf39 ; smul24 rf38, rf38, 3                   # 49 add | 49 mul
+    add.ifna rf38, rf38, rf32 ; add rf32, rf44, rf42                # 49 add | 99 add
+    max rf32, rf38, rf11 ; sub rf38, rf32, rf33                     # 49 f | 99 sub
+    min rf32, rf32, rf12 ; add rf39, rf45, rf46                     # 49 f | 99 add
+    add rf37, rf32, 4 ; mov tmua, rf22                              # 50 add | 83 p3
+    min rf32, rf37, rf12 ; add rf37, rf32, 3                        # 50 min | 50 add
+    asr rf32, rf32, 3 ; sub rf38, rf38, rf27                        # 50 f1 | 99 sub
+    min rf35, rf37, rf12 ; add rf37, rf32, 1                        # 50 min | 87 rshr
+    asr rf37, rf37, 1 ; sub rf39, rf39, rf33                        # 87 rshr | 99 sub
+    asr rf35, rf35, 3 ; add rf28, rf36, rf41                        # 50 f2 | 99 add
+    vflb rf26 ; add rf38, rf26, rf38                                # 97 select | 99 add
+    mov.ifna rf37, 0 ; mov rf48, rf27                               # 87 g | 97 select
+    sub rf30, rf39, rf44 ; mov.ifb rf48, rf30 ; thrsw               # 99 sub | 97 select
+    sub rf28, rf28, rf33 ; add rf39, rf42, rf41                     # 99 sub | 99 add
+    add rf28, rf38, rf30 ; sub rf30, rf28, rf45                     # 99 add | 99 sub
+    sub rf27, rf39, rf27 ; add rf39, rf46, rf41 ; ldtmu.rf49        # 99 sub | 99 add | 83 p3
+    mov tmua, rf23 ; add rf35, rf45, rf35 ; thrsw                   # 83 q0 | 89 add
+    max rf32, rf35, 0 ; sub rf35, rf36, rf32                        # 89 narrow2 | 90 sub
+    max rf50, rf35, 0 ; add rf35, rf44, rf37                        # 90 narrow3 | 89 add
+    max rf35, rf35, 0 ; sub rf37, rf42, rf37                        # 89 narrow1 | 90 sub
+    max rf37, rf37, 0 ; add rf30, rf28, rf30                        # 90 narrow4 | 99 add
+    min rf27, rf32, rf7 ; sub rf32, rf27, rf36 ; ldtmu.rf51         # 89 narrow2 | 99 sub | 83 q0
+    min rf39, rf50, rf7 ; sub rf50, rf39, rf44                      # 90 narrow3 | 99 sub
+    min rf35, rf35, rf7 ; v8dot rf52, rf49, rf9                     # 89 narrow1 | 83 p1
+    min rf37, rf37, rf7 ; v8dot rf53, rf49, rf10                    # 90 narrow4 | 83 p0
+    add rf32, rf30, rf32 ; sub rf50, rf50, rf42                     # 99 add | 99 sub
+    mov.pushz -, rf47 ; v8dot rf47, rf49, rf8                       # 97 select | 83 p2
+    asr.ifna rf35, rf38, 3 ; sub rf38, rf52, rf53                   # 97 select | 85 le
+    asr.ifna rf27, rf28, 3 ; add rf28, rf32, rf50                   # 97 select | 99 wide
+    asr.ifna rf39, rf30, 3 ; mov rf30, rf46                         # 97 select
+    asr.ifna rf37, rf32, 3 ; mov.pushz -, rf26                      # 97 select
+    asr.ifnb rf30, rf28, 3 ; smul24 rf28, rf38, rf38                # 97 select | 85 le
+    and rf49, rf49, rf7 ; sub rf38, rf47, rf53                      # 83 p3 | 85 le
+    and rf26, rf51, rf7 ; sub.pushc -, 1, rf28                      # 83 q0 | 97 select
+    sub rf32, rf49, rf53 ; smul24 rf38, rf38, rf38                  # 85 le
+    sub.norc -, 1, rf38 ; v8dot rf38, rf51, rf8                     # 97 select | 83 q1
+    sub rf50, rf38, rf26 ; smul24 rf32, rf32, rf32                  # 85 le
+    sub.andnc -, 1, rf32 ; v8dot rf32, rf51, rf9                    # 97 select | 83 q2
+    shr rf51, rf51, -8 ; smul24 rf50, rf50, rf50                    # 83 q3 | 85 le
+    sub rf54, rf32, rf26 ; sub.andnc -, 1, rf50                     # 85 le | 97 select
+    sub rf55, rf51, rf26 ; smul24 rf54, rf54, rf54                  # 85 le
+    sub.andnc -, 1, rf54 ; smul24 rf54, rf55, rf55                  # 97 select | 85 le
+    mov rf44, rf44 ; mov rf45, rf45                                 # 97 select
+    mov rf36, rf36 ; mov rf42, rf42                                 # 97 select
+    sub.andnc -, 1, rf54 ; sub rf54, rf47, rf52                     # 97 select | 42 le
+    mov.ifnb rf44, rf35 ; mov.ifnb rf45, rf27                       # 97 select
+    mov.ifnb rf36, rf39 ; mov.ifnb rf42, rf37                       # 97 select
+    mov.ifnb rf46, rf30 ; sub.pushc -, rf16, rf28                   # 97 select
+    sub rf30, rf49, rf47 ; smul24 rf54, rf54, rf54                  # 42 le
+    sub.norc -, rf16, rf54 ; smul24 rf54, rf49, 3                   # 97 select | 94 mul
+    add rf30, rf54, 4 ; smul24 rf54, rf30, rf30                     # 94 add | 42 le
+    add rf54, rf47, rf47 ; sub.andnc -, rf16, rf54                  # 94 mul | 97 select
+    sub rf37, rf32, rf38 ; sub rf39, rf53, rf26                     # 42 le | 42 absdiff
+    sub rf27, rf26, rf53 ; sub rf35, rf52, rf38                     # 42 absdiff
+    max rf39, rf39, rf27 ; sub rf55, rf38, rf52                     # 42 absdiff
+    max rf54, rf35, rf55 ; add rf30, rf30, rf54                     # 42 absdiff | 94 add
+    asr rf54, rf54, 1 ; sub.andnc -, rf16, rf50                     # 42 shr | 97 select
+    vflb rf37 ; smul24 rf55, rf37, rf37                             # 97 select | 42 le
+    max rf56, rf35, rf11 ; sub rf35, rf51, rf32                     # 49 clip | 42 le
+    add rf30, rf30, rf52 ; sub.andnc -, rf16, rf55                  # 94 add | 97 select
+    add rf39, rf39, rf39 ; smul24 rf35, rf35, rf35                  # 42 mul | 42 le
+    min rf56, rf56, rf12 ; add rf30, rf30, rf53                     # 49 clip | 94 add
+    sub.andnc -, rf16, rf35 ; add rf35, rf39, rf54                  # 97 select | 42 add
+    add rf30, rf30, rf26 ; mov rf39, rf47                           # 94 add | 97 select
+    asr.ifb rf39, rf30, 3 ; add rf54, rf52, rf38                    # 97 select | 99 add
+    sub.andnc -, rf17, rf35 ; smul24 rf27, rf27, 3                  # 97 select | 49 mul
+    sub.pushc -, rf20, rf28 ; sub rf28, rf54, rf49                  # 49 add | 99 sub
+    sub.norc -, rf20, rf50 ; add rf50, rf53, rf32                   # 49 add | 99 add
+    add.ifna rf27, rf27, rf56 ; add tmua, rf22, rf5                 # 49 add | 83 p3
+    max rf27, rf27, rf11 ; mov rf22, rf47                           # 49 f | 97 select
+    min rf27, rf27, rf12 ; mov.ifb rf22, rf39                       # 49 f | 97 select
+    vflb rf39 ; add rf56, rf27, 4                                   # 97 select | 50 add
+    min rf27, rf56, rf12 ; add rf56, rf27, 3                        # 50 min | 50 add
+    asr rf27, rf27, 3 ; sub rf28, rf28, rf47                        # 50 f1 | 99 sub
+    min rf54, rf56, rf12 ; add rf56, rf27, 1                        # 50 min | 87 rshr
+    asr rf50, rf56, 1 ; sub rf56, rf50, rf49                        # 87 rshr | 99 sub
+    asr rf54, rf54, 3 ; add rf35, rf26, rf51                        # 50 f2 | 99 add
+    add rf28, rf30, rf28 ; mov.ifna rf50, 0                         # 99 add | 87 g
+    sub rf35, rf56, rf52 ; sub rf56, rf35, rf49 ; thrsw             # 99 sub
+    add rf30, rf38, rf51 ; add rf35, rf28, rf35                     # 99 add
+    sub rf30, rf56, rf53 ; sub rf47, rf30, rf47                     # 99 sub
+    add rf23, rf32, rf51 ; add tmua, rf23, rf5 ; thrsw ; ldtmu.rf56 # 99 add | 83 q0 | 83 p3
+    add rf27, rf53, rf54 ; sub rf54, rf26, rf27                     # 89 add | 90 sub
+    max rf55, rf27, 0 ; add rf27, rf52, rf50                        # 89 narrow2 | 89 add
+    max rf50, rf54, 0 ; sub rf54, rf38, rf50                        # 90 narrow3 | 90 sub
+    max rf27, rf27, 0 ; add rf30, rf35, rf30                        # 89 narrow1 | 99 add
+    max rf47, rf54, 0 ; sub rf54, rf47, rf26                        # 90 narrow4 | 99 sub
+    min rf23, rf55, rf7 ; sub rf55, rf23, rf52 ; ldtmu.rf57         # 89 narrow2 | 99 sub | 83 q0
+    min rf50, rf50, rf7 ; v8dot rf58, rf56, rf9                     # 90 narrow3 | 83 p1
+    min rf27, rf27, rf7 ; v8dot rf59, rf56, rf10                    # 89 narrow1 | 83 p0
+    min rf47, rf47, rf7 ; add rf54, rf30, rf54                      # 90 narrow4 | 99 add
+    sub rf37, rf55, rf38 ; mov.pushz -, rf37                        # 99 sub | 97 select
+    asr.ifna rf27, rf28, 3 ; v8dot rf28, rf56, rf8                  # 97 select | 83 p2
+    asr.ifna rf23, rf35, 3 ; sub rf35, rf58, rf59                   # 97 select | 85 le
+    asr.ifna rf50, rf30, 3 ; add rf30, rf54, rf37                   # 97 select | 99 wide
+    asr.ifna rf47, rf54, 3 ; mov rf54, rf32                         # 97 select
+    asr.ifna rf54, rf30, 3 ; mov.pushz -, rf39                      # 97 select
+    and rf35, rf56, rf7 ; smul24 rf56, rf35, rf35                   # 83 p3 | 85 le
+    and rf30, rf57, rf7 ; sub rf39, rf28, rf59                      # 83 q0 | 85 le
+    sub.pushc -, 1, rf56 ; smul24 rf39, rf39, rf39                  # 97 select | 85 le
+    sub rf37, rf35, rf59 ; v8dot rf55, rf57, rf8                    # 85 le | 83 q1
+    sub.norc -, 1, rf39 ; smul24 rf37, rf37, rf37                   # 97 select | 85 le
+    sub rf39, rf55, rf30 ; v8dot rf60, rf57, rf9                    # 85 le | 83 q2
+    sub.andnc -, 1, rf37 ; smul24 rf37, rf39, rf39                  # 97 select | 85 le
+    shr rf39, rf57, -8 ; sub rf57, rf60, rf30                       # 83 q3 | 85 le
+    sub.andnc -, 1, rf37 ; smul24 rf57, rf57, rf57                  # 97 select | 85 le
+    sub rf57, rf39, rf30 ; sub.andnc -, 1, rf57                     # 85 le | 97 select
+    mov rf57, rf52 ; smul24 rf52, rf57, rf57                        # 97 select | 85 le
+    mov rf26, rf53 ; mov rf53, rf26                                 # 97 select
+    mov rf38, rf38 ; sub.andnc -, 1, rf52                           # 97 select
+    sub rf27, rf28, rf58 ; mov.ifnb rf57, rf27                      # 42 le | 97 select
+    mov.ifnb rf26, rf23 ; mov.ifnb rf53, rf50                       # 97 select
+    mov.ifnb rf38, rf47 ; mov.ifnb rf32, rf54                       # 97 select
+    sub.pushc -, rf16, rf56 ; smul24 rf27, rf27, rf27               # 97 select | 42 le
+    sub rf54, rf35, rf28 ; smul24 rf47, rf35, 3                     # 42 le | 94 mul
+    sub.norc -, rf16, rf27 ; smul24 rf27, rf54, rf54                # 97 select | 42 le
+    add rf47, rf47, 4 ; add rf54, rf28, rf28                        # 94 add | 94 mul
+    sub.andnc -, rf16, rf27 ; sub rf27, rf60, rf55                  # 97 select | 42 le
+    sub rf23, rf59, rf30 ; sub rf50, rf30, rf59                     # 42 absdiff
+    max rf23, rf23, rf50 ; sub rf52, rf58, rf55                     # 42 absdiff
+    sub rf54, rf55, rf58 ; add rf47, rf47, rf54                     # 42 absdiff | 94 add
+    max rf54, rf52, rf54 ; sub.andnc -, rf16, rf37                  # 42 absdiff | 97 select
+    asr rf54, rf54, 1 ; smul24 rf27, rf27, rf27                     # 42 shr | 42 le
+    vflb rf61 ; sub rf62, rf39, rf60                                # 97 select | 42 le
+    max rf52, rf52, rf11 ; add rf47, rf47, rf58                     # 49 clip | 94 add
+    sub.andnc -, rf16, rf27 ; smul24 rf27, rf62, rf62               # 97 select | 42 le
+    min rf52, rf52, rf12 ; add rf23, rf23, rf23                     # 49 clip | 42 mul
+    add rf16, rf47, rf59 ; sub.andnc -, rf16, rf27                  # 94 add | 97 select
+    add rf23, rf23, rf54 ; add rf16, rf16, rf30                     # 42 add | 94 add
+    mov rf17, rf28 ; sub.andnc -, rf17, rf23                        # 97 select
+    asr.ifb rf17, rf16, 3 ; sub.pushc -, rf20, rf56                 # 97 select | 49 add
+    sub.norc -, rf20, rf37 ; smul24 rf20, rf50, 3                   # 49 add | 49 mul
+    add.ifna rf20, rf20, rf52 ; add rf52, rf58, rf55                # 49 add | 99 add
+    max rf20, rf20, rf11 ; sub rf52, rf52, rf35                     # 49 f | 99 sub
+    min rf20, rf20, rf12 ; add rf37, rf59, rf60                     # 49 f | 99 add
+    vflb rf50 ; add rf56, rf20, 4                                   # 97 select | 50 add
+    min rf20, rf56, rf12 ; add rf56, rf20, 3                        # 50 min | 50 add
+    asr rf20, rf20, 3 ; sub rf52, rf52, rf28                        # 50 f1 | 99 sub
+    min rf23, rf56, rf12 ; add rf56, rf20, 1                        # 50 min | 87 rshr
+    asr rf37, rf56, 1 ; sub rf56, rf37, rf35                        # 87 rshr | 99 sub
+    asr rf23, rf23, 3 ; add rf54, rf30, rf39                        # 50 f2 | 99 add
+    add rf16, rf16, rf52 ; sub rf52, rf56, rf58                     # 99 add | 99 sub
+    sub rf54, rf54, rf35 ; add rf56, rf55, rf39                     # 99 sub | 99 add
+    vpack rf21, rf21, rf40 ; mov.ifna rf37, 0                       # 97 store dst | 87 g
+    vpack rf25, rf43, rf25 ; add rf43, rf16, rf52                   # 97 store dst | 99 add
+    sub rf54, rf54, rf59 ; sub rf56, rf56, rf28                     # 99 sub
+    add rf28, rf60, rf39 ; mov rf52, rf28                           # 99 add | 97 select
+    add rf20, rf59, rf23 ; sub rf23, rf30, rf20                     # 89 add | 90 sub
+    max rf40, rf20, 0 ; add rf20, rf58, rf37                        # 89 narrow2 | 89 add
+    max rf23, rf23, 0 ; sub rf37, rf55, rf37                        # 90 narrow3 | 90 sub
+    max rf20, rf20, 0 ; add rf54, rf43, rf54                        # 89 narrow1 | 99 add
+    max rf37, rf37, 0 ; sub rf56, rf56, rf30                        # 90 narrow4 | 99 sub
+    min rf28, rf40, rf7 ; sub rf40, rf28, rf58                      # 89 narrow2 | 99 sub
+    min rf17, rf23, rf7 ; mov.ifb rf52, rf17                        # 90 narrow3 | 97 select
+    min rf20, rf20, rf7 ; add rf56, rf54, rf56                      # 89 narrow1 | 99 add
+    min rf37, rf37, rf7 ; sub rf40, rf40, rf55                      # 90 narrow4 | 99 sub
+    vpack rf24, rf29, rf24 ; mov.pushz -, rf61                      # 97 store dst | 97 select
+    asr.ifna rf20, rf16, 3 ; add rf16, rf56, rf40                   # 97 select | 99 wide
+    asr.ifna rf28, rf43, 3 ; mov rf43, rf60                         # 97 select
+    asr.ifna rf17, rf54, 3 ; mov.pushz -, rf50                      # 97 select
+    asr.ifnb rf37, rf56, 3 ; add rf56, rf14, rf5                    # 97 select | 97 store dst
+    asr.ifnb rf43, rf16, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 97 store dst
+    tmuwt - ; add rf16, rf15, rf5                                   # the last trip's stores | 97 store dst
+    v8pack tmud, rf21, rf25 ; add rf21, rf56, rf5                   # 97 store dst
+    vpack rf14, rf34, rf31 ; mov.ifna tmua, rf14                    # 97 store dst
+    v8pack tmud, rf24, rf14 ; mov rf14, rf58                        # 97 store dst | 97 select
+    vpack rf15, rf33, rf48 ; mov.ifna tmua, rf15                    # 97 store dst
+    vpack rf44, rf44, rf45 ; mov rf45, rf59                         # 97 store dst | 97 select
+    v8pack tmud, rf15, rf44 ; add rf15, rf16, rf5                   # 97 store dst
+    vpack rf36, rf36, rf42 ; mov.ifna tmua, rf56                    # 97 store dst
+    vpack rf20, rf46, rf41 ; mov.ifnb rf14, rf20                    # 97 store dst | 97 select
+    v8pack tmud, rf36, rf20 ; mov.ifnb rf45, rf28                   # 97 store dst | 97 select
+    vpack rf16, rf49, rf22 ; mov.ifna tmua, rf16                    # 97 store dst
+    vpack rf26, rf57, rf26 ; mov rf30, rf30                         # 97 store dst | 97 select
+    v8pack tmud, rf16, rf26 ; mov rf16, rf55                        # 97 store dst | 97 select
+    vpack rf38, rf53, rf38 ; mov.ifna tmua, rf21                    # 97 store dst
+    vpack rf17, rf32, rf51 ; mov.ifnb rf30, rf17                    # 97 store dst | 97 select
+    v8pack tmud, rf38, rf17 ; mov.ifnb rf16, rf37                   # 97 store dst | 97 select
+    vpack rf35, rf35, rf52 ; mov.ifna tmua, rf15                    # 97 store dst
+    vpack rf14, rf14, rf45 ; mov.ifnb rf60, rf43                    # 97 store dst | 97 select
+    v8pack tmud, rf35, rf14 ; mov rf3, rf18                         # 97 store dst | next trip
+    vpack rf16, rf30, rf16 ; add.ifna tmua, rf21, rf5               # 97 store dst
+    vpack rf19, rf60, rf39 ; mov rf4, rf19                          # 97 store dst | next trip
+    v8pack tmud, rf16, rf19 ; sub.pushc -, rf0, rf13                # 97 store dst | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf16, rf58, rf55 ; mov rf2, rf16                          # 97 store dst | next trip
-    v8pack tmud, rf13, rf16                                         # 97 store dst
-    nop ; add.ifnb tmua, rf19, rf3                                  # 97 store dst
+    add.ifnb tmua, rf15, rf5 ; mov rf2, rf13                        # 97 store dst | next trip
+    nop
+    nop
     thrsw
     thrsw
     nop

@@ -6,12 +6,12 @@
 # vp9_lpf8_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash a40848d83b66ff5e
+# input hash ae3385f44939f274
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 79 instructions a trip, 39.5 an item; 77 at least for all it does.
-# 41 of the 64 registers that 2 threads a QPU leave each.
+# 79 instructions a trip, 39.5 an item; 76 at least for all it does.
+# 40 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 6 store 6.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -36,8 +36,8 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0x00000100
 .uniform 0xfffffffd  # u8
+.uniform 0x00000100
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -65,85 +65,84 @@
     nop ; add rf6, rf4, rf6 ; ldtmu.rf4                             # 83 p3 | the item's record
     nop ; ldunifrf.rf7                                              # 25 blimit | uniform 0x000000ff
     nop ; ldunifrf.rf8                                              # 49 clip | uniform 0x0000007f
-    nop ; mov rf9, 0                                                # 49 select
 loop:
-    add rf10, rf2, rf1 ; add rf11, rf6, rf3 ; ldunifrf.rf12         # the item's record | 83 p3 | 27 thresh | uniform 0x00010000
-    umin tmuau, rf10, rf0 ; add rf13, rf11, rf5                     # the item's record | 83 p2 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf11 ; add rf14, rf13, rf5 ; thrsw                   # 83 p3 | 83 p1 | uniform 0xfffffffd (u8)
-    tmuwt - ; add rf15, rf14, rf5 ; ldunifrf.rf16                   # 83 p0 | 49 clip | uniform 0xffffff80
-    mov tmuau, rf13 ; add rf13, rf15, rf5                           # 83 p2 | 83 q0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf14 ; add rf17, rf13, rf5 ; thrsw ; ldtmu.rf14      # 83 p1 | 83 q1 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf15 ; v8dot rf15, rf4, rf12 ; ldtmu.rf12            # 83 p0 | 27 thresh | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf13 ; smul24 rf15, rf15, rf15 ; ldtmu.rf13          # 83 q0 | 43 gt | 83 p3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf17 ; mov rf19, rf9 ; thrsw ; ldtmu.rf18            # 83 q1 | 49 select | 83 p2 | uniform 0xfffffffd (u8)
-    add rf17, rf17, rf5 ; sub rf20, rf13, rf18 ; ldunifrf.rf21      # 83 q2 | 42 le | 26 limit | uniform 0x00000100
-    mov tmuau, rf17 ; v8dot rf21, rf4, rf21                         # 83 q2 | 26 limit | uniform 0xfffffffd (u8)
-    add tmuau, rf17, rf5 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf17 # 83 q3 | 42 le | 83 p1 | uniform 0xfffffffd (u8)
-    sub rf23, rf18, rf17 ; smul24 rf22, rf13, 3                     # 42 le | 94 mul
-    add rf22, rf22, 4 ; smul24 rf23, rf23, rf23                     # 94 add | 42 le
-    add rf20, rf18, rf18 ; smul24 rf25, rf20, rf20 ; thrsw ; ldtmu.rf24 # 94 mul | 42 le | 83 p0
-    sub rf26, rf17, rf24 ; sub rf27, rf18, rf24                     # 85 le
-    sub rf28, rf13, rf24 ; smul24 rf26, rf26, rf26                  # 85 le
-    add rf20, rf22, rf20 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf22 # 94 add | 85 le | 83 q0
-    sub rf29, rf22, rf24 ; smul24 rf28, rf28, rf28                  # 42 absdiff | 85 le
-    sub rf30, rf24, rf22 ; smul24 rf31, rf29, 3                     # 42 absdiff | 49 mul
-    max rf30, rf30, rf29 ; add rf20, rf20, rf17 ; thrsw ; ldtmu.rf29 # 42 absdiff | 94 add | 83 q1
-    sub rf32, rf29, rf22 ; sub rf33, rf17, rf29                     # 85 le | 42 absdiff
-    max rf34, rf33, rf16 ; smul24 rf32, rf32, rf32                  # 49 clip | 85 le
-    sub.pushc -, rf15, rf26 ; sub rf35, rf29, rf17                  # 49 select | 42 absdiff
-    max rf15, rf33, rf35 ; sub.norc -, rf15, rf32                   # 42 absdiff | 49 select
-    min.ifna rf19, rf34, rf8 ; add rf20, rf20, rf24                 # 49 select | 94 add
-    asr rf15, rf15, 1 ; add rf19, rf31, rf19                        # 42 shr | 49 add
-    max rf30, rf19, rf16 ; add rf19, rf30, rf30 ; ldtmu.rf16        # 49 f | 42 mul | 83 q2
-    min rf31, rf30, rf8 ; sub rf30, rf16, rf22                      # 49 f | 85 le
-    add rf33, rf31, 4 ; sub rf34, rf16, rf29                        # 50 add | 42 le
-    min rf33, rf33, rf8 ; smul24 rf30, rf30, rf30                   # 50 min | 85 le
-    asr rf34, rf33, 3 ; smul24 rf33, rf34, rf34                     # 50 f1 | 42 le
-    add rf35, rf34, 1 ; add rf20, rf20, rf22                        # 87 rshr | 94 add
-    asr rf35, rf35, 1 ; mov rf36, rf18                              # 87 rshr | 97 select
-    mov.ifna rf35, 0 ; add rf37, rf17, rf29                         # 87 g | 99 add
-    and rf19, rf4, rf7 ; add rf15, rf19, rf15 ; thrsw               # 25 blimit | 42 add
-    add rf38, rf31, 3 ; add rf31, rf17, rf35                        # 50 add | 89 add
-    min rf38, rf38, rf8 ; sub rf37, rf37, rf13                      # 50 min | 99 sub
-    max rf31, rf31, 0 ; add rf11, rf11, rf5                         # 89 narrow1 | 97 store dst
-    asr rf38, rf38, 3 ; sub rf37, rf37, rf18                        # 50 f2 | 99 sub
-    min rf31, rf31, rf7 ; sub.pushc -, 1, rf26                      # 89 narrow1 | 97 select
-    sub.norc -, 1, rf27 ; add rf27, rf24, rf16                      # 97 select | 99 add
-    add rf38, rf20, rf37 ; add rf39, rf24, rf38 ; ldtmu.rf37        # 99 add | 89 add | 83 q3
-    max rf40, rf39, 0 ; sub rf39, rf37, rf22                        # 89 narrow2 | 85 le
-    min rf28, rf40, rf7 ; sub.andnc -, 1, rf28                      # 89 narrow2 | 97 select
-    sub.andnc -, 1, rf32 ; sub rf40, rf37, rf16                     # 97 select | 42 le
-    sub.andnc -, 1, rf30 ; smul24 rf30, rf39, rf39                  # 97 select | 85 le
-    sub.andnc -, 1, rf30 ; smul24 rf30, rf40, rf40                  # 97 select | 42 le
-    asr.ifa rf36, rf20, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
-    asr.ifb rf31, rf38, 3 ; sub rf27, rf27, rf13                    # 97 select | 99 sub
-    sub.norc -, rf21, rf26 ; sub rf26, rf27, rf17                   # 97 store dst | 99 sub
-    sub.andnc -, rf21, rf23 ; add rf23, rf22, rf37                  # 97 store dst | 99 add
-    sub.andnc -, rf21, rf25 ; add rf25, rf11, rf5                   # 97 store dst
-    sub.andnc -, rf21, rf32 ; add rf26, rf38, rf26                  # 97 store dst | 99 add
-    asr.ifb rf28, rf26, 3 ; sub rf34, rf22, rf34                    # 97 select | 90 sub
-    max rf33, rf34, 0 ; sub.andnc -, rf21, rf33                     # 90 narrow3 | 97 store dst
-    min rf21, rf33, rf7 ; sub.andnc -, rf21, rf30                   # 90 narrow3 | 97 store dst
-    tmuwt - ; sub.andnc -, rf19, rf15                               # the last trip's stores | 97 store dst
-    mov tmud, rf36 ; sub rf13, rf23, rf13                           # 97 store dst | 99 sub
-    mov.ifa tmuau, rf11 ; sub rf11, rf13, rf24                      # 97 store dst | 99 sub | uniform 0xfffffffd (u8)
-    mov tmud, rf31 ; add rf31, rf29, rf37                           # 97 store dst | 99 add
-    mov.ifa tmuau, rf25 ; add rf25, rf25, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
-    add rf11, rf26, rf11 ; sub rf26, rf29, rf35                     # 99 add | 90 sub
-    asr.ifb rf21, rf11, 3 ; sub rf18, rf31, rf18                    # 97 select | 99 sub
-    max rf26, rf26, 0 ; mov tmud, rf28                              # 90 narrow4 | 97 store dst
-    min rf18, rf26, rf7 ; sub rf22, rf18, rf22                      # 90 narrow4 | 99 sub
-    add rf37, rf16, rf37 ; mov.ifa tmuau, rf25                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
-    add rf11, rf25, rf5 ; add rf22, rf11, rf22                      # 97 store dst | 99 add
-    asr.ifb rf18, rf22, 3 ; sub rf17, rf37, rf17                    # 97 select | 99 sub
-    mov tmud, rf21 ; sub rf17, rf17, rf29                           # 97 store dst | 99 sub
-    mov.ifa tmuau, rf11 ; add rf11, rf11, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
-    add rf17, rf22, rf17 ; mov tmud, rf18                           # 99 wide | 97 store dst
-    asr.ifb rf16, rf17, 3 ; mov.ifa tmuau, rf11                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmud, rf16 ; sub.pushc -, rf0, rf10                         # 97 store dst | whether there is a batch more
-    add.ifb tmuau, rf11, rf5 ; mov rf2, rf10                        # 97 store dst | next trip | uniform 0xfffffffd (u8)
+    add rf9, rf2, rf1 ; add rf10, rf6, rf3 ; ldunifrf.rf11          # the item's record | 83 p3 | 27 thresh | uniform 0x00010000
+    umin tmuau, rf9, rf0 ; add rf12, rf10, rf5                      # the item's record | 83 p2 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf10 ; add rf13, rf12, rf5 ; thrsw                   # 83 p3 | 83 p1 | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf14, rf13, rf5 ; ldunifrf.rf15                   # 83 p0 | 49 clip | uniform 0xffffff80
+    mov tmuau, rf12 ; add rf12, rf14, rf5                           # 83 p2 | 83 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf13 ; add rf16, rf12, rf5 ; thrsw ; ldtmu.rf13      # 83 p1 | 83 q1 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; v8dot rf14, rf4, rf11 ; ldtmu.rf11            # 83 p0 | 27 thresh | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf12 ; smul24 rf14, rf14, rf14 ; ldtmu.rf12          # 83 q0 | 43 gt | 83 p3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; add rf17, rf16, rf5 ; thrsw ; ldtmu.rf16      # 83 q1 | 83 q2 | 83 p2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; smul24 rf18, rf12, 3                          # 83 q2 | 94 mul | uniform 0xfffffffd (u8)
+    sub rf20, rf12, rf16 ; add rf19, rf16, rf16 ; ldunifrf.rf21     # 42 le | 94 mul | 26 limit | uniform 0x00000100
+    add tmuau, rf17, rf5 ; v8dot rf21, rf4, rf21 ; thrsw ; ldtmu.rf17 # 83 q3 | 26 limit | 83 p1 | uniform 0xfffffffd (u8)
+    sub rf22, rf16, rf17 ; smul24 rf21, rf21, rf21                  # 42 le
+    add rf18, rf18, 4 ; smul24 rf22, rf22, rf22                     # 94 add | 42 le
+    add rf18, rf18, rf19 ; smul24 rf20, rf20, rf20 ; thrsw ; ldtmu.rf19 # 94 add | 42 le | 83 p0
+    sub rf23, rf17, rf19 ; sub rf24, rf16, rf19                     # 85 le
+    sub rf25, rf12, rf19 ; smul24 rf23, rf23, rf23                  # 85 le
+    add rf18, rf18, rf17 ; smul24 rf26, rf24, rf24 ; thrsw ; ldtmu.rf24 # 94 add | 85 le | 83 q0
+    sub rf27, rf24, rf19 ; smul24 rf25, rf25, rf25                  # 42 absdiff | 85 le
+    sub rf28, rf19, rf24 ; smul24 rf29, rf27, 3                     # 42 absdiff | 49 mul
+    max rf28, rf28, rf27 ; add rf18, rf18, rf19 ; thrsw ; ldtmu.rf27 # 42 absdiff | 94 add | 83 q1
+    sub rf30, rf27, rf24 ; sub rf31, rf17, rf27                     # 85 le | 42 absdiff
+    max rf32, rf31, rf15 ; smul24 rf30, rf30, rf30                  # 49 clip | 85 le
+    min rf32, rf32, rf8 ; sub.pushc -, rf14, rf23                   # 49 clip | 49 add
+    sub.norc -, rf14, rf30 ; sub rf14, rf27, rf17                   # 49 add | 42 absdiff
+    max rf14, rf31, rf14 ; add.ifna rf29, rf29, rf32                # 42 absdiff | 49 add
+    max rf29, rf29, rf15 ; add rf28, rf28, rf28 ; ldtmu.rf15        # 49 f | 42 mul | 83 q2
+    min rf31, rf29, rf8 ; sub rf29, rf15, rf24                      # 49 f | 85 le
+    add rf33, rf31, 4 ; sub rf32, rf15, rf27                        # 50 add | 42 le
+    min rf33, rf33, rf8 ; smul24 rf29, rf29, rf29                   # 50 min | 85 le
+    asr rf33, rf33, 3 ; smul24 rf32, rf32, rf32                     # 50 f1 | 42 le
+    asr rf18, rf14, 1 ; add rf14, rf18, rf24                        # 42 shr | 94 add
+    add rf34, rf33, 1 ; mov rf35, rf16                              # 87 rshr | 97 select
+    asr rf34, rf34, 1 ; add rf36, rf17, rf27                        # 87 rshr | 99 add
+    mov.ifna rf34, 0 ; add rf18, rf28, rf18                         # 87 g | 42 add
+    and rf28, rf4, rf7 ; add rf37, rf17, rf34 ; thrsw               # 25 blimit | 89 add
+    max rf36, rf37, 0 ; sub rf37, rf36, rf12                        # 89 narrow1 | 99 sub
+    min rf31, rf36, rf7 ; add rf36, rf31, 3                         # 89 narrow1 | 50 add
+    min rf36, rf36, rf8 ; sub.pushc -, 1, rf23                      # 50 min | 97 select
+    asr rf36, rf36, 3 ; add rf10, rf10, rf5                         # 50 f2 | 97 store dst
+    sub.norc -, 1, rf26 ; sub rf26, rf37, rf16                      # 97 select | 99 sub
+    add rf38, rf19, rf15 ; add rf37, rf14, rf26 ; ldtmu.rf26        # 99 add | 83 q3
+    sub.andnc -, 1, rf25 ; sub rf25, rf26, rf24                     # 97 select | 85 le
+    sub.andnc -, 1, rf30 ; sub rf39, rf26, rf15                     # 97 select | 42 le
+    sub.andnc -, 1, rf29 ; smul24 rf25, rf25, rf25                  # 97 select | 85 le
+    sub.andnc -, 1, rf25 ; smul24 rf25, rf39, rf39                  # 97 select | 42 le
+    asr.ifa rf35, rf14, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
+    asr.ifb rf31, rf37, 3 ; add rf36, rf19, rf36                    # 97 select | 89 add
+    max rf23, rf36, 0 ; sub.norc -, rf21, rf23                      # 89 narrow2 | 97 store dst
+    min rf22, rf23, rf7 ; sub.andnc -, rf21, rf22                   # 89 narrow2 | 97 store dst
+    sub.andnc -, rf21, rf20 ; sub rf20, rf38, rf12                  # 97 store dst | 99 sub
+    sub.andnc -, rf21, rf30 ; sub rf20, rf20, rf17                  # 97 store dst | 99 sub
+    sub.andnc -, rf21, rf32 ; add rf32, rf24, rf26                  # 97 store dst | 99 add
+    sub.andnc -, rf21, rf25 ; add rf21, rf10, rf5                   # 97 store dst
+    tmuwt - ; sub.andnc -, rf28, rf18                               # the last trip's stores | 97 store dst
+    mov tmud, rf35 ; add rf20, rf37, rf20                           # 97 store dst | 99 add
+    asr.ifb rf22, rf20, 3 ; mov.ifa tmuau, rf10                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf12, rf24, rf33 ; sub rf32, rf32, rf12                     # 90 sub | 99 sub
+    max rf12, rf12, 0 ; mov tmud, rf31                              # 90 narrow3 | 97 store dst
+    min rf12, rf12, rf7 ; sub rf19, rf32, rf19                      # 90 narrow3 | 99 sub
+    add rf32, rf27, rf26 ; mov.ifa tmuau, rf21                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
+    add rf19, rf21, rf5 ; add rf20, rf20, rf19                      # 97 store dst | 99 add
+    asr.ifb rf12, rf20, 3 ; sub rf34, rf27, rf34                    # 97 select | 90 sub
+    max rf16, rf34, 0 ; sub rf32, rf32, rf16                        # 90 narrow4 | 99 sub
+    min rf16, rf16, rf7 ; mov tmud, rf22                            # 90 narrow4 | 97 store dst
+    sub rf24, rf32, rf24 ; add rf26, rf15, rf26                     # 99 sub | 99 add
+    mov.ifa tmuau, rf19 ; add rf19, rf19, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
+    add rf17, rf20, rf24 ; sub rf20, rf26, rf17                     # 99 add | 99 sub
+    asr.ifb rf16, rf17, 3 ; mov tmud, rf12                          # 97 select | 97 store dst
+    sub rf20, rf20, rf27 ; mov.ifa tmuau, rf19                      # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
+    add rf17, rf19, rf5 ; add rf19, rf17, rf20                      # 97 store dst | 99 wide
+    asr.ifb rf15, rf19, 3 ; mov tmud, rf16                          # 97 select | 97 store dst
+    mov.ifa tmuau, rf17 ; sub.pushc -, rf0, rf9                     # 97 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    mov tmud, rf15 ; mov rf2, rf9                                   # 97 store dst | next trip
+    add.ifb tmuau, rf17, rf5 ; mov rf3, rf13                        # 97 store dst | next trip | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    mov rf3, rf14 ; mov rf4, rf12                                   # next trip
+    nop ; mov rf4, rf11                                             # next trip
     nop
     nop
     thrsw

@@ -6,11 +6,11 @@
 # vp9_lpf8_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash fb43c88fce6883b4
+# input hash f2b752450b0281fc
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 290 instructions a trip, 36.2 an item; 284 at least for all it does.
+# 288 instructions a trip, 36 an item; 283 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 24 store 24.
 # Record: dst_off, blimit and limit and thresh.
@@ -25,65 +25,59 @@
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # how many threads
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000100
 .uniform 0x000000ff
 .uniform 0xffffff80
 .uniform 0x0000007f
 .uniform 0x00010000
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -104,320 +98,308 @@
     setnnmode_uu ; sub rf1, rf1, 1                                  # 26 limit
     shl rf1, rf1, 3
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 83 p3 | uniform value:dst
-    umin tmuau, rf2, rf0 ; add rf1, rf1, rf3 ; thrsw                # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf5                                              # 83 p3 | uniform value:dst_stride
-    nop ; smul24 rf3, rf5, -4                                       # 83 p3
-    nop ; add rf6, rf1, rf3 ; ldtmu.rf1                             # 83 p3 | the item's record
-    nop ; add rf7, rf6, rf1 ; ldunifrf.rf1                          # 83 p3 | uniform value:threads
-    shl rf1, rf1, 6 ; mov tmuau, rf7                                # 83 p3 | uniform 0xfffffffd (u8)
-    add rf8, rf7, rf5 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf4       # 83 p2 | the item's record
-    mov tmuau, rf8 ; add rf8, rf8, rf5                              # 83 p2 | 83 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; add rf8, rf8, rf5                              # 83 p1 | 83 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; add rf9, rf8, rf5 ; thrsw ; ldtmu.rf8          # 83 p0 | 83 q0 | 83 p3 | uniform 0xfffffffd (u8)
-    mov rf15, 0 ; mov tmuau, rf9                                    # 49 select | 83 q0 | uniform 0xfffffffd (u8)
-    add rf20, rf9, rf5 ; mov rf16, rf15 ; ldunifrf.rf10             # 83 q1 | 49 select | 26 limit | uniform 0x00000100
-    add rf9, rf20, rf5 ; mov rf17, rf15 ; ldunifrf.rf11             # 83 q2 | 49 select | 25 blimit | uniform 0x000000ff
-    mov rf18, rf15 ; mov rf19, rf15 ; ldunifrf.rf12                 # 49 select | 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf13                                             # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf14                                             # 27 thresh | uniform 0x00010000
-    nop ; mov tmuau, rf20                                           # 83 q1 | uniform 0xfffffffd (u8)
+    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf2            # 83 p3 | uniform value:dst
+    umin tmuau, rf1, rf0 ; add rf4, rf2, rf3 ; thrsw                # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf5                               # first trip | 83 p3 | uniform value:dst_stride
+    nop ; ldunifrf.rf1                                              # uniform value:threads
+    shl rf1, rf1, 6
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; smul24 rf6, rf5, -4                                       # 83 p3
+    nop ; add rf6, rf4, rf6 ; ldtmu.rf4                             # 83 p3 | the item's record
+    nop ; ldunifrf.rf7                                              # 26 limit | uniform 0x00000100
+    nop ; ldunifrf.rf8                                              # 25 blimit | uniform 0x000000ff
+    nop ; ldunifrf.rf9                                              # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf11                                             # 27 thresh | uniform 0x00010000
 loop:
-    tmuwt - ; v8dot rf21, rf4, rf14 ; thrsw ; ldtmu.rf20            # 27 thresh | 83 p2
-    mov tmuau, rf9 ; sub rf22, rf7, -1                              # 83 q2 | 83 p3 | uniform 0xfffffffd (u8)
-    add tmuau, rf9, rf5 ; add rf9, rf22, rf5                        # 83 q3 | 83 p2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf22 ; add rf24, rf9, rf5 ; thrsw ; ldtmu.rf23       # 83 p3 | 83 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf9 ; add rf9, rf24, rf5                             # 83 p2 | 83 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf24 ; add rf24, rf9, rf5                            # 83 p1 | 83 q0 | uniform 0xfffffffd (u8)
-    add rf26, rf24, rf5 ; smul24 rf25, rf21, rf21 ; thrsw ; ldtmu.rf21 # 83 q1 | 43 gt | 83 p0
-    mov tmuau, rf9 ; add rf9, rf26, rf5                             # 83 p0 | 83 q2 | uniform 0xfffffffd (u8)
-    sub rf28, rf7, -2 ; sub rf27, rf23, rf21                        # 83 p3 | 85 le
-    add rf30, rf28, rf5 ; smul24 rf29, rf27, rf27 ; thrsw ; ldtmu.rf27 # 83 p2 | 85 le | 83 q0
-    mov tmuau, rf24 ; add rf24, rf30, rf5                           # 83 q0 | 83 p1 | uniform 0xfffffffd (u8)
-    add rf32, rf24, rf5 ; sub rf31, rf27, rf21                      # 83 p0 | 42 absdiff
-    add rf35, rf32, rf5 ; v8dot rf34, rf4, rf10 ; thrsw ; ldtmu.rf33 # 83 q0 | 26 limit | 83 q1
-    mov tmuau, rf26 ; sub rf26, rf33, rf27                          # 83 q1 | 85 le | uniform 0xfffffffd (u8)
-    sub rf36, rf23, rf33 ; smul24 rf26, rf26, rf26                  # 42 absdiff | 85 le
-    max rf38, rf36, rf12 ; add rf39, rf35, rf5 ; thrsw ; ldtmu.rf37 # 49 clip | 83 q1 | 83 q2
-    mov tmuau, rf9 ; smul24 rf40, rf31, 3                           # 83 q2 | 49 mul | uniform 0xfffffffd (u8)
-    add rf41, rf39, rf5 ; sub rf42, rf7, -3                         # 83 q2 | 83 p3
-    sub rf43, rf20, rf21 ; add rf45, rf42, rf5 ; thrsw ; ldtmu.rf44 # 85 le | 83 p2 | 83 q3
-    add tmuau, rf9, rf5 ; smul24 rf9, rf34, rf34                    # 83 q3 | 42 le | uniform 0xfffffffd (u8)
-    sub rf46, rf20, rf23 ; smul24 rf34, rf8, 3                      # 42 le | 94 mul
-    sub rf47, rf8, rf21 ; smul24 rf43, rf43, rf43 ; thrsw ; ldtmu.rf48 # 85 le | 83 p3
-    mov tmuau, rf28 ; add rf49, rf45, rf5                           # 83 p3 | 83 p1 | uniform 0xfffffffd (u8)
-    sub rf50, rf8, rf20 ; smul24 rf46, rf46, rf46                   # 42 le
-    add rf47, rf20, rf20 ; smul24 rf51, rf47, rf47 ; thrsw ; ldtmu.rf52 # 94 mul | 85 le | 83 p2
-    mov tmuau, rf30 ; add rf30, rf34, 4                             # 83 p2 | 94 add | uniform 0xfffffffd (u8)
-    add rf34, rf49, rf5 ; smul24 rf50, rf50, rf50                   # 83 p0 | 42 le
-    add rf30, rf30, rf47 ; sub rf47, rf37, rf27 ; thrsw ; ldtmu.rf53 # 94 add | 85 le | 83 p1
-    mov tmuau, rf24 ; add rf24, rf34, rf5                           # 83 p1 | 83 q0 | uniform 0xfffffffd (u8)
-    sub rf54, rf37, rf33 ; sub rf55, rf21, rf27                     # 42 le | 42 absdiff
-    max rf31, rf55, rf31 ; sub rf55, rf33, rf23 ; thrsw ; ldtmu.rf56 # 42 absdiff | 83 p0
-    max rf32, rf36, rf55 ; mov tmuau, rf32                          # 42 absdiff | 83 p0 | uniform 0xfffffffd (u8)
-    asr rf32, rf32, 1 ; add rf30, rf30, rf23                        # 42 shr | 94 add
-    sub.pushc -, rf25, rf29 ; smul24 rf47, rf47, rf47               # 49 select | 85 le
-    sub rf36, rf44, rf27 ; add rf57, rf24, rf5 ; thrsw ; ldtmu.rf55 # 85 le | 83 q1 | 83 q0
-    mov tmuau, rf35 ; smul24 rf35, rf54, rf54                       # 83 q0 | 42 le | uniform 0xfffffffd (u8)
-    sub rf54, rf44, rf37 ; add rf30, rf30, rf21                     # 42 le | 94 add
-    sub.norc -, rf25, rf26 ; smul24 rf36, rf36, rf36                # 49 select | 85 le
-    min.ifna rf16, rf38, rf13 ; sub rf38, rf53, rf56 ; thrsw        # 49 select | 85 le
-    add rf16, rf40, rf16 ; add rf58, rf57, rf5 ; ldtmu.rf40         # 49 add | 83 q2 | 83 q1
-    max rf16, rf16, rf12 ; mov tmuau, rf39                          # 49 f | 83 q1 | uniform 0xfffffffd (u8)
-    min rf54, rf16, rf13 ; smul24 rf16, rf54, rf54 ; thrsw ; ldtmu.rf39 # 49 f | 42 le | 83 q2
-    mov tmuau, rf41 ; add rf59, rf54, 4                             # 83 q2 | 50 add | uniform 0xfffffffd (u8)
-    min rf59, rf59, rf13 ; add rf31, rf31, rf31                     # 50 min | 42 mul
-    asr rf59, rf59, 3 ; add rf30, rf30, rf27                        # 50 f1 | 94 add
-    sub.pushc -, 1, rf29 ; mov rf60, rf20                           # 97 select
-    add rf38, rf23, rf33 ; smul24 rf61, rf38, rf38 ; thrsw ; ldtmu.rf62 # 99 add | 85 le | 83 q3
-    add tmuau, rf41, rf5 ; add rf41, rf59, 1                        # 83 q3 | 87 rshr | uniform 0xfffffffd (u8)
-    asr rf41, rf41, 1 ; sub rf63, rf40, rf55                        # 87 rshr | 85 le
-    sub.norc -, 1, rf43 ; add rf31, rf31, rf32                      # 97 select | 42 add
-    and rf4, rf4, rf11 ; sub.andnc -, 1, rf51                       # 25 blimit | 97 select
-    sub rf38, rf38, rf8 ; smul24 rf63, rf63, rf63 ; thrsw ; ldtmu.rf51 # 99 sub | 85 le | 83 p3
-    mov tmuau, rf42 ; mov.ifnb rf41, 0                              # 83 p3 | 87 g | uniform 0xfffffffd (u8)
-    add rf32, rf54, 3 ; add rf54, rf23, rf41                        # 50 add | 89 add
-    min rf32, rf32, rf13 ; sub.andnc -, 1, rf26                     # 50 min | 97 select
-    max rf54, rf54, 0 ; sub rf43, rf53, rf40                        # 89 narrow1 | 42 absdiff
-    asr rf32, rf32, 3 ; add rf7, rf7, rf5                           # 50 f2 | 97 store dst
-    min rf47, rf54, rf11 ; sub.andnc -, 1, rf47                     # 89 narrow1 | 97 select
-    max rf54, rf43, rf12 ; sub rf38, rf38, rf20 ; thrsw             # 49 clip | 99 sub
-    add rf32, rf30, rf38 ; add rf38, rf21, rf32                     # 99 add | 89 add
-    max rf38, rf38, 0 ; sub rf59, rf27, rf59                        # 89 narrow2 | 90 sub
-    min rf36, rf38, rf11 ; sub.andnc -, 1, rf36                     # 89 narrow2 | 97 select
-    asr.ifa rf60, rf30, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
-    asr.ifb rf47, rf32, 3 ; add rf30, rf21, rf37                    # 97 select | 99 add
-    max rf29, rf59, 0 ; sub.norc -, rf9, rf29                       # 90 narrow3 | 97 store dst
-    min rf29, rf29, rf11 ; sub.andnc -, rf9, rf46                   # 90 narrow3 | 97 store dst
-    sub.andnc -, rf9, rf50 ; sub rf50, rf55, rf56                   # 97 store dst | 42 absdiff
-    sub.andnc -, rf9, rf26 ; sub rf26, rf30, rf8                    # 97 store dst | 99 sub
-    sub.andnc -, rf9, rf35 ; smul24 rf35, rf50, 3                   # 97 store dst | 49 mul
-    sub.andnc -, rf9, rf16 ; sub rf16, rf26, rf23                   # 97 store dst | 99 sub
-    add rf30, rf27, rf44 ; add rf26, rf7, rf5 ; thrsw ; ldtmu.rf46  # 99 add | 97 store dst | 83 p2
-    mov tmuau, rf45 ; add rf16, rf32, rf16 ; ldtmu.rf32             # 83 p2 | 99 add | 83 p1 | uniform 0xfffffffd (u8)
-    asr.ifb rf36, rf16, 3 ; mov tmuau, rf49                         # 97 select | 83 p1 | uniform 0xfffffffd (u8)
-    sub.andnc -, rf4, rf31 ; sub rf8, rf30, rf8                     # 97 store dst | 99 sub
-    sub rf8, rf8, rf21 ; add rf21, rf33, rf44 ; thrsw ; ldtmu.rf30  # 99 sub | 99 add | 83 p0
-    mov tmuau, rf34 ; add rf34, rf26, rf5                           # 83 p0 | 97 store dst | uniform 0xfffffffd (u8)
-    add rf8, rf16, rf8 ; sub rf16, rf33, rf41                       # 99 add | 90 sub
-    asr.ifb rf29, rf8, 3 ; sub rf20, rf21, rf20                     # 97 select | 99 sub
-    max rf16, rf16, 0 ; sub rf21, rf52, rf56                        # 90 narrow4 | 85 le
-    min rf16, rf16, rf11 ; sub rf41, rf52, rf53 ; thrsw ; ldtmu.rf31 # 90 narrow4 | 42 le | 83 q0
-    mov tmuau, rf24 ; sub rf20, rf20, rf27                          # 83 q0 | 99 sub | uniform 0xfffffffd (u8)
-    add rf44, rf37, rf44 ; smul24 rf24, rf48, 3                     # 99 add | 94 mul
-    sub rf27, rf48, rf56 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf49 # 85 le | 83 q1
-    mov tmuau, rf57 ; add rf57, rf34, rf5                           # 83 q1 | 97 store dst | uniform 0xfffffffd (u8)
-    sub rf45, rf48, rf52 ; smul24 rf41, rf41, rf41                  # 42 le
-    add rf8, rf8, rf20 ; sub rf20, rf44, rf23 ; thrsw ; ldtmu.rf23  # 99 add | 99 sub | 83 q2
-    asr.ifb rf16, rf8, 3 ; mov tmuau, rf58                          # 97 select | 83 q2 | uniform 0xfffffffd (u8)
-    add rf24, rf24, 4 ; add rf44, rf52, rf52                        # 94 add | 94 mul
-    sub rf20, rf20, rf33 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf33 # 99 sub | 85 le | 83 q3
-    add tmuau, rf58, rf5 ; smul24 rf45, rf45, rf45                  # 83 q3 | 42 le | uniform 0xfffffffd (u8)
-    tmuwt - ; add rf24, rf24, rf44                                  # the last trip's stores | 94 add
-    mov tmud, rf60 ; sub rf60, rf39, rf55 ; ldtmu.rf44              # 97 store dst | 85 le | 83 p3
-    mov.ifa tmuau, rf7 ; add rf7, rf57, rf5 ; thrsw                 # 97 store dst | uniform 0xfffffffd (u8)
-    sub rf58, rf39, rf40 ; sub rf59, rf56, rf55                     # 42 le | 42 absdiff
-    max rf50, rf59, rf50 ; sub rf59, rf40, rf53                     # 42 absdiff
-    max rf43, rf43, rf59 ; mov tmud, rf47 ; ldtmu.rf47              # 42 absdiff | 97 store dst | 83 p2
-    asr rf26, rf43, 1 ; mov.ifa tmuau, rf26                         # 42 shr | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmud, rf36 ; add rf8, rf8, rf20                             # 97 store dst | 99 wide
-    asr.ifb rf37, rf8, 3 ; sub.pushc -, rf25, rf61                  # 97 select | 49 select
-    tmuwt - ; sub.norc -, rf25, rf63                                # 49 select
-    min.ifna rf17, rf54, rf13 ; mov.ifb tmuau, rf34 ; thrsw         # 49 select | 97 store dst | uniform 0xfffffffd (u8)
-    add rf24, rf35, rf17 ; add rf17, rf24, rf53                     # 49 add | 94 add
-    max rf60, rf24, rf12 ; smul24 rf24, rf60, rf60                  # 49 f | 85 le
-    min rf29, rf60, rf13 ; mov tmud, rf29 ; ldtmu.rf60              # 49 f | 97 store dst | 83 p1
-    add rf57, rf29, 4 ; mov.ifb tmuau, rf57                         # 50 add | 97 store dst | uniform 0xfffffffd (u8)
-    min rf35, rf57, rf13 ; sub rf57, rf62, rf55 ; thrsw             # 50 min | 85 le
-    asr rf35, rf35, 3 ; sub rf34, rf32, rf30                        # 50 f1 | 85 le
-    add rf54, rf35, 1 ; smul24 rf58, rf58, rf58                     # 87 rshr | 42 le
-    asr rf16, rf54, 1 ; mov tmud, rf16                              # 87 rshr | 97 store dst
-    sub rf54, rf62, rf39 ; add rf17, rf17, rf56 ; ldtmu.rf8         # 42 le | 94 add | 83 p0
-    mov.ifna rf16, 0 ; smul24 rf57, rf57, rf57                      # 87 g | 85 le
-    add rf29, rf53, rf40 ; add rf20, rf29, 3                        # 99 add | 50 add
-    min rf20, rf20, rf13 ; smul24 rf34, rf34, rf34                  # 50 min | 85 le
-    asr rf20, rf20, 3 ; sub rf36, rf49, rf31                        # 50 f2 | 85 le
-    mov.ifb tmuau, rf7 ; smul24 rf54, rf54, rf54 ; thrsw            # 97 store dst | 42 le | uniform 0xfffffffd (u8)
-    add rf50, rf50, rf50 ; add rf17, rf17, rf55                     # 42 mul | 94 add
-    mov rf59, rf52 ; add rf43, rf53, rf16                           # 97 select | 89 add
-    max rf29, rf43, 0 ; sub rf43, rf29, rf48                        # 89 narrow1 | 99 sub
-    min rf29, rf29, rf11 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf38 # 89 narrow1 | 85 le | 83 q0
-    add rf26, rf50, rf26 ; sub rf50, rf32, rf49                     # 42 add | 42 absdiff
-    sub rf43, rf43, rf52 ; add rf22, rf22, rf5                      # 99 sub | 97 store dst
-    max rf37, rf50, rf12 ; mov tmud, rf37                           # 49 clip | 97 store dst
-    add.ifb tmuau, rf7, rf5 ; sub.pushc -, 1, rf61                  # 97 store dst | 97 select | uniform 0xfffffffd (u8)
-    sub.norc -, 1, rf21 ; add rf21, rf56, rf39                      # 97 select | 99 add
-    sub.andnc -, 1, rf27 ; sub rf27, rf31, rf30                     # 97 select | 42 absdiff
-    sub.andnc -, 1, rf63 ; add rf43, rf17, rf43                     # 97 select | 99 add
-    sub.andnc -, 1, rf24 ; add rf20, rf56, rf20                     # 97 select | 89 add
-    max rf20, rf20, 0 ; sub rf21, rf21, rf48                        # 89 narrow2 | 99 sub
-    min rf20, rf20, rf11 ; sub.andnc -, 1, rf57                     # 89 narrow2 | 97 select
-    asr.ifa rf59, rf17, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
-    asr.ifb rf29, rf43, 3 ; sub rf21, rf21, rf53                    # 97 select | 99 sub
-    sub.norc -, rf9, rf61 ; smul24 rf61, rf27, 3                    # 97 store dst | 49 mul
-    sub.andnc -, rf9, rf41 ; add rf41, rf55, rf62                   # 97 store dst | 99 add
-    sub.andnc -, rf9, rf45 ; add rf45, rf22, rf5                    # 97 store dst
-    sub.andnc -, rf9, rf63 ; add rf21, rf43, rf21                   # 97 store dst | 99 add
-    asr.ifb rf20, rf21, 3 ; sub rf35, rf55, rf35                    # 97 select | 90 sub
-    max rf35, rf35, 0 ; sub.andnc -, rf9, rf58                      # 90 narrow3 | 97 store dst
-    min rf35, rf35, rf11 ; sub.andnc -, rf9, rf54                   # 90 narrow3 | 97 store dst
-    sub.andnc -, rf4, rf26 ; mov tmud, rf59                         # 97 store dst
-    mov.ifa tmuau, rf22 ; sub rf22, rf41, rf48 ; thrsw              # 97 store dst | 99 sub | uniform 0xfffffffd (u8)
-    sub rf22, rf22, rf56 ; add rf56, rf40, rf62 ; ldtmu.rf41        # 99 sub | 99 add | 83 q1
-    add rf21, rf45, rf5 ; add rf22, rf21, rf22                      # 97 store dst | 99 add
-    asr.ifb rf35, rf22, 3 ; mov tmud, rf29                          # 97 select | 97 store dst
-    mov.ifa tmuau, rf45 ; sub rf16, rf40, rf16 ; thrsw              # 97 store dst | 90 sub | uniform 0xfffffffd (u8)
-    max rf16, rf16, 0 ; sub rf52, rf56, rf52                        # 90 narrow4 | 99 sub
-    min rf16, rf16, rf11 ; sub rf56, rf46, rf30 ; ldtmu.rf45        # 90 narrow4 | 85 le | 83 q2
-    mov tmud, rf20 ; sub rf20, rf46, rf32 ; ldtmu.rf29              # 97 store dst | 42 le | 83 q3
-    sub rf52, rf52, rf55 ; add rf55, rf39, rf62                     # 99 sub | 99 add
-    sub rf48, rf51, rf30 ; smul24 rf62, rf51, 3                     # 85 le | 94 mul
-    mov.ifa tmuau, rf21 ; smul24 rf56, rf56, rf56                   # 97 store dst | 85 le | uniform 0xfffffffd (u8)
-    add rf20, rf21, rf5 ; smul24 rf21, rf20, rf20                   # 97 store dst | 42 le
-    sub rf52, rf51, rf46 ; add rf22, rf22, rf52                     # 42 le | 99 add
-    asr.ifb rf16, rf22, 3 ; sub rf53, rf55, rf53                    # 97 select | 99 sub
-    add rf62, rf62, 4 ; add rf55, rf46, rf46                        # 94 add | 94 mul
-    mov tmud, rf35 ; smul24 rf35, rf48, rf48                        # 97 store dst | 85 le
-    sub rf40, rf53, rf40 ; smul24 rf52, rf52, rf52                  # 99 sub | 42 le
-    add rf55, rf62, rf55 ; sub rf62, rf23, rf31                     # 94 add | 85 le
-    mov.ifa tmuau, rf20 ; add rf20, rf20, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
-    sub rf53, rf23, rf49 ; sub rf48, rf30, rf31                     # 42 le | 42 absdiff
-    max rf27, rf48, rf27 ; sub rf48, rf49, rf32                     # 42 absdiff
-    max rf40, rf50, rf48 ; add rf22, rf22, rf40                     # 42 absdiff | 99 wide
-    asr.ifb rf39, rf22, 3 ; sub.pushc -, rf25, rf34                 # 97 select | 49 select
-    asr rf40, rf40, 1 ; sub.norc -, rf25, rf36                      # 42 shr | 49 select
-    min.ifna rf18, rf37, rf13 ; add rf37, rf55, rf32                # 49 select | 94 add
-    add rf61, rf61, rf18 ; smul24 rf18, rf62, rf62                  # 49 add | 85 le
-    max rf62, rf61, rf12 ; sub rf61, rf33, rf31                     # 49 f | 85 le
-    min rf62, rf62, rf13 ; sub rf55, rf60, rf8                      # 49 f | 85 le
-    add rf16, rf62, 4 ; mov tmud, rf16                              # 50 add | 97 store dst
-    min rf53, rf16, rf13 ; smul24 rf16, rf53, rf53                  # 50 min | 42 le
-    asr rf22, rf53, 3 ; sub rf53, rf33, rf23                        # 50 f1 | 42 le
-    add rf48, rf22, 1 ; add rf37, rf37, rf30                        # 87 rshr | 94 add
-    asr rf61, rf48, 1 ; smul24 rf48, rf61, rf61                     # 87 rshr | 85 le
-    mov.ifna rf61, 0 ; add rf50, rf32, rf49                         # 87 g | 99 add
-    add rf55, rf62, 3 ; smul24 rf62, rf55, rf55                     # 50 add | 85 le
-    min rf55, rf55, rf13 ; sub rf26, rf41, rf38                     # 50 min | 85 le
-    asr rf55, rf55, 3 ; smul24 rf53, rf53, rf53                     # 50 f2 | 42 le
-    tmuwt - ; add rf27, rf27, rf27                                  # 42 mul
-    mov.ifb tmuau, rf20 ; add rf37, rf37, rf31                      # 97 store dst | 94 add | uniform 0xfffffffd (u8)
-    mov rf54, rf46 ; add rf59, rf32, rf61                           # 97 select | 89 add
-    max rf50, rf59, 0 ; sub rf59, rf50, rf51                        # 89 narrow1 | 99 sub
-    min rf26, rf50, rf11 ; smul24 rf50, rf26, rf26                  # 89 narrow1 | 85 le
-    sub rf39, rf60, rf41 ; mov tmud, rf39                           # 42 absdiff | 97 store dst
-    max rf40, rf39, rf12 ; add rf27, rf27, rf40                     # 49 clip | 42 add
-    sub rf59, rf59, rf46 ; add rf58, rf30, rf23                     # 99 sub | 99 add
-    sub rf20, rf38, rf8 ; add.ifb tmuau, rf20, rf5                  # 42 absdiff | 97 store dst | uniform 0xfffffffd (u8)
-    sub.pushc -, 1, rf34 ; add rf28, rf28, rf5                      # 97 select | 97 store dst
-    sub.norc -, 1, rf56 ; add rf56, rf37, rf59                      # 97 select | 99 add
-    sub.andnc -, 1, rf35 ; add rf35, rf30, rf55                     # 97 select | 89 add
-    max rf35, rf35, 0 ; sub rf58, rf58, rf51                        # 89 narrow2 | 99 sub
-    min rf35, rf35, rf11 ; sub.andnc -, 1, rf36                     # 89 narrow2 | 97 select
-    sub.andnc -, 1, rf18 ; sub rf18, rf58, rf32                     # 97 select | 99 sub
-    sub.andnc -, 1, rf48 ; add rf48, rf31, rf33                     # 97 select | 99 add
-    asr.ifa rf54, rf37, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
-    asr.ifb rf26, rf56, 3 ; add rf37, rf28, rf5                     # 97 select | 97 store dst
-    sub.norc -, rf9, rf34 ; smul24 rf34, rf20, 3                    # 97 store dst | 49 mul
-    sub.andnc -, rf9, rf21 ; add rf18, rf56, rf18                   # 97 store dst | 99 add
-    asr.ifb rf35, rf18, 3 ; sub rf22, rf31, rf22                    # 97 select | 90 sub
-    max rf22, rf22, 0 ; sub.andnc -, rf9, rf52                      # 90 narrow3 | 97 store dst
-    min rf22, rf22, rf11 ; sub.andnc -, rf9, rf36                   # 90 narrow3 | 97 store dst
-    sub.andnc -, rf9, rf16 ; sub rf16, rf48, rf51                   # 97 store dst | 99 sub
-    sub.andnc -, rf9, rf53 ; sub rf16, rf16, rf30                   # 97 store dst | 99 sub
-    sub.andnc -, rf4, rf27 ; mov tmud, rf54                         # 97 store dst
-    mov.ifa tmuau, rf28 ; add rf28, rf49, rf33                      # 97 store dst | 99 add | uniform 0xfffffffd (u8)
-    mov tmud, rf26 ; add rf26, rf37, rf5                            # 97 store dst
-    mov.ifa tmuau, rf37 ; add rf16, rf18, rf16                      # 97 store dst | 99 add | uniform 0xfffffffd (u8)
-    asr.ifb rf22, rf16, 3 ; sub rf61, rf49, rf61                    # 97 select | 90 sub
-    max rf28, rf61, 0 ; sub rf46, rf28, rf46                        # 90 narrow4 | 99 sub
-    min rf28, rf28, rf11 ; sub rf61, rf47, rf8                      # 90 narrow4 | 85 le
-    mov tmud, rf35 ; sub rf35, rf47, rf60                           # 97 store dst | 42 le
-    sub rf31, rf46, rf31 ; add rf33, rf23, rf33                     # 99 sub | 99 add
-    sub rf18, rf44, rf8 ; smul24 rf46, rf44, 3                      # 85 le | 94 mul
-    mov.ifa tmuau, rf26 ; smul24 rf61, rf61, rf61                   # 97 store dst | 85 le | uniform 0xfffffffd (u8)
-    add rf26, rf26, rf5 ; smul24 rf35, rf35, rf35                   # 97 store dst | 42 le
-    sub rf31, rf44, rf47 ; add rf16, rf16, rf31                     # 42 le | 99 add
-    asr.ifb rf28, rf16, 3 ; sub rf32, rf33, rf32                    # 97 select | 99 sub
-    add rf46, rf46, 4 ; add rf33, rf47, rf47                        # 94 add | 94 mul
-    mov tmud, rf22 ; smul24 rf18, rf18, rf18                        # 97 store dst | 85 le
-    sub rf31, rf32, rf49 ; smul24 rf32, rf31, rf31                  # 99 sub | 42 le
-    add rf33, rf46, rf33 ; sub rf46, rf45, rf38                     # 94 add | 85 le
-    mov.ifa tmuau, rf26 ; add rf26, rf26, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
-    sub rf49, rf45, rf41 ; sub rf22, rf8, rf38                      # 42 le | 42 absdiff
-    max rf20, rf22, rf20 ; sub rf22, rf41, rf60                     # 42 absdiff
-    max rf22, rf39, rf22 ; add rf16, rf16, rf31                     # 42 absdiff | 99 wide
-    asr.ifb rf23, rf16, 3 ; sub.pushc -, rf25, rf62                 # 97 select | 49 select
-    asr rf22, rf22, 1 ; sub.norc -, rf25, rf50                      # 42 shr | 49 select
-    min.ifna rf19, rf40, rf13 ; add rf33, rf33, rf60                # 49 select | 94 add
-    add rf34, rf34, rf19 ; smul24 rf19, rf46, rf46                  # 49 add | 85 le
-    max rf46, rf34, rf12 ; sub rf34, rf29, rf38                     # 49 f | 85 le
-    min rf28, rf46, rf13 ; mov tmud, rf28                           # 49 f | 97 store dst
-    add rf46, rf28, 4 ; smul24 rf49, rf49, rf49                     # 50 add | 42 le
-    min rf40, rf46, rf13 ; sub rf46, rf29, rf45                     # 50 min | 42 le
-    asr rf40, rf40, 3 ; add rf33, rf33, rf8                         # 50 f1 | 94 add
-    add rf25, rf40, 1 ; smul24 rf34, rf34, rf34                     # 87 rshr | 85 le
-    asr rf25, rf25, 1 ; add rf16, rf60, rf41                        # 87 rshr | 99 add
-    mov.ifna rf25, 0 ; mov.ifb tmuau, rf26                          # 87 g | 97 store dst | uniform 0xfffffffd (u8)
-    add rf46, rf28, 3 ; smul24 rf28, rf46, rf46                     # 50 add | 42 le
-    min rf46, rf46, rf13 ; add rf20, rf20, rf20                     # 50 min | 42 mul
-    asr rf46, rf46, 3 ; add rf33, rf33, rf38                        # 50 f2 | 94 add
-    mov rf39, rf47 ; add rf31, rf60, rf25                           # 97 select | 89 add
-    max rf16, rf31, 0 ; sub rf31, rf16, rf44                        # 89 narrow1 | 99 sub
-    min rf16, rf16, rf11 ; mov tmud, rf23                           # 89 narrow1 | 97 store dst
-    add rf20, rf20, rf22 ; sub rf22, rf31, rf47                     # 42 add | 99 sub
-    add rf26, rf8, rf45 ; add.ifb tmuau, rf26, rf5                  # 99 add | 97 store dst | uniform 0xfffffffd (u8)
-    sub.pushc -, 1, rf62 ; add rf42, rf42, rf5                      # 97 select | 97 store dst
-    sub.norc -, 1, rf61 ; add rf22, rf33, rf22                      # 97 select | 99 add
-    sub.andnc -, 1, rf18 ; add rf18, rf8, rf46                      # 97 select | 89 add
-    max rf18, rf18, 0 ; sub rf26, rf26, rf44                        # 89 narrow2 | 99 sub
-    min rf18, rf18, rf11 ; sub.andnc -, 1, rf50                     # 89 narrow2 | 97 select
-    sub.andnc -, 1, rf19 ; sub rf19, rf26, rf60                     # 97 select | 99 sub
-    sub.andnc -, 1, rf34 ; add rf34, rf38, rf29                     # 97 select | 99 add
-    asr.ifa rf39, rf33, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
-    asr.ifb rf16, rf22, 3 ; add rf33, rf42, rf5                     # 97 select | 97 store dst
-    sub.norc -, rf9, rf62 ; add rf19, rf22, rf19                    # 97 store dst | 99 add
-    asr.ifb rf18, rf19, 3 ; sub rf40, rf38, rf40                    # 97 select | 90 sub
-    max rf35, rf40, 0 ; sub.andnc -, rf9, rf35                      # 90 narrow3 | 97 store dst
-    min rf32, rf35, rf11 ; sub.andnc -, rf9, rf32                   # 90 narrow3 | 97 store dst
-    sub.andnc -, rf9, rf50 ; sub rf34, rf34, rf44                   # 97 store dst | 99 sub
-    sub.andnc -, rf9, rf49 ; sub rf8, rf34, rf8                     # 97 store dst | 99 sub
-    sub.andnc -, rf9, rf28 ; add rf9, rf41, rf29                    # 97 store dst | 99 add
-    sub.andnc -, rf4, rf20 ; mov tmud, rf39                         # 97 store dst
-    tmuwt - ; add rf4, rf33, rf5                                    # 97 store dst
-    mov.ifa tmuau, rf42 ; add rf8, rf19, rf8                        # 97 store dst | 99 add | uniform 0xfffffffd (u8)
-    asr.ifb rf32, rf8, 3 ; mov tmud, rf16                           # 97 select | 97 store dst
-    mov.ifa tmuau, rf33 ; sub rf25, rf41, rf25                      # 97 store dst | 90 sub | uniform 0xfffffffd (u8)
-    max rf9, rf25, 0 ; sub rf25, rf9, rf47                          # 90 narrow4 | 99 sub
-    min rf47, rf9, rf11 ; mov tmud, rf18                            # 90 narrow4 | 97 store dst
-    sub rf25, rf25, rf38 ; add rf29, rf45, rf29                     # 99 sub | 99 add
-    mov.ifa tmuau, rf4 ; add rf38, rf4, rf5                         # 97 store dst | uniform 0xfffffffd (u8)
-    mov rf2, rf3 ; add rf25, rf8, rf25                              # next trip | 99 add
-    umin tmuau, rf2, rf0 ; sub rf29, rf29, rf60 ; thrsw             # the item's record | 99 sub | uniform 0xfffffffa (vec2)
-    asr.ifb rf47, rf25, 3 ; sub rf29, rf29, rf41                    # 97 select | 99 sub
-    mov rf16, rf15 ; mov rf17, rf15                                 # 49 select
-    mov tmud, rf32 ; mov rf18, rf15 ; ldtmu.rf32                    # 97 store dst | 49 select | the item's record
-    add rf7, rf6, rf32 ; mov.ifa tmuau, rf38                        # 83 p3 | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; add rf32, rf7, rf5 ; thrsw ; ldtmu.rf4         # 83 p3 | 83 p2 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 p2 | 83 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 p1 | 83 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf32, rf32, rf5 ; thrsw ; ldtmu.rf8       # 83 p0 | 83 q0 | 83 p3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 q0 | 83 q1 | uniform 0xfffffffd (u8)
-    mov rf19, rf15 ; add rf38, rf38, rf5                            # 49 select | 97 store dst
-    tmuwt - ; add rf9, rf32, rf5                                    # 83 q2
-    mov tmuau, rf32 ; add rf25, rf25, rf29                          # 83 q1 | 99 wide | uniform 0xfffffffd (u8)
-    asr.ifb rf45, rf25, 3 ; mov tmud, rf47                          # 97 select | 97 store dst
-    mov.ifa tmuau, rf38 ; sub.pushc -, rf0, rf3                     # 97 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
-    add rf3, rf2, rf1 ; mov tmud, rf45                              # the item's record | 97 store dst
-    nop ; add.ifb tmuau, rf38, rf5                                  # 97 store dst | uniform 0xfffffffd (u8)
+    add rf12, rf2, rf1 ; add rf13, rf6, rf3                         # the item's record | 83 p3
+    tmuwt - ; add rf14, rf13, rf5                                   # 83 p2
+    umin tmuau, rf12, rf0 ; add rf15, rf14, rf5                     # the item's record | 83 p1 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf13 ; add rf16, rf15, rf5 ; thrsw                   # 83 p3 | 83 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; add rf14, rf16, rf5                           # 83 p2 | 83 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf15 ; add rf15, rf14, rf5                           # 83 p1 | 83 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; add rf17, rf15, rf5 ; thrsw ; ldtmu.rf16      # 83 p0 | 83 q2 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; sub rf14, rf13, -1                            # 83 q0 | 83 p3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf15 ; add rf18, rf14, rf5 ; ldtmu.rf15              # 83 q1 | 83 p2 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; add rf20, rf18, rf5 ; thrsw ; ldtmu.rf19      # 83 q2 | 83 p1 | 83 p3 | uniform 0xfffffffd (u8)
+    add tmuau, rf17, rf5 ; add rf21, rf20, rf5 ; ldtmu.rf17         # 83 q3 | 83 p0 | 83 p2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; add rf22, rf21, rf5                           # 83 p3 | 83 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf18 ; add rf23, rf22, rf5 ; thrsw ; ldtmu.rf18      # 83 p2 | 83 q1 | 83 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf20 ; add rf20, rf23, rf5                           # 83 p1 | 83 q2 | uniform 0xfffffffd (u8)
+    sub rf25, rf13, -2 ; v8dot rf24, rf4, rf11                      # 83 p3 | 27 thresh
+    add rf27, rf25, rf5 ; smul24 rf26, rf24, rf24 ; thrsw ; ldtmu.rf24 # 83 p2 | 43 gt | 83 p0
+    mov tmuau, rf21 ; add rf21, rf27, rf5                           # 83 p0 | 83 p1 | uniform 0xfffffffd (u8)
+    sub rf28, rf18, rf24 ; add rf29, rf21, rf5                      # 85 le | 83 p0
+    add rf31, rf29, rf5 ; smul24 rf30, rf28, rf28 ; thrsw ; ldtmu.rf28 # 83 q0 | 85 le
+    mov tmuau, rf22 ; sub rf22, rf28, rf24                          # 83 q0 | 42 absdiff | uniform 0xfffffffd (u8)
+    add rf33, rf31, rf5 ; smul24 rf32, rf22, 3                      # 83 q1 | 49 mul
+    add rf36, rf33, rf5 ; v8dot rf35, rf4, rf7 ; thrsw ; ldtmu.rf34 # 83 q2 | 26 limit | 83 q1
+    mov tmuau, rf23 ; sub rf23, rf34, rf28                          # 83 q1 | 85 le | uniform 0xfffffffd (u8)
+    sub rf37, rf18, rf34 ; smul24 rf23, rf23, rf23                  # 42 absdiff | 85 le
+    max rf40, rf37, rf9 ; sub rf38, rf17, rf24 ; thrsw ; ldtmu.rf39 # 49 clip | 85 le | 83 q2
+    min rf40, rf40, rf10 ; mov tmuau, rf20                          # 49 clip | 83 q2 | uniform 0xfffffffd (u8)
+    sub rf41, rf13, -3 ; smul24 rf35, rf35, rf35                    # 83 p3 | 42 le
+    add rf44, rf41, rf5 ; sub rf43, rf17, rf18 ; thrsw ; ldtmu.rf42 # 83 p2 | 42 le | 83 q3
+    add tmuau, rf20, rf5 ; smul24 rf20, rf19, 3                     # 83 q3 | 94 mul | uniform 0xfffffffd (u8)
+    sub rf45, rf19, rf24 ; smul24 rf38, rf38, rf38                  # 85 le
+    add rf47, rf44, rf5 ; smul24 rf43, rf43, rf43 ; thrsw ; ldtmu.rf46 # 83 p1 | 42 le | 83 p3
+    mov tmuau, rf25 ; sub rf48, rf19, rf17                          # 83 p3 | 42 le | uniform 0xfffffffd (u8)
+    add rf20, rf20, 4 ; add rf49, rf17, rf17                        # 94 add | 94 mul
+    add rf51, rf47, rf5 ; smul24 rf45, rf45, rf45 ; thrsw ; ldtmu.rf50 # 83 p0 | 85 le | 83 p2
+    mov tmuau, rf27 ; smul24 rf27, rf48, rf48                       # 83 p2 | 42 le | uniform 0xfffffffd (u8)
+    add rf20, rf20, rf49 ; sub rf49, rf39, rf28                     # 94 add | 85 le
+    add rf53, rf51, rf5 ; sub rf48, rf39, rf34 ; thrsw ; ldtmu.rf52 # 83 q0 | 42 le | 83 p1
+    mov tmuau, rf21 ; sub rf21, rf24, rf28                          # 83 p1 | 42 absdiff | uniform 0xfffffffd (u8)
+    max rf21, rf21, rf22 ; sub rf22, rf34, rf18                     # 42 absdiff
+    max rf22, rf37, rf22 ; add rf20, rf20, rf18 ; thrsw ; ldtmu.rf37 # 42 absdiff | 94 add | 83 p0
+    asr rf22, rf22, 1 ; mov tmuau, rf29                             # 42 shr | 83 p0 | uniform 0xfffffffd (u8)
+    sub rf29, rf42, rf28 ; smul24 rf49, rf49, rf49                  # 85 le
+    sub.pushc -, rf26, rf30 ; add rf54, rf53, rf5                   # 49 add | 83 q1
+    sub rf55, rf42, rf39 ; smul24 rf48, rf48, rf48 ; thrsw ; ldtmu.rf56 # 42 le | 83 q0
+    mov tmuau, rf31 ; add rf20, rf20, rf24                          # 83 q0 | 94 add | uniform 0xfffffffd (u8)
+    add rf31, rf54, rf5 ; smul24 rf29, rf29, rf29                   # 83 q2 | 85 le
+    sub.norc -, rf26, rf23 ; smul24 rf55, rf55, rf55                # 49 add | 42 le
+    add.ifna rf32, rf32, rf40 ; add rf21, rf21, rf21 ; thrsw        # 49 add | 42 mul
+    max rf32, rf32, rf9 ; add rf20, rf20, rf28 ; ldtmu.rf40         # 49 f | 94 add | 83 q1
+    min rf32, rf32, rf10 ; mov tmuau, rf33                          # 49 f | 83 q1 | uniform 0xfffffffd (u8)
+    mov rf58, rf17 ; add rf33, rf18, rf34 ; thrsw ; ldtmu.rf57      # 97 select | 99 add | 83 q2
+    mov tmuau, rf36 ; add rf59, rf32, 4                             # 83 q2 | 50 add | uniform 0xfffffffd (u8)
+    min rf32, rf59, rf10 ; add rf59, rf32, 3                        # 50 min | 50 add
+    asr rf32, rf32, 3 ; sub rf60, rf52, rf37                        # 50 f1 | 85 le
+    min rf59, rf59, rf10 ; sub.pushc -, 1, rf30                     # 50 min | 97 select
+    asr rf22, rf59, 3 ; add rf21, rf21, rf22                        # 50 f2 | 42 add
+    and rf38, rf4, rf8 ; sub.norc -, 1, rf38                        # 25 blimit | 97 select
+    sub rf33, rf33, rf19 ; smul24 rf60, rf60, rf60 ; thrsw ; ldtmu.rf59 # 99 sub | 85 le | 83 q3
+    add tmuau, rf36, rf5 ; add rf36, rf32, 1                        # 83 q3 | 87 rshr | uniform 0xfffffffd (u8)
+    asr rf36, rf36, 1 ; sub rf61, rf40, rf56                        # 87 rshr | 85 le
+    sub.andnc -, 1, rf45 ; sub rf45, rf52, rf40                     # 97 select | 42 absdiff
+    max rf62, rf45, rf9 ; sub.andnc -, 1, rf23                      # 49 clip | 97 select
+    min rf62, rf62, rf10 ; add rf13, rf13, rf5 ; thrsw ; ldtmu.rf63 # 49 clip | 97 store dst | 83 p3
+    mov tmuau, rf41 ; mov.ifnb rf36, 0                              # 83 p3 | 87 g | uniform 0xfffffffd (u8)
+    sub rf33, rf33, rf17 ; smul24 rf61, rf61, rf61                  # 99 sub | 85 le
+    sub.andnc -, 1, rf49 ; add rf49, rf18, rf36                     # 97 select | 89 add
+    max rf22, rf49, 0 ; add rf49, rf24, rf22                        # 89 narrow1 | 89 add
+    min rf22, rf22, rf8 ; sub.andnc -, 1, rf29                      # 89 narrow1 | 97 select
+    asr.ifa rf58, rf20, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
+    max rf30, rf49, 0 ; sub.norc -, rf35, rf30                      # 89 narrow2 | 97 store dst
+    min rf30, rf30, rf8 ; sub.andnc -, rf35, rf43                   # 89 narrow2 | 97 store dst
+    sub.andnc -, rf35, rf27 ; add rf27, rf24, rf39                  # 97 store dst | 99 add
+    sub.andnc -, rf35, rf23 ; sub rf23, rf56, rf37                  # 97 store dst | 42 absdiff
+    sub.andnc -, rf35, rf48 ; add rf20, rf20, rf33                  # 97 store dst | 99 add
+    asr.ifb rf22, rf20, 3 ; sub rf27, rf27, rf19                    # 97 select | 99 sub
+    sub rf27, rf27, rf18 ; add rf33, rf28, rf42 ; thrsw ; ldtmu.rf48 # 99 sub | 99 add | 83 p2
+    mov tmuau, rf44 ; smul24 rf44, rf23, 3                          # 83 p2 | 49 mul | uniform 0xfffffffd (u8)
+    add rf32, rf13, rf5 ; sub rf43, rf28, rf32                      # 97 store dst | 90 sub
+    max rf43, rf43, 0 ; sub.andnc -, rf35, rf55                     # 90 narrow3 | 97 store dst
+    min rf21, rf43, rf8 ; sub.andnc -, rf38, rf21                   # 90 narrow3 | 97 store dst
+    add rf19, rf20, rf27 ; sub rf20, rf33, rf19 ; thrsw ; ldtmu.rf27 # 99 add | 99 sub | 83 p1
+    asr.ifb rf30, rf19, 3 ; mov tmuau, rf47                         # 97 select | 83 p1 | uniform 0xfffffffd (u8)
+    sub rf20, rf20, rf24 ; add rf24, rf34, rf42                     # 99 sub | 99 add
+    add rf36, rf32, rf5 ; sub rf47, rf34, rf36 ; thrsw ; ldtmu.rf33 # 97 store dst | 90 sub | 83 p0
+    max rf47, rf47, 0 ; mov tmuau, rf51                             # 90 narrow4 | 83 p0 | uniform 0xfffffffd (u8)
+    min rf20, rf47, rf8 ; add rf19, rf19, rf20                      # 90 narrow4 | 99 add
+    asr.ifb rf21, rf19, 3 ; sub rf17, rf24, rf17                    # 97 select | 99 sub
+    sub rf24, rf50, rf37 ; sub rf47, rf50, rf52 ; thrsw ; ldtmu.rf51 # 85 le | 42 le | 83 q0
+    mov tmuau, rf53 ; sub rf17, rf17, rf28                          # 83 q0 | 99 sub | uniform 0xfffffffd (u8)
+    add rf42, rf39, rf42 ; smul24 rf28, rf46, 3                     # 99 add | 94 mul
+    sub rf53, rf46, rf37 ; smul24 rf24, rf24, rf24 ; thrsw ; ldtmu.rf43 # 85 le | 83 q1
+    mov tmuau, rf54 ; add rf54, rf36, rf5                           # 83 q1 | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf55, rf46, rf50 ; smul24 rf47, rf47, rf47                  # 42 le
+    add rf17, rf19, rf17 ; sub rf18, rf42, rf18 ; thrsw ; ldtmu.rf19 # 99 add | 99 sub | 83 q2
+    asr.ifb rf20, rf17, 3 ; mov tmuau, rf31                         # 97 select | 83 q2 | uniform 0xfffffffd (u8)
+    add rf28, rf28, 4 ; add rf42, rf50, rf50                        # 94 add | 94 mul
+    sub rf18, rf18, rf34 ; smul24 rf34, rf53, rf53 ; thrsw ; ldtmu.rf53 # 99 sub | 85 le | 83 q3
+    add tmuau, rf31, rf5 ; smul24 rf31, rf55, rf55                  # 83 q3 | 42 le | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf28, rf28, rf42                                  # the last trip's stores | 94 add
+    mov tmud, rf58 ; sub rf58, rf57, rf56 ; ldtmu.rf42              # 97 store dst | 85 le | 83 p3
+    mov.ifa tmuau, rf13 ; add rf13, rf54, rf5 ; thrsw               # 97 store dst | uniform 0xfffffffd (u8)
+    sub rf55, rf57, rf40 ; sub rf49, rf37, rf56                     # 42 le | 42 absdiff
+    max rf23, rf49, rf23 ; sub rf49, rf40, rf52                     # 42 absdiff
+    max rf22, rf45, rf49 ; mov tmud, rf22 ; ldtmu.rf45              # 42 absdiff | 97 store dst | 83 p2
+    asr rf22, rf22, 1 ; mov.ifa tmuau, rf32                         # 42 shr | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf30 ; add rf17, rf17, rf18                           # 97 store dst | 99 wide
+    asr.ifb rf39, rf17, 3 ; sub.pushc -, rf26, rf60                 # 97 select | 49 add
+    tmuwt - ; sub.norc -, rf26, rf61                                # 49 add
+    add.ifna rf44, rf44, rf62 ; mov.ifb tmuau, rf36 ; thrsw         # 49 add | 97 store dst | uniform 0xfffffffd (u8)
+    max rf44, rf44, rf9 ; add rf28, rf28, rf52                      # 49 f | 94 add
+    min rf58, rf44, rf10 ; smul24 rf44, rf58, rf58                  # 49 f | 85 le
+    add rf21, rf58, 4 ; mov tmud, rf21                              # 50 add | 97 store dst
+    min rf21, rf21, rf10 ; mov.ifb tmuau, rf54 ; thrsw              # 50 min | 97 store dst | uniform 0xfffffffd (u8)
+    asr rf54, rf21, 3 ; sub rf21, rf59, rf56                        # 50 f1 | 85 le
+    add rf36, rf54, 1 ; smul24 rf55, rf55, rf55                     # 87 rshr | 42 le
+    asr rf20, rf36, 1 ; mov tmud, rf20                              # 87 rshr | 97 store dst
+    sub rf36, rf59, rf57 ; add rf28, rf28, rf37 ; ldtmu.rf62        # 42 le | 94 add | 83 p1
+    add rf58, rf58, 3 ; smul24 rf21, rf21, rf21                     # 50 add | 85 le
+    min rf58, rf58, rf10 ; mov.ifna rf20, 0                         # 50 min | 87 g
+    asr rf17, rf58, 3 ; add rf58, rf52, rf40                        # 50 f2 | 99 add
+    sub rf18, rf27, rf33 ; mov.ifb tmuau, rf13 ; thrsw              # 85 le | 97 store dst | uniform 0xfffffffd (u8)
+    add rf36, rf23, rf23 ; smul24 rf23, rf36, rf36 ; ldtmu.rf30     # 42 mul | 42 le | 83 p0
+    add rf28, rf28, rf56 ; mov rf32, rf50                           # 94 add | 97 select
+    add rf58, rf52, rf20 ; sub rf49, rf58, rf46 ; thrsw ; ldtmu.rf29 # 89 add | 99 sub | 83 q0
+    max rf18, rf58, 0 ; smul24 rf58, rf18, rf18                     # 89 narrow1 | 85 le
+    min rf22, rf18, rf8 ; add rf18, rf36, rf22                      # 89 narrow1 | 42 add
+    sub rf39, rf43, rf51 ; mov tmud, rf39 ; ldtmu.rf36              # 85 le | 97 store dst | 83 q1
+    sub rf39, rf49, rf50 ; smul24 rf49, rf39, rf39                  # 99 sub | 85 le
+    add.ifb tmuau, rf13, rf5 ; sub.pushc -, 1, rf60                 # 97 store dst | 97 select | uniform 0xfffffffd (u8)
+    sub.norc -, 1, rf24 ; sub rf24, rf27, rf43                      # 97 select | 42 absdiff
+    max rf34, rf24, rf9 ; sub.andnc -, 1, rf34                      # 49 clip | 97 select
+    min rf34, rf34, rf10 ; sub.andnc -, 1, rf61                     # 49 clip | 97 select
+    sub.andnc -, 1, rf44 ; add rf44, rf37, rf57                     # 97 select | 99 add
+    sub.andnc -, 1, rf21 ; sub rf21, rf51, rf33                     # 97 select | 42 absdiff
+    asr.ifa rf32, rf28, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
+    sub.norc -, rf35, rf60 ; add rf14, rf14, rf5                    # 97 store dst
+    sub.andnc -, rf35, rf47 ; add rf17, rf37, rf17                  # 97 store dst | 89 add
+    max rf17, rf17, 0 ; sub.andnc -, rf35, rf31                     # 89 narrow2 | 97 store dst
+    min rf17, rf17, rf8 ; sub.andnc -, rf35, rf61                   # 89 narrow2 | 97 store dst
+    sub.andnc -, rf35, rf55 ; add rf28, rf28, rf39                  # 97 store dst | 99 add
+    asr.ifb rf22, rf28, 3 ; sub rf44, rf44, rf46                    # 97 select | 99 sub
+    sub.andnc -, rf35, rf23 ; smul24 rf23, rf21, 3                  # 97 store dst | 49 mul
+    sub.andnc -, rf38, rf18 ; mov tmud, rf32                        # 97 store dst
+    sub rf44, rf44, rf52 ; add rf18, rf56, rf59                     # 99 sub | 99 add
+    mov.ifa tmuau, rf14 ; add rf14, rf14, rf5 ; thrsw               # 97 store dst | uniform 0xfffffffd (u8)
+    sub rf44, rf56, rf54 ; add rf28, rf28, rf44                     # 90 sub | 99 add
+    max rf18, rf44, 0 ; sub rf44, rf18, rf46                        # 90 narrow3 | 99 sub
+    asr.ifb rf17, rf28, 3 ; mov tmud, rf22                          # 97 select | 97 store dst
+    min rf18, rf18, rf8 ; sub rf37, rf44, rf37 ; ldtmu.rf44         # 90 narrow3 | 99 sub | 83 q2
+    add rf22, rf40, rf59 ; mov.ifa tmuau, rf14 ; thrsw              # 99 add | 97 store dst | uniform 0xfffffffd (u8)
+    add rf14, rf14, rf5 ; sub rf20, rf40, rf20                      # 97 store dst | 90 sub
+    max rf28, rf20, 0 ; add rf20, rf28, rf37                        # 90 narrow4 | 99 add
+    asr.ifb rf18, rf20, 3 ; sub rf22, rf22, rf50                    # 97 select | 99 sub
+    min rf28, rf28, rf8 ; sub rf50, rf48, rf33 ; ldtmu.rf37         # 90 narrow4 | 85 le | 83 q3
+    mov tmud, rf17 ; sub rf17, rf48, rf27                           # 97 store dst | 42 le
+    sub rf22, rf22, rf56 ; add rf56, rf57, rf59                     # 99 sub | 99 add
+    sub rf46, rf63, rf33 ; smul24 rf59, rf63, 3                     # 85 le | 94 mul
+    mov.ifa tmuau, rf14 ; smul24 rf50, rf50, rf50                   # 97 store dst | 85 le | uniform 0xfffffffd (u8)
+    add rf14, rf14, rf5 ; smul24 rf17, rf17, rf17                   # 97 store dst | 42 le
+    sub rf22, rf63, rf48 ; add rf20, rf20, rf22                     # 42 le | 99 add
+    asr.ifb rf28, rf20, 3 ; sub rf52, rf56, rf52                    # 97 select | 99 sub
+    add rf59, rf59, 4 ; add rf56, rf48, rf48                        # 94 add | 94 mul
+    mov tmud, rf18 ; smul24 rf18, rf46, rf46                        # 97 store dst | 85 le
+    sub rf22, rf52, rf40 ; smul24 rf40, rf22, rf22                  # 99 sub | 42 le
+    add rf56, rf59, rf56 ; sub rf59, rf19, rf51                     # 94 add | 85 le
+    mov.ifa tmuau, rf14 ; add rf14, rf14, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
+    sub rf52, rf19, rf43 ; sub rf46, rf33, rf51                     # 42 le | 42 absdiff
+    max rf21, rf46, rf21 ; sub rf46, rf43, rf27                     # 42 absdiff
+    max rf22, rf24, rf46 ; add rf20, rf20, rf22                     # 42 absdiff | 99 wide
+    asr.ifb rf57, rf20, 3 ; sub.pushc -, rf26, rf58                 # 97 select | 49 add
+    asr rf22, rf22, 1 ; sub.norc -, rf26, rf49                      # 42 shr | 49 add
+    add.ifna rf23, rf23, rf34 ; add rf34, rf56, rf27                # 49 add | 94 add
+    max rf59, rf23, rf9 ; smul24 rf23, rf59, rf59                   # 49 f | 85 le
+    min rf56, rf59, rf10 ; sub rf59, rf53, rf51                     # 49 f | 85 le
+    add rf28, rf56, 4 ; mov tmud, rf28                              # 50 add | 97 store dst
+    min rf52, rf28, rf10 ; smul24 rf28, rf52, rf52                  # 50 min | 42 le
+    asr rf20, rf52, 3 ; sub rf52, rf53, rf19                        # 50 f1 | 42 le
+    add rf24, rf20, 1 ; add rf34, rf34, rf33                        # 87 rshr | 94 add
+    asr rf59, rf24, 1 ; smul24 rf24, rf59, rf59                     # 87 rshr | 85 le
+    add rf46, rf56, 3 ; add rf56, rf27, rf43                        # 50 add | 99 add
+    min rf46, rf46, rf10 ; mov.ifna rf59, 0                         # 50 min | 87 g
+    asr rf46, rf46, 3 ; sub rf54, rf62, rf30                        # 50 f2 | 85 le
+    tmuwt - ; smul24 rf52, rf52, rf52                               # 42 le
+    mov.ifb tmuau, rf14 ; add rf21, rf21, rf21                      # 97 store dst | 42 mul | uniform 0xfffffffd (u8)
+    add rf34, rf34, rf51 ; mov rf32, rf48                           # 94 add | 97 select
+    add rf56, rf27, rf59 ; sub rf39, rf56, rf63                     # 89 add | 99 sub
+    max rf54, rf56, 0 ; smul24 rf56, rf54, rf54                     # 89 narrow1 | 85 le
+    min rf54, rf54, rf8 ; sub rf55, rf36, rf29                      # 89 narrow1 | 85 le
+    sub rf57, rf62, rf36 ; mov tmud, rf57                           # 42 absdiff | 97 store dst
+    max rf22, rf57, rf9 ; add rf21, rf21, rf22                      # 49 clip | 42 add
+    min rf39, rf22, rf10 ; sub rf22, rf39, rf48                     # 49 clip | 99 sub
+    add rf55, rf33, rf19 ; smul24 rf61, rf55, rf55                  # 99 add | 85 le
+    sub rf14, rf29, rf30 ; add.ifb tmuau, rf14, rf5                 # 42 absdiff | 97 store dst | uniform 0xfffffffd (u8)
+    sub.pushc -, 1, rf58 ; add rf25, rf25, rf5                      # 97 select | 97 store dst
+    sub.norc -, 1, rf50 ; add rf46, rf33, rf46                      # 97 select | 89 add
+    max rf46, rf46, 0 ; add rf22, rf34, rf22                        # 89 narrow2 | 99 add
+    min rf18, rf46, rf8 ; sub.andnc -, 1, rf18                      # 89 narrow2 | 97 select
+    sub.andnc -, 1, rf49 ; sub rf55, rf55, rf63                     # 97 select | 99 sub
+    sub.andnc -, 1, rf23 ; sub rf23, rf55, rf27                     # 97 select | 99 sub
+    sub.andnc -, 1, rf24 ; add rf24, rf51, rf53                     # 97 select | 99 add
+    asr.ifa rf32, rf34, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
+    asr.ifb rf54, rf22, 3 ; add rf34, rf25, rf5                     # 97 select | 97 store dst
+    sub.norc -, rf35, rf58 ; smul24 rf58, rf14, 3                   # 97 store dst | 49 mul
+    sub.andnc -, rf35, rf17 ; sub rf17, rf51, rf20                  # 97 store dst | 90 sub
+    max rf17, rf17, 0 ; sub.andnc -, rf35, rf40                     # 90 narrow3 | 97 store dst
+    min rf17, rf17, rf8 ; sub.andnc -, rf35, rf49                   # 90 narrow3 | 97 store dst
+    sub.andnc -, rf35, rf28 ; add rf22, rf22, rf23                  # 97 store dst | 99 add
+    asr.ifb rf18, rf22, 3 ; sub rf24, rf24, rf63                    # 97 select | 99 sub
+    sub.andnc -, rf35, rf52 ; sub rf24, rf24, rf33                  # 97 store dst | 99 sub
+    sub.andnc -, rf38, rf21 ; mov tmud, rf32                        # 97 store dst
+    mov.ifa tmuau, rf25 ; add rf25, rf43, rf53                      # 97 store dst | 99 add | uniform 0xfffffffd (u8)
+    mov tmud, rf54 ; add rf54, rf34, rf5                            # 97 store dst
+    mov.ifa tmuau, rf34 ; sub rf34, rf43, rf59                      # 97 store dst | 90 sub | uniform 0xfffffffd (u8)
+    max rf24, rf34, 0 ; add rf22, rf22, rf24                        # 90 narrow4 | 99 add
+    asr.ifb rf17, rf22, 3 ; sub rf25, rf25, rf48                    # 97 select | 99 sub
+    min rf24, rf24, rf8 ; sub rf48, rf45, rf30                      # 90 narrow4 | 85 le
+    mov tmud, rf18 ; sub rf18, rf45, rf62                           # 97 store dst | 42 le
+    sub rf25, rf25, rf51 ; add rf51, rf19, rf53                     # 99 sub | 99 add
+    sub rf34, rf42, rf30 ; smul24 rf53, rf42, 3                     # 85 le | 94 mul
+    mov.ifa tmuau, rf54 ; smul24 rf48, rf48, rf48                   # 97 store dst | 85 le | uniform 0xfffffffd (u8)
+    add rf18, rf54, rf5 ; smul24 rf54, rf18, rf18                   # 97 store dst | 42 le
+    sub rf25, rf42, rf45 ; add rf22, rf22, rf25                     # 42 le | 99 add
+    asr.ifb rf24, rf22, 3 ; sub rf27, rf51, rf27                    # 97 select | 99 sub
+    add rf53, rf53, 4 ; add rf51, rf45, rf45                        # 94 add | 94 mul
+    mov tmud, rf17 ; smul24 rf17, rf34, rf34                        # 97 store dst | 85 le
+    sub rf25, rf27, rf43 ; smul24 rf27, rf25, rf25                  # 99 sub | 42 le
+    add rf51, rf53, rf51 ; sub rf53, rf44, rf29                     # 94 add | 85 le
+    mov.ifa tmuau, rf18 ; add rf18, rf18, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
+    sub rf43, rf44, rf36 ; sub rf34, rf30, rf29                     # 42 le | 42 absdiff
+    max rf14, rf34, rf14 ; sub rf34, rf36, rf62                     # 42 absdiff
+    max rf25, rf57, rf34 ; add rf22, rf22, rf25                     # 42 absdiff | 99 wide
+    asr.ifb rf19, rf22, 3 ; sub.pushc -, rf26, rf56                 # 97 select | 49 add
+    asr rf25, rf25, 1 ; sub.norc -, rf26, rf61                      # 42 shr | 49 add
+    add.ifna rf58, rf58, rf39 ; add rf39, rf51, rf62                # 49 add | 94 add
+    max rf58, rf58, rf9 ; smul24 rf53, rf53, rf53                   # 49 f | 85 le
+    min rf51, rf58, rf10 ; sub rf58, rf37, rf29                     # 49 f | 85 le
+    add rf24, rf51, 4 ; mov tmud, rf24                              # 50 add | 97 store dst
+    min rf43, rf24, rf10 ; smul24 rf24, rf43, rf43                  # 50 min | 42 le
+    asr rf26, rf43, 3 ; sub rf43, rf37, rf44                        # 50 f1 | 42 le
+    add rf22, rf26, 1 ; add rf39, rf39, rf30                        # 87 rshr | 94 add
+    asr rf58, rf22, 1 ; smul24 rf22, rf58, rf58                     # 87 rshr | 85 le
+    add rf34, rf51, 3 ; add rf51, rf62, rf36                        # 50 add | 99 add
+    min rf34, rf34, rf10 ; mov.ifna rf58, 0                         # 50 min | 87 g
+    asr rf34, rf34, 3 ; mov.ifb tmuau, rf18                         # 50 f2 | 97 store dst | uniform 0xfffffffd (u8)
+    add rf43, rf14, rf14 ; smul24 rf14, rf43, rf43                  # 42 mul | 42 le
+    add rf39, rf39, rf29 ; mov rf57, rf45                           # 94 add | 97 select
+    add rf51, rf62, rf58 ; sub rf59, rf51, rf42                     # 89 add | 99 sub
+    max rf19, rf51, 0 ; mov tmud, rf19                              # 89 narrow1 | 97 store dst
+    min rf25, rf19, rf8 ; add rf19, rf43, rf25                      # 89 narrow1 | 42 add
+    sub rf59, rf59, rf45 ; add rf43, rf30, rf44                     # 99 sub | 99 add
+    add.ifb tmuau, rf18, rf5 ; sub.pushc -, 1, rf56                 # 97 store dst | 97 select | uniform 0xfffffffd (u8)
+    sub.norc -, 1, rf48 ; add rf41, rf41, rf5                       # 97 select | 97 store dst
+    sub.andnc -, 1, rf17 ; add rf17, rf30, rf34                     # 97 select | 89 add
+    max rf59, rf17, 0 ; add rf17, rf39, rf59                        # 89 narrow2 | 99 add
+    min rf59, rf59, rf8 ; sub.andnc -, 1, rf61                      # 89 narrow2 | 97 select
+    sub.andnc -, 1, rf53 ; sub rf43, rf43, rf42                     # 97 select | 99 sub
+    sub.andnc -, 1, rf22 ; sub rf22, rf43, rf62                     # 97 select | 99 sub
+    asr.ifa rf57, rf39, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
+    asr.ifb rf25, rf17, 3 ; add rf39, rf29, rf37                    # 97 select | 99 add
+    sub.norc -, rf35, rf56 ; add rf56, rf41, rf5                    # 97 store dst
+    sub.andnc -, rf35, rf54 ; sub rf26, rf29, rf26                  # 97 store dst | 90 sub
+    max rf26, rf26, 0 ; sub.andnc -, rf35, rf27                     # 90 narrow3 | 97 store dst
+    min rf26, rf26, rf8 ; sub.andnc -, rf35, rf61                   # 90 narrow3 | 97 store dst
+    sub.andnc -, rf35, rf24 ; add rf17, rf17, rf22                  # 97 store dst | 99 add
+    asr.ifb rf59, rf17, 3 ; sub rf39, rf39, rf42                    # 97 select | 99 sub
+    sub.andnc -, rf35, rf14 ; sub rf14, rf39, rf30                  # 97 store dst | 99 sub
+    sub.andnc -, rf38, rf19 ; mov tmud, rf57                        # 97 store dst
+    tmuwt - ; add rf19, rf36, rf37                                  # 99 add
+    mov.ifa tmuau, rf41 ; add rf41, rf56, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf25 ; sub rf25, rf36, rf58                           # 97 store dst | 90 sub
+    max rf25, rf25, 0 ; mov.ifa tmuau, rf56                         # 90 narrow4 | 97 store dst | uniform 0xfffffffd (u8)
+    min rf17, rf25, rf8 ; add rf14, rf17, rf14                      # 90 narrow4 | 99 add
+    asr.ifb rf26, rf14, 3 ; sub rf19, rf19, rf45                    # 97 select | 99 sub
+    mov tmud, rf59 ; sub rf19, rf19, rf29                           # 97 store dst | 99 sub
+    add rf37, rf44, rf37 ; mov.ifa tmuau, rf41                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
+    add rf14, rf41, rf5 ; add rf19, rf14, rf19                      # 97 store dst | 99 add
+    asr.ifb rf17, rf19, 3 ; sub rf37, rf37, rf62                    # 97 select | 99 sub
+    mov tmud, rf26 ; sub rf26, rf37, rf36                           # 97 store dst | 99 sub
+    mov.ifa tmuau, rf14 ; add rf14, rf14, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
+    add rf17, rf19, rf26 ; mov tmud, rf17                           # 99 wide | 97 store dst
+    asr.ifb rf44, rf17, 3 ; mov.ifa tmuau, rf14                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf44 ; mov rf3, rf16                                  # 97 store dst | next trip
+    mov rf4, rf15 ; add.ifa tmuau, rf14, rf5                        # next trip | 97 store dst | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf12 ; mov rf2, rf12                          # whether there is a batch more | next trip
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

@@ -345,5 +345,5 @@ const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_pack_line = {
   .items = 16,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 133,
+  .clocks = 144,
 };

@@ -162,5 +162,5 @@ const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word_unifa = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 413,
+  .clocks = 504,
 };

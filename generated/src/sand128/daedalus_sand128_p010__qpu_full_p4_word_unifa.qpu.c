@@ -152,5 +152,5 @@ const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word_unifa = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 428,
+  .clocks = 500,
 };

@@ -7,14 +7,14 @@
 
 The model of docs/v3d-timing.md has issuing and lookups side by side, and what is missed in caches
 behind them; their sum is more than that. Lines are counted of one item, whose elements lie as the
-program's addresses say, from a base one unit of the least alignment that it allows before a line;
-each item of a trip touches as many of its own, wherever it lies. What is decided at run time counts
-as if it were done.
+program's addresses say, wherever in a line of those that its alignment allows they touch most; each
+item of a trip touches as many of its own. What is decided at run time counts as if it were done.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from daedalus.generator.targets.qpu.interpret import BYTES, Memory, Thread
 from daedalus.generator.targets.qpu.item import RECORDS
@@ -29,6 +29,8 @@ from daedalus.generator.targets.qpu.virtual import (
     Store,
     Uniform,
 )
+
+IntVector = npt.NDArray[np.int64]
 
 TMUS = 3  # of the V3D that estimates are for
 _SLOT = 4  # clocks of an instruction
@@ -83,20 +85,29 @@ class _Looking(Thread):
         self._look_up(i)
 
     def _word(self, u: Uniform) -> int:
-        """As the runtime fills it in, for buffers that lie apart and are aligned no better."""
+        """As the runtime fills it in, for buffers that lie apart."""
         buffers = [*self._align]
         if u.name in buffers:
-            return (buffers.index(u.name) + 1) * _APART - self._align[u.name] % _LINE_BYTES
+            return (buffers.index(u.name) + 1) * _APART
         if u.name.removesuffix("_stride") in buffers:
             return _STRIDE
         return {"items": _APART, "threads": 1}.get(u.name, 0)
 
     def _look_up(self, i: Load | Store) -> None:
         words = CONFIGS[i.type][1]
+        size = BYTES.get(i.type, 4 * words)
         # Records and scratch memory lie together, whichever items they are of.
         together = i.space == RECORDS or i.space.startswith(SCRATCH)
-        of = LANES if together else LANES // self._items
-        first = self.values[i.address][:of].astype(np.int64)
-        last = first + BYTES.get(i.type, 4 * words) - 1
-        lines = len(np.unique(np.concatenate([first, last]) // _LINE_BYTES))
-        self.clocks += max(LANES * words * _WORD, lines * (1 if together else self._items) * _LINE)
+        items, of = (1, LANES) if together else (self._items, LANES // self._items)
+        step = _LINE_BYTES if together else max(self._align.get(i.space, 4), min(size, 4))
+        lines = _most_lines(self.values[i.address][:of].astype(np.int64), size, step)
+        self.clocks += max(LANES * words * _WORD, lines * items * _LINE)
+
+
+def _most_lines(first: IntVector, size: int, step: int) -> int:
+    """Lines of accesses of so many bytes, moved by a multiple of a step to where they are most."""
+    moved = range(0, _LINE_BYTES, step)
+    return max(
+        len(np.unique(np.concatenate([first + m, first + (m + size - 1)]) // _LINE_BYTES))
+        for m in moved
+    )

@@ -12,13 +12,15 @@ denormal, infinity or NaN is met.
 A rule says: node operation `on`, of operands at the biases that `takes` allows, is `makes` at the
 bias that `gives`. Of a node's rules the first that takes its case is taken. An expression is as in
 rules.py: "a" and "b" are the registers of the operands, ints are words of 32 bits.
+
+How pairs come from words and values, and become words again, stands at the end.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from daedalus.dsl.ir import Op, u8
+from daedalus.dsl.ir import DType, Op, i8, i16, u8, u16
 from daedalus.dsl.ranges import Interval
 from daedalus.generator.targets.qpu.rules import Expression, amount
 
@@ -257,3 +259,53 @@ def pair_rule(on: Op, c: Case) -> tuple[PairRule, tuple[Taken, ...]] | None:
             if taken is not None:
                 return one, taken
     return None
+
+
+# ---------------------------------------------------------------------- words and values
+
+_BYTES = 0x00FF00FF
+_SIGN = {u8: 0, u16: 0, i8: -i8.lo, i16: -i16.lo}  # what makes elements of a type start at 0
+
+
+def _signs(t: DType) -> int:
+    """Those bits of a word of elements: what has no sign is these less `_SIGN`, and back."""
+    return both(_SIGN[t] * (1 if t.bits == 16 else 1 + 256))
+
+
+def _flipped(x: Expression, t: DType) -> Expression:
+    return ("xor", x, _signs(t)) if _SIGN[t] else x
+
+
+def elements(t: DType, *, odd: bool = False) -> tuple[Expression, int]:
+    """The pair of elements of the word "a", and its bias: of 16 bits both, of four bytes the first
+    and the third, or the second and the fourth."""
+    word = _flipped("a", t)
+    if t.bits == 16:
+        return word, _SIGN[t]
+    even = ("and", word, _BYTES)
+    return (("shr", ("sub", word, even), 8) if odd else even), _SIGN[t]
+
+
+def spread(r: Interval) -> Expression:
+    """The pair, at bias 0, of the value "a" of a range and itself."""
+    if r.within(-(2**23), 2**23 - 1):
+        return ("smul24", "a", EACH)
+    return ("add", "a", ("shl", "a", amount(16)))
+
+
+def packed(r: Interval) -> Expression:
+    """The pair, at bias 0, of the values "a" and "b" of a range."""
+    return ("vpack", "a", "b") if r.within(0, HALF - 1) else ("add", "a", ("shl", "b", amount(16)))
+
+
+def stored(t: DType, k: int, m: int = 0) -> Expression:
+    """The word of elements of pairs: of 16 bits those of "a" at bias k; of bytes the first and the
+    third of "a", the second and the fourth of "b" at bias m."""
+    # Elements with a sign are made without, where none borrows of the next.
+    if t.bits == 16:
+        word: Expression = "a"
+        by = _SIGN[t] - k
+    else:
+        word = ("add", "a", ("|", ("shl", "b", 8), ("umul24", "b", 256)))
+        by = _SIGN[t] - k + 256 * (_SIGN[t] - m)
+    return _flipped(word if both(by) == 0 else ("add", word, both(by)), t)

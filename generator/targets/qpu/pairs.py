@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from daedalus.dsl.ir import Buffer, Node, Op, Store, i8, i16, u8, u16
+from daedalus.dsl.ir import Buffer, Node, Op, Store
 from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.dsl.show import node_kind
 from daedalus.generator.targets.qpu.builder import Argument
@@ -23,20 +23,22 @@ from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.memory import StageMemory
 from daedalus.generator.targets.qpu.pair_rules import (
     ANY,
-    EACH,
     HALF,
     SCALAR,
     Biases,
     Case,
     Taken,
     both,
+    elements,
+    packed,
     pair_rule,
+    spread,
+    stored,
 )
 from daedalus.generator.targets.qpu.rules import Expression
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
 
-_BYTES = 0x00FF00FF
 # Operations that a value takes by itself, where it takes more than one.
 _COST = {Op.ABSDIFF: 3, Op.ABS: 2, Op.CLIP: 2, Op.RSHR: 2}
 _LINEAR = {Op.ADD: 1, Op.SUB: -1}
@@ -99,24 +101,14 @@ class Pairs:
         return Words(found, _in_order(needed))
 
     def _word(self, b: Buffer, stores: tuple[Store, ...]) -> Step:
+        assert b.dtype is not None
         values = [s.value for s in stores]
-        if b.dtype in (u8, i8):
-            even, odd = self._root(values[0], values[2]), self._root(values[1], values[3])
-            (low, k), (high, m) = even, odd
-            by = ("|", ("shl", "b", 8), ("umul24", "b", 256)) if m == 0 else ("shl", "b", 8)
-            total = self._expression(("add", "a", by), [low, high], values[-1])
-            # Bytes with a sign are made without, where none borrows of the next.
-            up = 0 if b.dtype == u8 else -i8.lo
-            made = self._moved(total, up - k + 256 * (up - m), values[-1])
-            if up:
-                made = self._expression(("xor", "a", both(up + 256 * up)), [made], values[-1])
-            return self._step_of(made, values[-1])
-        (low, k) = self._root(values[0], values[1])
-        if b.dtype == u16:
-            return self._step_of(self._moved(low, -k, values[0]), values[0])
-        signed = self._moved(low, HALF // 2 - k, values[0])
-        made = self._expression(("xor", "a", both(HALF // 2)), [signed], values[0])
-        return self._step_of(made, values[0])
+        if b.dtype.bits == 16:
+            pairs = [self._root(values[0], values[1])]
+        else:
+            pairs = [self._root(values[0], values[2]), self._root(values[1], values[3])]
+        made = stored(b.dtype, *(k for _, k in pairs))
+        return self._step_of(self._expression(made, [x for x, _ in pairs], values[-1]), values[-1])
 
     def _root(self, low: Node, high: Node) -> tuple[Register, int]:
         """The pair of two values that are stored."""
@@ -155,10 +147,7 @@ class Pairs:
         if low.op is Op.CONST and high.op is Op.CONST:
             return (low.value + k + HALF * (high.value + k)) & 0xFFFFFFFF, k
         one = self._scalar(low)
-        if self._range(x).within(-(2**23), 2**23 - 1):
-            each = self._step((("smul24", one, EACH),), low)
-        else:
-            each = self._step((("add", one, self._step((("shl", one, -16),), low)),), low)
+        each = self._expression(spread(self._range(x)), [one], low)
         return self._moved(each, k, low), k
 
     def _scalar(self, n: Node) -> Register:
@@ -267,26 +256,13 @@ class Pairs:
             return self._packed(low, high)
         self.replaced |= {low, high}
         word = self._step((("word", *b[0]),), low, (("word", low),))
-        if b[2] == u16:
-            return word, 0
-        if b[2] == i16:
-            k = HALF // 2
-            return self._step((("xor", word, both(k)),), low), k
-        k = 0 if b[2] == u8 else -i8.lo
-        if k:
-            word = self._step((("xor", word, both(k + 256 * k)),), low)
-        even = self._step((("and", word, _BYTES),), low)
-        if b[1] == 0:
-            return even, k
-        return self._step((("shr", self._step((("sub", word, even),), low), 8),), low), k
+        made, k = elements(b[2], odd=b[1] != 0)
+        return self._expression(made, [word], low), k
 
     def _packed(self, low: Node, high: Node) -> tuple[Register, int]:
         """Two values that have nothing in common."""
         x, y = self._scalar(low), self._scalar(high)
-        r = self._range((low, high))
-        if r.within(0, HALF - 1):
-            return self._step((("vpack", x, y),), low), 0
-        return self._step((("add", x, self._step((("shl", y, -16),), low)),), low), 0
+        return self._expression(packed(self._range((low, high))), [x, y], low), 0
 
     # ------------------------------------------------------------------ steps
 

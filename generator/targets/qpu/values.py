@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The values of a stage as virtual values, by the rules; conditions as flags."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -45,6 +46,11 @@ def greater(
     return None if found is None else tested(found.makes(case), {"a": x, "b": y}.__getitem__, e)
 
 
+def _or_zero(n: Node) -> bool:
+    """A value where a condition holds, else 0, or the other way round."""
+    return n.op is Op.SELECT and any(a.op is Op.CONST and a.value == 0 for a in n.args[1:])
+
+
 class Values:
     """Computes nodes, each once.
 
@@ -60,12 +66,14 @@ class Values:
     ) -> None:  # fmt: skip
         self.kernel, self.ranges, self.e, self.flags = kernel, ranges, e, flags
         self._read, self._kept, self._dots = read, set(kept), dots
+        self._uses = Counter(a for s in kernel.stages for n in s.nodes() for a in n.args)
         self._of: dict[Node, Argument] = {}
         self._conditions: dict[Node, Condition] = {}
 
     def emit(self, root: Node) -> None:
-        """Computes what a value is made of, in the author's order; what is read, conditions and
-        what these alone need, where they are needed."""
+        """Computes what a value is made of, in the author's order; what is read, conditions, what
+        these alone need, and what one sum alone takes that is 0 where one does not hold (the sum
+        can be made under the condition), where they are needed."""
         below: set[Node] = set()
         stack = [root]
         while stack:
@@ -74,7 +82,8 @@ class Values:
                 below.add(n)
                 stack += n.args[1:] if n.op is Op.SELECT else n.args
         for n in sorted(below, key=lambda n: n.seq):
-            self.argument(n)
+            if n is root or self._uses[n] > 1 or not _or_zero(n):
+                self.argument(n)
 
     def argument(self, n: Node) -> Argument:
         """The value as an operand: constants are numbers."""
