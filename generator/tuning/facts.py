@@ -242,9 +242,7 @@ class Facts:
         """Whether words of neighbouring elements are made as halves of registers: what only the
         back end can tell, where stores fill words. Threads change nothing of it."""
         stages = _only(schedule, "points")
-        bare = _only(
-            schedule, "points", "word", "shift", "pack", "dot", "pair", "shuffle", "line", "unifa"
-        )
+        bare = replace(schedule, t4=False)
 
         def fills() -> bool:
             return any(_fills_words(self.kernel, s) for s in self.after(stages, "points").stages)

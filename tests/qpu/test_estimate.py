@@ -33,7 +33,7 @@ PROD = [
 # One a way in which they look things up: elements of bytes and of vectors, one element an item and
 # all, records by unifa. (Scratch memory is among the others: it takes the simulator longest.)
 SOME = [
-    "daedalus_av1_cdef8__qpu_inside_p16_word",
+    "daedalus_av1_cdef8__qpu_inpri_p16_word",
     "daedalus_h264_idct4__qpu_full_p4_word", "daedalus_h264_idct8__qpu_full",
     "daedalus_sand128_nv12__qpu_full_p16_word", "daedalus_sand128_p010__qpu_full_p4",
     "daedalus_vp9_lpf4_v__qpu_full_p4_word", "daedalus_vp9_lpf8_h__qpu_full",
@@ -102,23 +102,25 @@ def test_the_manifest_says_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("type_", "shift", "align", "items", "space", "expected"),
+    ("type_", "shift", "offset", "align", "items", "space", "expected"),
     [
-        ("u32", 2, 64, 1, "src", 9),  # 16 words in a line: 16 clocks
-        ("vec4", 4, 64, 1, "src", 25),  # 64 words in 4 lines: 64
-        ("u32", 6, 64, 1, "src", 46),  # 16 lines: 128
-        ("u8", 6, 4, 1, "src", 46),  # a byte is in one line, wherever it lies
-        ("vec4", 6, 4, 1, "src", 49),  # 17 lines, as each element is in two: 136
-        ("u32", 2, 64, 16, "src", 3),  # a line for each of the items: 128
-        ("u32", 2, 64, 16, SCRATCH, 1),  # which lie together: 16
+        ("u32", 2, 0, 64, 1, "src", 9),  # 16 words in a line: 16 clocks
+        ("vec4", 4, 0, 64, 1, "src", 25),  # 64 words in 4 lines: 64
+        ("u32", 6, 0, 64, 1, "src", 46),  # 16 lines: 128
+        ("u8", 6, 0, 4, 1, "src", 46),  # a byte is in one line, wherever it lies
+        ("vec4", 6, 0, 4, 1, "src", 49),  # 17 lines, as each element is in two: 136
+        ("vec4", 6, 4, 4, 1, "src", 49),  # wherever the first element lies
+        ("vec4", 6, 0, 16, 1, "src", 46),  # 16 lines, as it never is
+        ("u32", 2, 0, 64, 16, "src", 3),  # a line for each of the items: 128
+        ("u32", 2, 0, 64, 16, SCRATCH, 1),  # which lie together: 16
     ],
 )
 def test_a_lookup_by_hand(
-    type_: str, shift: int, align: int, items: int, space: str, expected: int
+    type_: str, shift: int, offset: int, align: int, items: int, space: str, expected: int
 ) -> None:
     """Beside nine instructions, which are three clocks an item where there is one."""
     b = Builder("one")
-    base = b.uniform(space)
+    base = b.op("add", b.uniform(space), offset)
     with b.loop(ahead=True) as loop:
         item = loop.carried(0)
         b.load(b.op("add", base, b.op("shl", b.element(), shift)), type_, space=space)

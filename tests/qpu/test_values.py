@@ -13,12 +13,14 @@ from daedalus.generator.targets.qpu.trial import interpreted, selected, trial
 from daedalus.generator.targets.qpu.virtual import Compute
 
 PLAIN = Schedule("qpu")
-WHERE, WHERE_NOT = "select(f, b - 3, 0)", "select(f, 0, b - 3)"
+WHERE, WHERE_NOT = "select(f, b * 5, 0)", "select(f, 0, b * 5)"
 
 
 def _kernel(tmp_path: Path, *lines: str) -> Kernel:
+    two = any(line.startswith("e[") for line in lines)
     head = [
         'd = k.plane("d", i16, rows=(0, 1), cols=(0, 8), access="out")',
+        *(['e = k.plane("e", i16, rows=(0, 1), cols=(0, 8), access="out")'] if two else []),
         'p = k.plane("p", u8, rows=(0, 1), cols=(0, 8))',
         'q = k.plane("q", u8, rows=(0, 1), cols=(0, 8))',
         "with k.stage(x=8) as x:",
@@ -69,7 +71,14 @@ def test_what_several_take_is_selected_once(tmp_path: Path) -> None:
     assert _right(kernel)
 
 
-def test_what_is_stored_itself_is_selected(tmp_path: Path) -> None:
-    kernel = _kernel(tmp_path, f"d[0, x] = {WHERE}")
+def test_what_is_stored_too_is_selected_once(tmp_path: Path) -> None:
+    kernel = _kernel(tmp_path, f"s = {WHERE}", "d[0, x] = a + s", "e[0, x] = s")
+    assert len(_under_conditions(kernel)) == 1
+    assert _right(kernel)
+
+
+@pytest.mark.parametrize("value", [f"{WHERE} - a", f"max({WHERE}, a)", WHERE])
+def test_what_no_sum_is_made_of_is_selected(tmp_path: Path, value: str) -> None:
+    kernel = _kernel(tmp_path, f"d[0, x] = {value}")
     assert len(_under_conditions(kernel)) == 1
     assert _right(kernel)

@@ -268,7 +268,7 @@ _SIGN = {u8: 0, u16: 0, i8: -i8.lo, i16: -i16.lo}  # what makes elements of a ty
 
 
 def _signs(t: DType) -> int:
-    """Those bits of a word of elements: what has no sign is these less `_SIGN`, and back."""
+    """The sign bits of a word of elements: flipping them adds `_SIGN` to each, within its width."""
     return both(_SIGN[t] * (1 if t.bits == 16 else 1 + 256))
 
 

@@ -46,9 +46,18 @@ def greater(
     return None if found is None else tested(found.makes(case), {"a": x, "b": y}.__getitem__, e)
 
 
-def _or_zero(n: Node) -> bool:
-    """A value where a condition holds, else 0, or the other way round."""
-    return n.op is Op.SELECT and any(a.op is Op.CONST and a.value == 0 for a in n.args[1:])
+def _of_one_sum(kernel: Kernel) -> set[Node]:
+    """What is 0 where a condition does not hold, or where it does, and one sum alone takes: it can
+    be made under the condition."""
+    uses = Counter(a for s in kernel.stages for n in s.nodes() for a in n.args)
+    uses.update(st.value for s in kernel.stages for st in s.stores)
+    sums = [n for s in kernel.stages for n in s.nodes() if n.op in (Op.ADD, Op.SUB)]
+    terms = [a for n in sums for a in n.args[n.op is Op.SUB :]]
+    return {a for a in terms if uses[a] == 1 and a.op is Op.SELECT and _has_zero(a)}
+
+
+def _has_zero(n: Node) -> bool:
+    return any(a.op is Op.CONST and a.value == 0 for a in n.args[1:])
 
 
 class Values:
@@ -66,14 +75,13 @@ class Values:
     ) -> None:  # fmt: skip
         self.kernel, self.ranges, self.e, self.flags = kernel, ranges, e, flags
         self._read, self._kept, self._dots = read, set(kept), dots
-        self._uses = Counter(a for s in kernel.stages for n in s.nodes() for a in n.args)
+        self._of_one_sum = _of_one_sum(kernel)
         self._of: dict[Node, Argument] = {}
         self._conditions: dict[Node, Condition] = {}
 
     def emit(self, root: Node) -> None:
         """Computes what a value is made of, in the author's order; what is read, conditions, what
-        these alone need, and what one sum alone takes that is 0 where one does not hold (the sum
-        can be made under the condition), where they are needed."""
+        these alone need, and what a sum is made of under one, where they are needed."""
         below: set[Node] = set()
         stack = [root]
         while stack:
@@ -82,7 +90,7 @@ class Values:
                 below.add(n)
                 stack += n.args[1:] if n.op is Op.SELECT else n.args
         for n in sorted(below, key=lambda n: n.seq):
-            if n is root or self._uses[n] > 1 or not _or_zero(n):
+            if n not in self._of_one_sum:
                 self.argument(n)
 
     def argument(self, n: Node) -> Argument:
