@@ -5,12 +5,12 @@
 #
 # h264_deblock_luma_v, machine code of V3D 7.1, class full
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
-# input hash d3db3cb29e5ac4ae
+# input hash daf30ec9f8bfd082
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 331 instructions a trip, 41.4 an item; 324 at least for all it does.
-# 64 of the 64 registers that 2 threads a QPU leave each.
+# 342 instructions a trip, 42.8 an item; 323 at least for all it does.
+# 55 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 17 words, 4 store 8.
 # Record: dst_off, alpha and beta and tc0, word 2, word 2.
 #
@@ -21,22 +21,27 @@
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # address of dst
-.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffb  # vec3
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # how many threads
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0x000000ff
 .uniform 0x00000100
 .uniform 0x00010000
 .uniform 0x01000000
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffb  # vec3
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
@@ -48,359 +53,380 @@
     shl rf0, rf0, 3
     and rf0, rf3, 1 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shl rf3, rf0, 3                                                 # 36 p2
     shl rf6, rf0, 1                                                 # 37 tc0
+    shl rf3, rf0, 3                                                 # 36 p2
     setnnmode_uu ; sub rf1, rf1, 1                                  # 36 p2
     shl rf1, rf1, 4
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf2            # 36 p2 | uniform value:dst
-    umin tmuau, rf1, rf0 ; add rf5, rf2, rf3 ; thrsw                # the item's record | 36 p2 | uniform 0xfffffffb (vec3)
-    nop ; mov rf2, rf1 ; ldunifrf.rf7                               # first trip | 36 p2 | uniform value:dst_stride
-    shl rf10, rf7, 1                                                # 36 p0
-    nop ; ldtmu.rf3                                                 # the item's record
-    nop ; ldunifrf.rf1                                              # uniform value:threads
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 36 p2 | uniform value:dst
+    umin rf3, rf2, rf0 ; add rf1, rf1, rf3 ; ldunifrf.rf8           # the item's record | 36 p2 | uniform value:dst_stride
+    shl rf12, rf8, 1 ; mov tmuau, rf3                               # 36 p0 | the item's record | uniform 0xfffffffb (vec3)
+    add rf4, rf3, rf6 ; smul24 rf5, rf8, -3                         # 37 tc0 | 36 p2
+    sub tmuau, rf4, -6 ; add rf9, rf1, rf5                          # 37 tc0 | 36 p2 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf1                                      # uniform value:threads
     shl rf1, rf1, 7
-    nop ; ldtmu.rf4                                                 # the item's record
-    nop ; smul24 rf8, rf7, -3                                       # 36 p2
-    nop ; add rf8, rf5, rf8 ; ldtmu.rf5                             # 36 p2 | the item's record
-    nop ; ldunifrf.rf9                                              # 36 p2 | uniform 0x000000ff
-    nop ; ldunifrf.rf11                                             # 29 beta | uniform 0x00000100
-    nop ; smul24 rf12, rf7, 3                                       # 36 q2
-    nop ; ldunifrf.rf13                                             # 36 p2 | uniform 0x00010000
-    nop ; ldunifrf.rf14                                             # 36 p2 | uniform 0x01000000
-    nop ; sub rf15, rf6, -1                                         # 37 tc0
+    add rf4, rf2, rf1 ; smul24 rf15, rf8, 3                         # the item's record | 36 q2
+    nop ; ldtmu.rf5                                                 # the item's record
+    nop ; add rf10, rf9, rf5 ; ldtmu.rf5                            # 36 p2 | the item's record
+    mov tmuau, rf10 ; add rf13, rf10, rf12 ; thrsw ; ldtmu.-        # 36 p2 | 36 p0 | the item's record | uniform 0xfffffffa (vec2)
+    mov tmuau, rf13 ; add rf16, rf13, rf8 ; ldtmu.rf7               # 36 p0 | 36 q0 | 37 tc0 | uniform 0xfffffffa (vec2)
+    shl rf7, rf7, -8 ; add tmuau, rf13, rf15                        # 37 tc0 | 36 q2 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf16 ; add rf17, rf10, rf8 ; thrsw ; ldtmu.rf10      # 36 q0 | 36 p1 | 36 p2 | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf11                                             # 36 p2 | uniform 0x000000ff
+    nop ; ldunifrf.rf14                                             # 29 beta | uniform 0x00000100
+    nop ; ldunifrf.rf18                                             # 36 p2 | uniform 0x00010000
+    nop ; ldunifrf.rf19                                             # 36 p2 | uniform 0x01000000
+    nop ; sub rf20, rf6, -1                                         # 37 tc0
 loop:
-    umin rf16, rf2, rf0 ; add rf17, rf2, rf1                        # the item's record
-    umin tmuau, rf17, rf0 ; add rf18, rf16, rf6                     # the item's record | 37 tc0 | uniform 0xfffffffb (vec3)
-    sub tmuau, rf18, -6 ; add rf18, rf8, rf3                        # 37 tc0 | 36 p2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf18 ; add rf19, rf18, rf10 ; thrsw                  # 36 p2 | 36 p0 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf19 ; add rf20, rf19, rf7                           # 36 p0 | 36 q0 | uniform 0xfffffffa (vec2)
-    tmuwt - ; add rf18, rf18, rf7                                   # 36 p1
-    add rf23, rf20, rf7 ; v8dot rf22, rf4, rf11 ; thrsw ; ldtmu.rf21 # 36 q1 | 29 beta | the item's record
-    and rf25, rf4, rf9 ; smul24 rf24, rf22, rf22 ; ldtmu.rf22       # 28 alpha | 40 ap | the item's record
-    add tmuau, rf19, rf12 ; smul24 rf25, rf25, rf25 ; ldtmu.rf5     # 36 q2 | 38 gt | the item's record | uniform 0xfffffffa (vec2)
-    add rf21, rf16, rf15 ; mov rf3, rf21 ; thrsw ; ldtmu.rf16       # 37 tc0 | next trip
-    shl rf16, rf16, -8 ; mov tmuau, rf20                            # 37 tc0 | 36 q0 | uniform 0xfffffffa (vec2)
-    asr rf16, rf16, -8 ; mov rf4, rf22                              # 37 tc0 | next trip
-    mov rf26, rf16 ; mov rf27, rf16 ; thrsw ; ldtmu.rf22            # 41 add | 36 p2
-    and rf29, rf22, rf9 ; v8dot rf30, rf22, rf11 ; ldtmu.rf28       # 36 p2
-    mov tmuau, rf18 ; v8dot rf32, rf22, rf13 ; ldtmu.rf31           # 36 p1 | 36 p2 | 36 p0 | uniform 0xfffffffa (vec2)
-    and rf34, rf31, rf9 ; v8dot rf35, rf31, rf11 ; thrsw ; ldtmu.rf33 # 36 p0
-    mov tmuau, rf23 ; sub rf36, rf29, rf34 ; ldtmu.rf37             # 36 q1 | 40 ap | 36 q2 | uniform 0xfffffffa (vec2)
-    and rf39, rf37, rf9 ; smul24 rf36, rf36, rf36 ; ldtmu.rf38      # 36 q2 | 40 ap
-    mov rf42, rf34 ; sub rf41, rf30, rf35 ; thrsw ; ldtmu.rf40      # 45 select | 40 ap | 36 q0
-    and rf44, rf40, rf9 ; v8dot rf45, rf37, rf11 ; ldtmu.rf43       # 36 q0 | 36 q2
-    sub rf46, rf39, rf44 ; sub rf47, rf34, rf44                     # 40 aq | 38 gt
-    sub rf48, rf44, rf34 ; smul24 rf46, rf46, rf46 ; thrsw ; ldtmu.rf49 # 42 sub | 40 aq | 36 p1
-    shl rf47, rf48, 2 ; smul24 rf48, rf47, rf47                     # 42 mul | 38 gt
-    and rf51, rf49, rf9 ; add rf52, rf34, rf44 ; ldtmu.rf50         # 36 p1 | 43 add
-    sub.pushc -, rf36, rf24 ; sub rf53, rf51, rf34                  # 41 add | 38 gt
-    add rf55, rf51, rf51 ; smul24 rf54, rf53, rf53 ; ldtmu.rf53     # 48 mul | 38 gt | 36 q1
-    and rf56, rf53, rf9 ; sub.pushc -, rf46, rf24                   # 36 q1 | 41 tc
-    add.ifb rf26, rf16, 1 ; sub.pushc -, rf48, rf25                 # 41 add | 45 select
-    sub rf59, rf56, rf44 ; sub rf58, rf51, rf56 ; ldtmu.rf57        # 38 gt | 42 sub | 36 q1
-    sub.andc -, rf54, rf24 ; smul24 rf59, rf59, rf59                # 45 select | 38 gt
-    add rf47, rf47, rf58 ; sub.andc -, rf59, rf24                   # 42 add | 45 select
-    add rf47, rf47, 4 ; mov rf58, rf44                              # 42 x | 46 select
-    asr rf47, rf47, 3 ; add rf60, rf56, rf56                        # 42 x | 50 mul
-    sub.andnn -, rf16, 0 ; v8dot rf61, rf40, rf11                   # 45 select | 36 q0
-    add.ifb rf26, rf26, 1 ; sub.pushc -, rf48, rf25                 # 41 tc | 48 select
-    min rf26, rf47, rf26 ; sub rf47, 0, rf26                        # 33 min | 33 sub
-    max rf26, rf26, rf47 ; add rf47, rf52, 1                        # 33 delta | 43 middle
-    asr rf47, rf47, 1 ; sub.andc -, rf54, rf24                      # 43 middle | 48 select
-    sub.andc -, rf59, rf24 ; add rf34, rf34, rf26                   # 48 select | 45 add
-    max rf26, rf34, 0 ; sub rf34, rf44, rf26                        # 45 clip | 46 sub
-    max rf29, rf34, 0 ; add rf34, rf29, rf47                        # 46 clip | 48 add
-    min.ifb rf42, rf26, rf9 ; add rf26, rf39, rf47                  # 45 select | 50 add
-    min.ifb rf58, rf29, rf9 ; sub rf29, rf34, rf55                  # 46 select | 48 sub
-    asr rf26, rf29, 1 ; sub rf29, rf26, rf60                        # 48 x | 50 sub
-    min rf26, rf26, rf16 ; sub.andnn -, rf16, 0                     # 33 min | 48 select
-    asr rf29, rf29, 1 ; sub.andc -, rf36, rf24                      # 50 x | 48 select
-    min rf29, rf29, rf16 ; sub.pushc -, rf48, rf25                  # 33 min | 50 select
-    sub rf54, 0, rf16 ; sub.andc -, rf54, rf24                      # 33 sub | 50 select
-    max rf26, rf26, rf54 ; sub.andc -, rf59, rf24                   # 33 max | 50 select
-    max rf29, rf29, rf54 ; add rf26, rf51, rf26                     # 33 max | 48 add
-    max rf26, rf26, 0 ; add rf29, rf56, rf29                        # 48 clip | 50 add
-    min.ifb rf51, rf26, rf9 ; smul24 rf26, rf41, rf41               # 48 select | 40 ap
-    max rf29, rf29, 0 ; sub rf41, rf45, rf61                        # 50 clip | 40 aq
-    sub.andnn -, rf16, 0 ; smul24 rf41, rf41, rf41                  # 50 select | 40 aq
-    sub.andc -, rf46, rf24 ; v8dot rf46, rf49, rf11                 # 50 select | 36 p1
-    min.ifa rf56, rf29, rf9 ; sub.pushc -, rf26, rf24               # 50 select | 41 add
-    sub.pushc -, rf41, rf24 ; sub rf29, rf35, rf61                  # 41 tc | 38 gt
-    add.ifb rf27, rf16, 1 ; sub rf59, rf61, rf35                    # 41 add | 42 sub
-    shl rf59, rf59, 2 ; v8dot rf48, rf53, rf11                      # 42 mul | 36 q1
-    sub.pushn -, rf16, 0 ; smul24 rf29, rf29, rf29                  # 45 select | 38 gt
-    sub rf60, rf46, rf35 ; sub rf36, rf46, rf48                     # 38 gt | 42 sub
-    sub.nornc -, rf29, rf25 ; smul24 rf60, rf60, rf60               # 45 select | 38 gt
-    sub rf59, rf48, rf61 ; add rf36, rf59, rf36                     # 38 gt | 42 add
-    sub.andc -, rf60, rf24 ; smul24 rf59, rf59, rf59                # 45 select | 38 gt
-    add rf36, rf36, 4 ; sub.andc -, rf59, rf24                      # 42 x | 45 select
-    asr rf36, rf36, 3 ; add rf34, rf35, rf61                        # 42 x | 43 add
-    add.ifb rf27, rf27, 1 ; add rf55, rf46, rf46                    # 41 tc | 48 mul
-    min rf36, rf36, rf27 ; sub.pushn -, rf16, 0                     # 33 min | 48 select
-    sub rf27, 0, rf27 ; sub.nornc -, rf29, rf25                     # 33 sub | 48 select
-    max rf27, rf36, rf27 ; add rf34, rf34, 1                        # 33 delta | 43 middle
-    asr rf34, rf34, 1 ; sub.andc -, rf60, rf24                      # 43 middle | 48 select
-    add rf27, rf35, rf27 ; sub rf36, rf61, rf27                     # 45 add | 46 sub
-    max rf27, rf27, 0 ; add rf30, rf30, rf34                        # 45 clip | 48 add
-    max rf36, rf36, 0 ; sub.andc -, rf59, rf24                      # 46 clip | 48 select
-    mov rf35, rf35 ; mov rf61, rf61                                 # 45 select | 46 select
-    min.ifb rf35, rf27, rf9 ; add rf27, rf45, rf34                  # 45 select | 50 add
-    min.ifb rf61, rf36, rf9 ; sub rf30, rf30, rf55                  # 46 select | 48 sub
-    asr rf30, rf30, 1 ; add rf36, rf48, rf48                        # 48 x | 50 mul
-    min rf26, rf30, rf16 ; sub.andc -, rf26, rf24                   # 33 min | 48 select
-    max rf26, rf26, rf54 ; sub rf27, rf27, rf36                     # 33 max | 50 sub
-    asr rf27, rf27, 1 ; v8dot rf36, rf31, rf13                      # 50 x | 36 p0
-    min rf27, rf27, rf16 ; sub.pushn -, rf16, 0                     # 33 min | 50 select
-    max rf27, rf27, rf54 ; sub.nornc -, rf29, rf25                  # 33 max | 50 select
-    sub.andc -, rf60, rf24 ; add rf26, rf46, rf26                   # 50 select | 48 add
-    max rf26, rf26, 0 ; sub.andc -, rf59, rf24                      # 48 clip | 50 select
-    min.ifb rf46, rf26, rf9 ; sub rf26, rf32, rf36                  # 48 select | 40 ap
-    add rf27, rf48, rf27 ; v8dot rf59, rf37, rf13                   # 50 add | 36 q2
-    max rf27, rf27, 0 ; v8dot rf60, rf40, rf13                      # 50 clip | 36 q0
-    sub.andc -, rf41, rf24 ; smul24 rf26, rf26, rf26                # 50 select | 40 ap
-    min.ifa rf48, rf27, rf9 ; sub rf27, rf59, rf60                  # 50 select | 40 aq
-    sub.pushc -, rf26, rf24 ; smul24 rf27, rf27, rf27               # 41 add | 40 aq
-    mov rf41, rf16 ; sub.pushc -, rf27, rf24                        # 41 add | 41 tc
-    sub rf30, rf36, rf60 ; v8dot rf29, rf49, rf13                   # 38 gt | 36 p1
-    add.ifb rf41, rf16, 1 ; sub rf55, rf60, rf36                    # 41 add | 42 sub
-    shl rf55, rf55, 2 ; v8dot rf34, rf53, rf13                      # 42 mul | 36 q1
-    sub.pushn -, rf16, 0 ; smul24 rf30, rf30, rf30                  # 45 select | 38 gt
-    sub rf39, rf29, rf36 ; sub rf45, rf29, rf34                     # 38 gt | 42 sub
-    sub.nornc -, rf30, rf25 ; smul24 rf39, rf39, rf39               # 45 select | 38 gt
-    sub rf55, rf34, rf60 ; add rf45, rf55, rf45                     # 38 gt | 42 add
-    sub.andc -, rf39, rf24 ; smul24 rf55, rf55, rf55                # 45 select | 38 gt
-    add rf45, rf45, 4 ; sub.andc -, rf55, rf24                      # 42 x | 45 select
-    asr rf45, rf45, 3 ; add rf47, rf36, rf60                        # 42 x | 43 add
-    add.ifb rf41, rf41, 1 ; add rf44, rf29, rf29                    # 41 tc | 48 mul
-    min rf45, rf45, rf41 ; sub.pushn -, rf16, 0                     # 33 min | 48 select
-    sub rf41, 0, rf41 ; sub.nornc -, rf30, rf25                     # 33 sub | 48 select
-    max rf41, rf45, rf41 ; add rf45, rf47, 1                        # 33 delta | 43 middle
-    asr rf45, rf45, 1 ; sub.andc -, rf39, rf24                      # 43 middle | 48 select
-    add rf41, rf36, rf41 ; sub rf47, rf60, rf41                     # 45 add | 46 sub
-    max rf32, rf41, 0 ; add rf41, rf32, rf45                        # 45 clip | 48 add
-    max rf47, rf47, 0 ; sub.andc -, rf55, rf24                      # 46 clip | 48 select
-    mov rf36, rf36 ; mov rf60, rf60                                 # 45 select | 46 select
-    min.ifb rf36, rf32, rf9 ; add rf32, rf59, rf45                  # 45 select | 50 add
-    min.ifb rf60, rf47, rf9 ; sub rf41, rf41, rf44                  # 46 select | 48 sub
-    asr rf41, rf41, 1 ; add rf44, rf34, rf34                        # 48 x | 50 mul
-    min rf26, rf41, rf16 ; sub.andc -, rf26, rf24                   # 33 min | 48 select
-    max rf26, rf26, rf54 ; sub rf32, rf32, rf44                     # 33 max | 50 sub
-    asr rf22, rf32, 1 ; v8dot rf32, rf22, rf14                      # 50 x | 36 p2
-    min rf22, rf22, rf16 ; sub.pushn -, rf16, 0                     # 33 min | 50 select
-    max rf22, rf22, rf54 ; sub.nornc -, rf30, rf25                  # 33 max | 50 select
-    shr rf31, rf31, -8 ; sub.andc -, rf39, rf24                     # 36 p0 | 50 select
-    shr rf37, rf37, -8 ; add rf26, rf29, rf26                       # 36 q2 | 48 add
-    max rf26, rf26, 0 ; v8dot rf40, rf40, rf14                      # 48 clip | 36 q0
-    min.ifb rf29, rf26, rf9 ; sub rf26, rf32, rf31                  # 48 select | 40 ap
-    sub.andc -, rf55, rf24 ; add rf22, rf34, rf22                   # 50 select | 50 add
-    max rf22, rf22, 0 ; sub.andc -, rf27, rf24                      # 50 clip | 50 select
-    min.ifa rf34, rf22, rf9 ; smul24 rf22, rf26, rf26               # 50 select | 40 ap
-    sub rf26, rf37, rf40 ; sub.pushc -, rf22, rf24                  # 40 aq | 41 add
-    mov rf27, rf16 ; smul24 rf26, rf26, rf26                        # 41 add | 40 aq
-    shr rf49, rf49, -8 ; sub.pushc -, rf26, rf24                    # 36 p1 | 41 tc
-    shr rf53, rf53, -8 ; sub rf55, rf31, rf40                       # 36 q1 | 38 gt
-    add.ifb rf27, rf16, 1 ; sub rf39, rf40, rf31                    # 41 add | 42 sub
-    shl rf39, rf39, 2 ; smul24 rf55, rf55, rf55                     # 42 mul | 38 gt
-    sub.pushn -, rf16, 0 ; sub rf30, rf49, rf31                     # 45 select | 38 gt
-    sub rf44, rf49, rf53 ; sub.nornc -, rf55, rf25                  # 42 sub | 45 select
-    sub rf41, rf53, rf40 ; smul24 rf30, rf30, rf30                  # 38 gt
-    add rf39, rf39, rf44 ; sub.andc -, rf30, rf24                   # 42 add | 45 select
-    add rf39, rf39, 4 ; smul24 rf41, rf41, rf41                     # 42 x | 38 gt
-    asr rf39, rf39, 3 ; sub.andc -, rf41, rf24                      # 42 x | 45 select
-    add.ifb rf27, rf27, 1 ; add rf44, rf31, rf40                    # 41 tc | 43 add
-    min rf39, rf39, rf27 ; sub.pushn -, rf16, 0                     # 33 min | 48 select
-    sub rf27, 0, rf27 ; sub.nornc -, rf55, rf25                     # 33 sub | 48 select
-    max rf27, rf39, rf27 ; add rf39, rf44, 1                        # 33 delta | 43 middle
-    asr rf39, rf39, 1 ; sub.andc -, rf30, rf24                      # 43 middle | 48 select
-    add rf27, rf31, rf27 ; sub rf44, rf40, rf27                     # 45 add | 46 sub
-    max rf27, rf27, 0 ; add rf32, rf32, rf39                        # 45 clip | 48 add
-    max rf44, rf44, 0 ; add rf47, rf49, rf49                        # 46 clip | 48 mul
-    sub.andc -, rf41, rf24 ; mov rf31, rf31                         # 48 select | 45 select
-    min.ifb rf31, rf27, rf9 ; mov rf27, rf40                        # 45 select | 46 select
-    min.ifb rf27, rf44, rf9 ; add rf37, rf37, rf39                  # 46 select | 50 add
-    sub rf32, rf32, rf47 ; add rf47, rf53, rf53                     # 48 sub | 50 mul
-    asr rf22, rf32, 1 ; sub.andc -, rf22, rf24                      # 48 x | 48 select
-    min rf22, rf22, rf16 ; sub rf37, rf37, rf47                     # 33 min | 50 sub
-    asr rf37, rf37, 1 ; v8dot rf47, rf28, rf11                      # 50 x | 36 p2
-    max rf21, rf22, rf54 ; sub tmuau, rf21, -6                      # 33 max | 37 tc0 | uniform 0xfffffffd (u8)
-    min rf16, rf37, rf16 ; sub.pushn -, rf16, 0                     # 33 min | 50 select
-    max rf16, rf16, rf54 ; sub.nornc -, rf55, rf25                  # 33 max | 50 select
-    sub.andc -, rf30, rf24 ; add rf21, rf49, rf21                   # 50 select | 48 add
-    max rf21, rf21, 0 ; sub.andc -, rf41, rf24                      # 48 clip | 50 select
-    min.ifb rf49, rf21, rf9 ; v8dot rf21, rf28, 1                   # 48 select | 36 p2
-    add rf16, rf53, rf16 ; sub.andc -, rf26, rf24                   # 50 add | 50 select
-    max rf16, rf16, 0 ; v8dot rf26, rf33, rf11                      # 50 clip | 36 p0
-    min.ifa rf53, rf16, rf9 ; sub rf16, rf47, rf26 ; thrsw          # 50 select | 40 ap
-    and rf41, rf33, rf9 ; v8dot rf30, rf38, 1                       # 36 p0 | 36 q2
-    and rf55, rf43, rf9 ; sub rf54, rf21, rf41                      # 36 q0 | 40 ap
-    sub rf22, rf30, rf55 ; smul24 rf37, rf54, rf54 ; ldtmu.rf54     # 40 aq | 40 ap | 37 tc0
-    shl rf54, rf54, -8 ; sub.pushc -, rf37, rf24                    # 37 tc0 | 41 add
-    asr rf22, rf54, -8 ; smul24 rf54, rf22, rf22                    # 37 tc0 | 40 aq
-    and rf32, rf50, rf9 ; sub rf39, rf41, rf55                      # 36 p1 | 38 gt
-    mov rf44, rf22 ; sub.pushc -, rf54, rf24                        # 41 add | 41 tc
-    and rf39, rf57, rf9 ; smul24 rf40, rf39, rf39                   # 36 q1 | 38 gt
-    sub rf45, rf32, rf41 ; add.ifb rf44, rf22, 1                    # 38 gt | 41 add
-    sub rf59, rf55, rf41 ; sub.pushc -, rf40, rf25                  # 42 sub | 45 select
-    shl rf45, rf59, 2 ; smul24 rf59, rf45, rf45                     # 42 mul | 38 gt
-    sub rf62, rf39, rf55 ; sub rf52, rf32, rf39                     # 38 gt | 42 sub
-    sub.andc -, rf59, rf24 ; smul24 rf62, rf62, rf62                # 45 select | 38 gt
-    add rf45, rf45, rf52 ; sub.andc -, rf62, rf24                   # 42 add | 45 select
-    add rf45, rf45, 4 ; add rf52, rf41, rf55                        # 42 x | 43 add
-    asr rf45, rf45, 3 ; add rf63, rf32, rf32                        # 42 x | 48 mul
-    sub.andnn -, rf22, 0 ; smul24 rf16, rf16, rf16                  # 45 select | 40 ap
-    add.ifb rf44, rf44, 1 ; sub.pushc -, rf40, rf25                 # 41 tc | 48 select
-    min rf44, rf45, rf44 ; sub rf45, 0, rf44                        # 33 min | 33 sub
-    max rf44, rf44, rf45 ; add rf45, rf52, 1                        # 33 delta | 43 middle
-    asr rf45, rf45, 1 ; sub.andc -, rf59, rf24                      # 43 middle | 48 select
-    sub.andc -, rf62, rf24 ; add rf52, rf41, rf44                   # 48 select | 45 add
-    max rf44, rf52, 0 ; sub rf52, rf55, rf44                        # 45 clip | 46 sub
-    max rf21, rf52, 0 ; add rf52, rf21, rf45                        # 46 clip | 48 add
-    sub.andnn -, rf22, 0 ; mov rf41, rf41                           # 48 select | 45 select
-    min.ifb rf41, rf44, rf9 ; mov rf44, rf55                        # 45 select | 46 select
-    min.ifb rf44, rf21, rf9 ; add rf21, rf30, rf45                  # 46 select | 50 add
-    sub rf52, rf52, rf63 ; add rf63, rf39, rf39                     # 48 sub | 50 mul
-    asr rf37, rf52, 1 ; sub.andc -, rf37, rf24                      # 48 x | 48 select
-    min rf21, rf37, rf22 ; sub rf37, rf21, rf63                     # 33 min | 50 sub
-    asr rf37, rf37, 1 ; sub.pushc -, rf40, rf25                     # 50 x | 50 select
-    min rf40, rf37, rf22 ; sub rf37, 0, rf22                        # 33 min | 33 sub
-    max rf21, rf21, rf37 ; sub.andc -, rf59, rf24                   # 33 max | 50 select
-    max rf40, rf40, rf37 ; sub.andc -, rf62, rf24                   # 33 max | 50 select
-    add rf21, rf32, rf21 ; sub.andnn -, rf22, 0                     # 48 add | 50 select
-    max rf21, rf21, 0 ; v8dot rf62, rf38, rf11                      # 48 clip | 36 q2
-    min.ifb rf32, rf21, rf9 ; v8dot rf21, rf43, rf11                # 48 select | 36 q0
-    add rf40, rf39, rf40 ; sub.andc -, rf54, rf24                   # 50 add | 50 select
-    max rf40, rf40, 0 ; sub rf54, rf62, rf21                        # 50 clip | 40 aq
-    min.ifa rf39, rf40, rf9 ; sub.pushc -, rf16, rf24               # 50 select | 41 add
-    mov rf40, rf22 ; smul24 rf54, rf54, rf54                        # 41 add | 40 aq
-    sub.pushc -, rf54, rf24 ; v8dot rf59, rf50, rf11                # 41 tc | 36 p1
-    sub rf63, rf26, rf21 ; add.ifb rf40, rf22, 1                    # 38 gt | 41 add
-    sub rf52, rf21, rf26 ; v8dot rf30, rf57, rf11                   # 42 sub | 36 q1
-    shl rf52, rf52, 2 ; smul24 rf63, rf63, rf63                     # 42 mul | 38 gt
-    sub.pushn -, rf22, 0 ; sub rf45, rf59, rf26                     # 45 select | 38 gt
-    sub rf55, rf59, rf30 ; sub.nornc -, rf63, rf25                  # 42 sub | 45 select
-    add rf45, rf52, rf55 ; smul24 rf52, rf45, rf45                  # 42 add | 38 gt
-    sub rf55, rf30, rf21 ; sub.andc -, rf52, rf24                   # 38 gt | 45 select
-    add rf45, rf45, 4 ; smul24 rf55, rf55, rf55                     # 42 x | 38 gt
-    asr rf45, rf45, 3 ; sub.andc -, rf55, rf24                      # 42 x | 45 select
-    vpack rf35, rf42, rf35 ; add.ifb rf40, rf40, 1                  # 45 store dst | 41 tc
-    min rf45, rf45, rf40 ; add rf42, rf26, rf21                     # 33 min | 43 add
-    vpack rf31, rf36, rf31 ; sub.pushn -, rf22, 0                   # 45 store dst | 48 select
-    sub rf40, 0, rf40 ; sub.nornc -, rf63, rf25                     # 33 sub | 48 select
-    max rf40, rf45, rf40 ; add rf42, rf42, 1                        # 33 delta | 43 middle
-    asr rf42, rf42, 1 ; sub.andc -, rf52, rf24                      # 43 middle | 48 select
-    add rf40, rf26, rf40 ; sub rf45, rf21, rf40                     # 45 add | 46 sub
-    max rf40, rf40, 0 ; add rf47, rf47, rf42                        # 45 clip | 48 add
-    max rf45, rf45, 0 ; add rf36, rf59, rf59                        # 46 clip | 48 mul
-    sub.andc -, rf55, rf24 ; mov rf26, rf26                         # 48 select | 45 select
-    min.ifb rf26, rf40, rf9 ; mov rf21, rf21                        # 45 select | 46 select
-    min.ifb rf21, rf45, rf9 ; add rf42, rf62, rf42                  # 46 select | 50 add
-    sub rf36, rf47, rf36 ; add rf47, rf30, rf30                     # 48 sub | 50 mul
-    asr rf16, rf36, 1 ; sub.andc -, rf16, rf24                      # 48 x | 48 select
-    min rf16, rf16, rf22 ; sub rf42, rf42, rf47                     # 33 min | 50 sub
-    asr rf42, rf42, 1 ; v8dot rf47, rf28, rf13                      # 50 x | 36 p2
-    max rf16, rf16, rf37 ; sub.pushn -, rf22, 0                     # 33 max | 50 select
-    min rf42, rf42, rf22 ; sub.nornc -, rf63, rf25                  # 33 min | 50 select
-    max rf42, rf42, rf37 ; sub.andc -, rf52, rf24                   # 33 max | 50 select
-    add rf16, rf59, rf16 ; v8dot rf52, rf33, rf13                   # 48 add | 36 p0
-    max rf16, rf16, 0 ; sub.andc -, rf55, rf24                      # 48 clip | 50 select
-    min.ifb rf59, rf16, rf9 ; sub rf16, rf47, rf52                  # 48 select | 40 ap
-    add rf42, rf30, rf42 ; v8dot rf55, rf38, rf13                   # 50 add | 36 q2
-    max rf42, rf42, 0 ; v8dot rf63, rf43, rf13                      # 50 clip | 36 q0
-    sub.andc -, rf54, rf24 ; smul24 rf16, rf16, rf16                # 50 select | 40 ap
-    min.ifa rf30, rf42, rf9 ; sub rf42, rf55, rf63                  # 50 select | 40 aq
-    sub.pushc -, rf16, rf24 ; smul24 rf42, rf42, rf42               # 41 add | 40 aq
-    mov rf54, rf22 ; sub.pushc -, rf42, rf24                        # 41 add | 41 tc
-    sub rf45, rf52, rf63 ; v8dot rf36, rf50, rf13                   # 38 gt | 36 p1
-    add.ifb rf54, rf22, 1 ; sub rf62, rf63, rf52                    # 41 add | 42 sub
-    shl rf62, rf62, 2 ; v8dot rf40, rf57, rf13                      # 42 mul | 36 q1
-    sub.pushn -, rf22, 0 ; smul24 rf45, rf45, rf45                  # 45 select | 38 gt
-    sub.nornc -, rf45, rf25 ; add.ifb rf54, rf54, 1                 # 45 select | 41 tc
-    vpack rf26, rf41, rf26 ; sub rf41, rf36, rf52                   # 45 store dst | 38 gt
-    vpack rf41, rf58, rf61 ; smul24 rf58, rf41, rf41                # 46 store dst | 38 gt
-    sub rf61, rf36, rf40 ; sub.andc -, rf58, rf24                   # 42 sub | 45 select
-    add rf61, rf62, rf61 ; sub rf62, rf40, rf63                     # 42 add | 38 gt
-    add rf61, rf61, 4 ; smul24 rf62, rf62, rf62                     # 42 x | 38 gt
-    asr rf61, rf61, 3 ; sub.andc -, rf62, rf24                      # 42 x | 45 select
-    min rf61, rf61, rf54 ; sub.pushn -, rf22, 0                     # 33 min | 48 select
-    sub rf54, 0, rf54 ; sub.nornc -, rf45, rf25                     # 33 sub | 48 select
-    max rf54, rf61, rf54 ; add rf61, rf52, rf63                     # 33 delta | 43 add
-    add rf61, rf61, 1 ; sub.andc -, rf58, rf24                      # 43 middle | 48 select
-    asr rf61, rf61, 1 ; sub.andc -, rf62, rf24                      # 43 middle | 48 select
-    add rf47, rf47, rf61 ; add rf55, rf55, rf61                     # 48 add | 50 add
-    add rf54, rf52, rf54 ; sub rf61, rf63, rf54                     # 45 add | 46 sub
-    max rf52, rf54, 0 ; mov rf54, rf52                              # 45 clip | 45 select
-    max rf61, rf61, 0 ; mov rf63, rf63                              # 46 clip | 46 select
-    min.ifb rf54, rf52, rf9 ; add rf52, rf36, rf36                  # 45 select | 48 mul
-    min.ifb rf63, rf61, rf9 ; sub rf47, rf47, rf52                  # 46 select | 48 sub
-    asr rf47, rf47, 1 ; add rf52, rf40, rf40                        # 48 x | 50 mul
-    min rf16, rf47, rf22 ; sub.andc -, rf16, rf24                   # 33 min | 48 select
-    max rf16, rf16, rf37 ; sub rf52, rf55, rf52                     # 33 max | 50 sub
-    asr rf28, rf52, 1 ; v8dot rf52, rf28, rf14                      # 50 x | 36 p2
-    min rf28, rf28, rf22 ; sub.pushn -, rf22, 0                     # 33 min | 50 select
-    max rf28, rf28, rf37 ; sub.nornc -, rf45, rf25                  # 33 max | 50 select
-    vpack rf27, rf60, rf27 ; v8dot rf33, rf33, rf14                 # 46 store dst | 36 p0
-    vpack rf21, rf44, rf21 ; sub.andc -, rf58, rf24                 # 46 store dst | 50 select
-    vpack rf16, rf51, rf46 ; add rf46, rf36, rf16                   # 48 store dst | 48 add
-    max rf38, rf46, 0 ; v8dot rf46, rf38, rf14                      # 48 clip | 36 q2
-    min.ifb rf36, rf38, rf9 ; v8dot rf38, rf43, rf14                # 48 select | 36 q0
-    vpack rf29, rf29, rf49 ; sub.andc -, rf62, rf24                 # 48 store dst | 50 select
-    vpack rf32, rf32, rf59 ; sub rf59, rf52, rf33                   # 48 store dst | 40 ap
-    add rf28, rf40, rf28 ; sub.andc -, rf42, rf24                   # 50 add | 50 select
-    max rf28, rf28, 0 ; smul24 rf59, rf59, rf59                     # 50 clip | 40 ap
-    min.ifa rf40, rf28, rf9 ; sub rf28, rf46, rf38                  # 50 select | 40 aq
-    sub.pushc -, rf59, rf24 ; smul24 rf28, rf28, rf28               # 41 add | 40 aq
-    vpack rf48, rf56, rf48 ; mov rf56, rf22                         # 50 store dst | 41 add
-    vpack rf34, rf34, rf53 ; v8dot rf50, rf50, rf14                 # 50 store dst | 36 p1
-    vpack rf30, rf39, rf30 ; sub.pushc -, rf28, rf24                # 50 store dst | 41 tc
-    shr rf57, rf57, -8 ; sub rf39, rf33, rf38                       # 36 q1 | 38 gt
-    add.ifb rf56, rf22, 1 ; sub rf53, rf38, rf33                    # 41 add | 42 sub
-    shl rf39, rf53, 2 ; smul24 rf53, rf39, rf39                     # 42 mul | 38 gt
-    sub.pushn -, rf22, 0 ; sub rf42, rf50, rf33                     # 45 select | 38 gt
-    sub rf49, rf50, rf57 ; sub.nornc -, rf53, rf25                  # 42 sub | 45 select
-    sub rf62, rf57, rf38 ; smul24 rf42, rf42, rf42                  # 38 gt
-    add rf39, rf39, rf49 ; sub.andc -, rf42, rf24                   # 42 add | 45 select
-    add rf39, rf39, 4 ; smul24 rf62, rf62, rf62                     # 42 x | 38 gt
-    asr rf39, rf39, 3 ; sub.andc -, rf62, rf24                      # 42 x | 45 select
-    add.ifb rf56, rf56, 1 ; add rf49, rf33, rf38                    # 41 tc | 43 add
-    min rf39, rf39, rf56 ; sub.pushn -, rf22, 0                     # 33 min | 48 select
-    sub rf56, 0, rf56 ; sub.nornc -, rf53, rf25                     # 33 sub | 48 select
-    max rf39, rf39, rf56 ; add rf49, rf49, 1                        # 33 delta | 43 middle
-    asr rf49, rf49, 1 ; sub.andc -, rf42, rf24                      # 43 middle | 48 select
-    add rf39, rf33, rf39 ; sub rf56, rf38, rf39                     # 45 add | 46 sub
-    max rf39, rf39, 0 ; add rf52, rf52, rf49                        # 45 clip | 48 add
-    max rf56, rf56, 0 ; add rf43, rf50, rf50                        # 46 clip | 48 mul
-    sub.andc -, rf62, rf24 ; mov rf33, rf33                         # 48 select | 45 select
-    min.ifb rf33, rf39, rf9 ; mov rf38, rf38                        # 45 select | 46 select
-    min.ifb rf38, rf56, rf9 ; sub rf43, rf52, rf43                  # 46 select | 48 sub
-    asr rf43, rf43, 1 ; sub.andc -, rf59, rf24                      # 48 x | 48 select
-    min rf43, rf43, rf22 ; sub.pushn -, rf22, 0                     # 33 min | 50 select
-    max rf25, rf43, rf37 ; sub.nornc -, rf53, rf25                  # 33 max | 50 select
-    vpack rf33, rf54, rf33 ; sub.andc -, rf42, rf24                 # 45 store dst | 50 select
-    vpack rf25, rf63, rf38 ; add rf38, rf50, rf25                   # 46 store dst | 48 add
-    max rf38, rf38, 0 ; sub.andc -, rf62, rf24                      # 48 clip | 50 select
-    min.ifb rf50, rf38, rf9 ; add rf38, rf46, rf49                  # 48 select | 50 add
-    vpack rf24, rf36, rf50 ; sub.andc -, rf28, rf24                 # 48 store dst | 50 select
-    tmuwt - ; sub.pushc -, rf0, rf2                                 # the last trip's stores | 45 store dst
-    v8pack tmud, rf35, rf31 ; add rf31, rf57, rf57                  # 45 store dst | 50 mul
-    v8pack tmud, rf26, rf33 ; sub rf26, rf38, rf31                  # 45 store dst | 50 sub
-    asr rf19, rf26, 1 ; mov.ifna tmuau, rf19                        # 50 x | 45 store dst | uniform 0xfffffffa (vec2)
-    v8pack tmud, rf41, rf27 ; mov rf2, rf17                         # 46 store dst | next trip
-    min rf19, rf19, rf22                                            # 33 min
-    v8pack tmud, rf21, rf25                                         # 46 store dst
-    max rf19, rf19, rf37 ; mov.ifna tmuau, rf20                     # 33 max | 46 store dst | uniform 0xfffffffa (vec2)
-    v8pack tmud, rf16, rf29 ; add rf16, rf57, rf19                  # 48 store dst | 50 add
-    max rf16, rf16, 0                                               # 50 clip
-    v8pack tmud, rf32, rf24                                         # 48 store dst
-    min.ifb rf57, rf16, rf9 ; mov.ifna tmuau, rf18                  # 50 select | 48 store dst | uniform 0xfffffffa (vec2)
-    vpack rf17, rf40, rf57 ; sub.pushc -, rf0, rf17                 # 50 store dst | whether there is a batch more
-    v8pack tmud, rf48, rf34                                         # 50 store dst
-    v8pack tmud, rf30, rf17                                         # 50 store dst
-    nop ; mov.ifnb tmuau, rf23                                      # 50 store dst | uniform 0xfffffffa (vec2)
+    asr rf7, rf7, -8 ; v8dot rf21, rf5, rf14                        # 37 tc0 | 29 beta
+    and rf22, rf10, rf11 ; smul24 rf23, rf21, rf21 ; thrsw ; ldtmu.rf21 # 36 p2 | 40 ap
+    mov rf25, rf7 ; mov tmuau, rf17 ; ldtmu.rf24                    # 41 add | 36 p1 | 36 p0 | uniform 0xfffffffa (vec2)
+    and rf27, rf24, rf11 ; add rf28, rf16, rf8 ; ldtmu.rf26         # 36 p0 | 36 q1
+    sub rf29, rf22, rf27 ; mov tmuau, rf28 ; thrsw ; ldtmu.rf30     # 40 ap | 36 q1 | 36 q2 | uniform 0xfffffffa (vec2)
+    and rf32, rf30, rf11 ; smul24 rf29, rf29, rf29 ; ldtmu.rf31     # 36 q2 | 40 ap
+    and rf5, rf5, rf11 ; mov rf33, rf27                             # 28 alpha | 45 select
+    sub.pushc -, rf29, rf23 ; smul24 rf5, rf5, rf5                  # 41 add | 38 gt
+    nop ; add.ifa rf25, rf7, 1                                      # 41 add
+    nop ; thrsw ; ldtmu.rf34                                        # 36 q0
+    and rf36, rf34, rf11 ; ldtmu.rf35                               # 36 q0
+    sub rf37, rf32, rf36 ; sub rf38, rf36, rf27                     # 40 aq | 42 sub
+    shl rf38, rf38, 2 ; smul24 rf37, rf37, rf37                     # 42 mul | 40 aq
+    sub.pushc -, rf37, rf23 ; sub rf39, rf27, rf36                  # 41 tc | 38 gt
+    add.ifa rf25, rf25, 1 ; smul24 rf39, rf39, rf39                 # 41 tc | 38 gt
+    mov rf42, rf36 ; add rf41, rf27, rf36 ; thrsw ; ldtmu.rf40      # 46 select | 43 add | 36 p1
+    and rf44, rf40, rf11 ; ldtmu.rf43                               # 36 p1
+    sub rf45, 0, rf25 ; sub rf46, rf44, rf27                        # 33 sub | 38 gt
+    nop ; smul24 rf47, rf46, rf46 ; ldtmu.rf46                      # 38 gt | 36 q1
+    and rf48, rf46, rf11 ; sub.pushc -, rf39, rf5                   # 36 q1 | 45 select
+    sub rf49, rf44, rf48 ; sub rf50, rf48, rf36                     # 42 sub | 38 gt
+    add rf38, rf38, rf49 ; smul24 rf49, rf50, rf50                  # 42 add | 38 gt
+    add rf38, rf38, 4 ; sub.andc -, rf47, rf23                      # 42 x | 45 select
+    asr rf38, rf38, 3 ; sub.andc -, rf49, rf23                      # 42 x | 45 select
+    min rf25, rf38, rf25 ; sub.andnn -, rf7, 0                      # 33 min | 45 select
+    max rf25, rf25, rf45 ; add rf41, rf41, 1                        # 33 delta | 43 middle
+    add rf25, rf27, rf25 ; sub rf27, rf36, rf25                     # 45 add | 46 sub
+    max rf25, rf25, 0 ; add rf36, rf44, rf44                        # 45 clip | 48 mul
+    min.ifa rf33, rf25, rf11 ; sub rf25, 0, rf7                     # 45 select | 33 sub
+    max rf27, rf27, 0 ; sub.pushc -, rf39, rf5                      # 46 clip | 48 select
+    min.ifb rf42, rf27, rf11 ; add rf27, rf48, rf48                 # 46 select | 50 mul
+    asr rf41, rf41, 1 ; sub.andc -, rf47, rf23                      # 43 middle | 48 select
+    add rf22, rf22, rf41 ; sub.andc -, rf49, rf23                   # 48 add | 48 select
+    sub rf22, rf22, rf36 ; sub.andnn -, rf7, 0                      # 48 sub | 48 select
+    asr rf22, rf22, 1 ; sub.andc -, rf29, rf23                      # 48 x | 48 select
+    min rf22, rf22, rf7 ; add rf32, rf32, rf41                      # 33 min | 50 add
+    max rf22, rf22, rf25 ; sub rf27, rf32, rf27                     # 33 max | 50 sub
+    asr rf27, rf27, 1 ; add rf22, rf44, rf22                        # 50 x | 48 add
+    max rf22, rf22, 0 ; sub.pushc -, rf39, rf5                      # 48 clip | 50 select
+    min.ifb rf44, rf22, rf11 ; v8dot rf22, rf10, rf14               # 48 select | 36 p2
+    min rf27, rf27, rf7 ; sub.andc -, rf47, rf23                    # 33 min | 50 select
+    max rf27, rf27, rf25 ; sub.andc -, rf49, rf23                   # 33 max | 50 select
+    add rf27, rf48, rf27 ; sub.andnn -, rf7, 0                      # 50 add | 50 select
+    max rf27, rf27, 0 ; sub.andc -, rf37, rf23                      # 50 clip | 50 select
+    min.ifa rf48, rf27, rf11 ; v8dot rf27, rf24, rf14               # 50 select | 36 p0
+    sub rf37, rf22, rf27 ; mov rf49, rf7                            # 40 ap | 41 add
+    mov rf47, rf27 ; smul24 rf37, rf37, rf37                        # 45 select | 40 ap
+    sub.pushc -, rf37, rf23 ; v8dot rf39, rf30, rf14                # 41 add | 36 q2
+    add.ifa rf49, rf7, 1 ; v8dot rf32, rf34, rf14                   # 41 add | 36 q0
+    sub rf41, rf39, rf32 ; sub rf29, rf32, rf27                     # 40 aq | 42 sub
+    shl rf41, rf29, 2 ; smul24 rf29, rf41, rf41                     # 42 mul | 40 aq
+    sub.pushc -, rf29, rf23 ; v8dot rf36, rf40, rf14                # 41 tc | 36 p1
+    add.ifa rf49, rf49, 1 ; v8dot rf45, rf46, rf14                  # 41 tc | 36 q1
+    sub rf38, rf36, rf45 ; sub rf50, 0, rf49                        # 42 sub | 33 sub
+    add rf38, rf41, rf38 ; sub rf41, rf27, rf32                     # 42 add | 38 gt
+    add rf38, rf38, 4 ; smul24 rf41, rf41, rf41                     # 42 x | 38 gt
+    asr rf38, rf38, 3 ; sub rf51, rf36, rf27                        # 42 x | 38 gt
+    min rf38, rf38, rf49 ; smul24 rf49, rf51, rf51                  # 33 min | 38 gt
+    max rf38, rf38, rf50 ; sub rf50, rf45, rf32                     # 33 delta | 38 gt
+    add rf50, rf27, rf38 ; smul24 rf51, rf50, rf50                  # 45 add | 38 gt
+    max rf38, rf50, 0 ; sub rf50, rf32, rf38                        # 45 clip | 46 sub
+    sub.pushn -, rf7, 0 ; mov rf52, rf32                            # 45 select | 46 select
+    max rf50, rf50, 0 ; sub.nornc -, rf41, rf5                      # 46 clip | 45 select
+    sub.andc -, rf49, rf23 ; add rf27, rf27, rf32                   # 45 select | 43 add
+    sub.andc -, rf51, rf23 ; add rf27, rf27, 1                      # 45 select | 43 middle
+    min.ifa rf47, rf38, rf11 ; add rf38, rf36, rf36                 # 45 select | 48 mul
+    vpack rf33, rf33, rf47 ; sub.pushn -, rf7, 0                    # 45 store dst | 48 select
+    min.ifb rf52, rf50, rf11 ; add rf50, rf45, rf45                 # 46 select | 50 mul
+    vpack rf42, rf42, rf52 ; sub.nornc -, rf41, rf5                 # 46 store dst | 48 select
+    asr rf27, rf27, 1 ; sub.andc -, rf49, rf23                      # 43 middle | 48 select
+    add rf22, rf22, rf27 ; sub.andc -, rf51, rf23                   # 48 add | 48 select
+    sub rf22, rf22, rf38 ; sub.andc -, rf37, rf23                   # 48 sub | 48 select
+    asr rf22, rf22, 1 ; add rf27, rf39, rf27                        # 48 x | 50 add
+    min rf22, rf22, rf7 ; sub rf27, rf27, rf50                      # 33 min | 50 sub
+    max rf22, rf22, rf25 ; sub.pushn -, rf7, 0                      # 33 max | 50 select
+    asr rf27, rf27, 1 ; add rf22, rf36, rf22                        # 50 x | 48 add
+    max rf22, rf22, 0 ; sub.nornc -, rf41, rf5                      # 48 clip | 50 select
+    min.ifb rf36, rf22, rf11 ; v8dot rf22, rf10, rf18               # 48 select | 36 p2
+    vpack rf36, rf44, rf36 ; sub.andc -, rf49, rf23                 # 48 store dst | 50 select
+    min rf27, rf27, rf7 ; sub.andc -, rf51, rf23                    # 33 min | 50 select
+    max rf27, rf27, rf25 ; sub.andc -, rf29, rf23                   # 33 max | 50 select
+    add rf27, rf45, rf27 ; v8dot rf29, rf24, rf18                   # 50 add | 36 p0
+    max rf27, rf27, 0 ; sub rf51, rf22, rf29                        # 50 clip | 40 ap
+    min.ifa rf45, rf27, rf11 ; smul24 rf27, rf51, rf51              # 50 select | 40 ap
+    vpack rf45, rf48, rf45 ; sub.pushc -, rf27, rf23                # 50 store dst | 41 add
+    mov rf51, rf7 ; v8dot rf48, rf30, rf18                          # 41 add | 36 q2
+    add.ifa rf51, rf7, 1 ; v8dot rf44, rf34, rf18                   # 41 add | 36 q0
+    sub rf49, rf48, rf44 ; sub rf41, rf44, rf29                     # 40 aq | 42 sub
+    shl rf49, rf41, 2 ; smul24 rf41, rf49, rf49                     # 42 mul | 40 aq
+    sub.pushc -, rf41, rf23 ; v8dot rf50, rf40, rf18                # 41 tc | 36 p1
+    add.ifa rf51, rf51, 1 ; v8dot rf39, rf46, rf18                  # 41 tc | 36 q1
+    sub rf37, rf50, rf39 ; sub rf38, 0, rf51                        # 42 sub | 33 sub
+    add rf37, rf49, rf37 ; sub rf49, rf29, rf44                     # 42 add | 38 gt
+    add rf37, rf37, 4 ; smul24 rf49, rf49, rf49                     # 42 x | 38 gt
+    asr rf37, rf37, 3 ; sub rf52, rf50, rf29                        # 42 x | 38 gt
+    min rf37, rf37, rf51 ; smul24 rf51, rf52, rf52                  # 33 min | 38 gt
+    max rf37, rf37, rf38 ; sub rf38, rf39, rf44                     # 33 delta | 38 gt
+    add rf38, rf29, rf37 ; smul24 rf52, rf38, rf38                  # 45 add | 38 gt
+    max rf38, rf38, 0 ; mov rf47, rf29                              # 45 clip | 45 select
+    sub.pushn -, rf7, 0 ; sub rf37, rf44, rf37                      # 45 select | 46 sub
+    max rf37, rf37, 0 ; sub.nornc -, rf49, rf5                      # 46 clip | 45 select
+    sub.andc -, rf51, rf23 ; mov rf32, rf44                         # 45 select | 46 select
+    sub.andc -, rf52, rf23 ; add rf29, rf29, rf44                   # 45 select | 43 add
+    min.ifa rf47, rf38, rf11 ; add rf29, rf29, 1                    # 45 select | 43 middle
+    min.ifa rf32, rf37, rf11 ; add rf37, rf50, rf50                 # 46 select | 48 mul
+    asr rf29, rf29, 1 ; add rf38, rf39, rf39                        # 43 middle | 50 mul
+    add rf22, rf22, rf29 ; sub.pushn -, rf7, 0                      # 48 add | 48 select
+    sub rf22, rf22, rf37 ; sub.nornc -, rf49, rf5                   # 48 sub | 48 select
+    asr rf22, rf22, 1 ; sub.andc -, rf51, rf23                      # 48 x | 48 select
+    min rf22, rf22, rf7 ; sub.andc -, rf52, rf23                    # 33 min | 48 select
+    max rf22, rf22, rf25 ; sub.andc -, rf27, rf23                   # 33 max | 48 select
+    add rf22, rf50, rf22 ; add rf29, rf48, rf29                     # 48 add | 50 add
+    max rf22, rf22, 0 ; sub rf29, rf29, rf38                        # 48 clip | 50 sub
+    min.ifa rf50, rf22, rf11 ; sub.pushn -, rf7, 0                  # 48 select | 50 select
+    asr rf29, rf29, 1 ; sub.nornc -, rf49, rf5                      # 50 x | 50 select
+    min rf29, rf29, rf7 ; sub.andc -, rf51, rf23                    # 33 min | 50 select
+    max rf29, rf29, rf25 ; sub.andc -, rf52, rf23                   # 33 max | 50 select
+    add rf29, rf39, rf29 ; sub.andc -, rf41, rf23                   # 50 add | 50 select
+    max rf10, rf29, 0 ; v8dot rf29, rf10, rf19                      # 50 clip | 36 p2
+    min.ifa rf39, rf10, rf11 ; v8dot rf10, rf24, rf19               # 50 select | 36 p0
+    sub rf24, rf29, rf10 ; mov rf41, rf7                            # 40 ap | 41 add
+    shr rf30, rf30, -8 ; smul24 rf24, rf24, rf24                    # 36 q2 | 40 ap
+    shr rf34, rf34, -8 ; sub.pushc -, rf24, rf23                    # 36 q0 | 41 add
+    add.ifa rf41, rf7, 1 ; sub rf52, rf30, rf34                     # 41 add | 40 aq
+    sub rf51, rf34, rf10 ; smul24 rf52, rf52, rf52                  # 42 sub | 40 aq
+    shl rf51, rf51, 2 ; sub.pushc -, rf52, rf23                     # 42 mul | 41 tc
+    add.ifa rf41, rf41, 1 ; v8dot rf40, rf40, rf19                  # 41 tc | 36 p1
+    shr rf46, rf46, -8 ; sub rf49, rf10, rf34                       # 36 q1 | 38 gt
+    sub rf22, rf40, rf46 ; sub rf38, 0, rf41                        # 42 sub | 33 sub
+    add rf22, rf51, rf22 ; smul24 rf49, rf49, rf49                  # 42 add | 38 gt
+    add rf22, rf22, 4 ; sub rf51, rf40, rf10                        # 42 x | 38 gt
+    asr rf22, rf22, 3 ; smul24 rf51, rf51, rf51                     # 42 x | 38 gt
+    min rf22, rf22, rf41 ; sub rf41, rf46, rf34                     # 33 min | 38 gt
+    max rf22, rf22, rf38 ; smul24 rf38, rf41, rf41                  # 33 delta | 38 gt
+    add rf41, rf10, rf22 ; sub.pushn -, rf7, 0                      # 45 add | 45 select
+    max rf41, rf41, 0 ; sub.nornc -, rf49, rf5                      # 45 clip | 45 select
+    sub.andc -, rf51, rf23 ; mov rf48, rf10                         # 45 select
+    sub.andc -, rf38, rf23 ; sub rf22, rf34, rf22                   # 45 select | 46 sub
+    min.ifa rf48, rf41, rf11 ; mov rf41, rf34                       # 45 select | 46 select
+    vpack rf10, rf47, rf48 ; add rf34, rf10, rf34                   # 45 store dst | 43 add
+    max rf22, rf22, 0 ; add rf47, rf40, rf40                        # 46 clip | 48 mul
+    min.ifa rf41, rf22, rf11 ; add rf22, rf34, 1                    # 46 select | 43 middle
+    vpack rf32, rf32, rf41 ; sub.pushn -, rf7, 0                    # 46 store dst | 48 select
+    asr rf22, rf22, 1 ; sub.nornc -, rf49, rf5                      # 43 middle | 48 select
+    add rf29, rf29, rf22 ; sub.andc -, rf51, rf23                   # 48 add | 48 select
+    sub rf29, rf29, rf47 ; sub.andc -, rf38, rf23                   # 48 sub | 48 select
+    asr rf24, rf29, 1 ; sub.andc -, rf24, rf23                      # 48 x | 48 select
+    min rf24, rf24, rf7 ; add rf30, rf30, rf22 ; ldtmu.rf22         # 33 min | 50 add | 36 q1
+    max rf24, rf24, rf25 ; add rf29, rf46, rf46                     # 33 max | 50 mul
+    add rf24, rf40, rf24 ; sub rf29, rf30, rf29                     # 48 add | 50 sub
+    max rf3, rf24, 0 ; add rf24, rf3, rf20                          # 48 clip | 37 tc0
+    min.ifa rf40, rf3, rf11 ; sub.pushn -, rf7, 0                   # 48 select | 50 select
+    vpack rf40, rf50, rf40 ; sub.nornc -, rf49, rf5                 # 48 store dst | 50 select
+    asr rf29, rf29, 1 ; sub.andc -, rf51, rf23                      # 50 x | 50 select
+    min rf7, rf29, rf7 ; sub.andc -, rf38, rf23                     # 33 min | 50 select
+    max rf7, rf7, rf25 ; sub.andc -, rf52, rf23                     # 33 max | 50 select
+    add rf7, rf46, rf7 ; sub tmuau, rf24, -6                        # 50 add | 37 tc0 | uniform 0xfffffffd (u8)
+    max rf7, rf7, 0                                                 # 50 clip
+    min.ifa rf46, rf7, rf11 ; thrsw                                 # 50 select
+    vpack rf39, rf39, rf46 ; v8dot rf46, rf21, 1                    # 50 store dst | 36 p2
+    and rf7, rf26, rf11 ; v8dot rf24, rf31, 1                       # 36 p0 | 36 q2
+    and rf29, rf35, rf11 ; sub rf52, rf46, rf7 ; ldtmu.rf25         # 36 q0 | 40 ap | 37 tc0
+    shl rf25, rf25, -8 ; smul24 rf52, rf52, rf52                    # 37 tc0 | 40 ap
+    asr rf25, rf25, -8 ; sub.pushc -, rf52, rf23                    # 37 tc0 | 41 add
+    mov rf51, rf25 ; sub rf38, rf24, rf29                           # 41 add | 40 aq
+    add.ifa rf51, rf25, 1 ; smul24 rf38, rf38, rf38                 # 41 add | 40 aq
+    sub.pushc -, rf38, rf23 ; sub rf49, rf29, rf7                   # 41 tc | 42 sub
+    and rf50, rf43, rf11 ; add.ifa rf51, rf51, 1                    # 36 p1 | 41 tc
+    shl rf49, rf49, 2 ; sub rf3, rf7, rf29                          # 42 mul | 38 gt
+    and rf30, rf22, rf11 ; sub rf47, 0, rf51                        # 36 q1 | 33 sub
+    sub rf3, rf50, rf30 ; smul24 rf41, rf3, rf3                     # 42 sub | 38 gt
+    add rf3, rf49, rf3 ; sub rf49, rf50, rf7                        # 42 add | 38 gt
+    add rf3, rf3, 4 ; smul24 rf49, rf49, rf49                       # 42 x | 38 gt
+    asr rf3, rf3, 3 ; sub rf34, rf30, rf29                          # 42 x | 38 gt
+    min rf3, rf3, rf51 ; smul24 rf34, rf34, rf34                    # 33 min | 38 gt
+    max rf3, rf3, rf47 ; sub.pushc -, rf41, rf5                     # 33 delta | 45 select
+    add rf47, rf7, rf3 ; sub.andc -, rf49, rf23                     # 45 add | 45 select
+    max rf47, rf47, 0 ; sub.andc -, rf34, rf23                      # 45 clip | 45 select
+    sub.andnn -, rf25, 0 ; mov rf51, rf7                            # 45 select
+    min.ifa rf51, rf47, rf11 ; sub rf3, rf29, rf3                   # 45 select | 46 sub
+    max rf3, rf3, 0 ; mov rf47, rf29                                # 46 clip | 46 select
+    min.ifa rf47, rf3, rf11 ; add rf3, rf7, rf29                    # 46 select | 43 add
+    add rf3, rf3, 1 ; add rf7, rf50, rf50                           # 43 middle | 48 mul
+    asr rf3, rf3, 1 ; sub.pushc -, rf41, rf5                        # 43 middle | 48 select
+    add rf46, rf46, rf3 ; sub rf29, 0, rf25                         # 48 add | 33 sub
+    sub rf7, rf46, rf7 ; sub.andc -, rf49, rf23                     # 48 sub | 48 select
+    asr rf7, rf7, 1 ; sub.andc -, rf34, rf23                        # 48 x | 48 select
+    min rf7, rf7, rf25 ; sub.andnn -, rf25, 0                       # 33 min | 48 select
+    max rf7, rf7, rf29 ; sub.andc -, rf52, rf23                     # 33 max | 48 select
+    add rf3, rf50, rf7 ; add rf7, rf24, rf3                         # 48 add | 50 add
+    max rf3, rf3, 0 ; add rf24, rf30, rf30                          # 48 clip | 50 mul
+    min.ifa rf50, rf3, rf11 ; sub rf3, rf7, rf24                    # 48 select | 50 sub
+    asr rf3, rf3, 1 ; sub.pushc -, rf41, rf5                        # 50 x | 50 select
+    min rf3, rf3, rf25 ; sub.andc -, rf49, rf23                     # 33 min | 50 select
+    max rf3, rf3, rf29 ; sub.andc -, rf34, rf23                     # 33 max | 50 select
+    add rf3, rf30, rf3 ; sub.andnn -, rf25, 0                       # 50 add | 50 select
+    max rf3, rf3, 0 ; sub.andc -, rf38, rf23                        # 50 clip | 50 select
+    min.ifa rf30, rf3, rf11 ; v8dot rf3, rf21, rf14                 # 50 select | 36 p2
+    mov rf34, rf25 ; v8dot rf38, rf26, rf14                         # 41 add | 36 p0
+    sub rf49, rf3, rf38 ; v8dot rf41, rf31, rf14                    # 40 ap | 36 q2
+    mov rf7, rf38 ; smul24 rf49, rf49, rf49                         # 45 select | 40 ap
+    sub.pushc -, rf49, rf23 ; v8dot rf24, rf35, rf14                # 41 add | 36 q0
+    add.ifa rf34, rf25, 1 ; sub rf52, rf41, rf24                    # 41 add | 40 aq
+    sub rf46, rf24, rf38 ; smul24 rf52, rf52, rf52                  # 42 sub | 40 aq
+    shl rf46, rf46, 2 ; sub.pushc -, rf52, rf23                     # 42 mul | 41 tc
+    add.ifa rf34, rf34, 1 ; v8dot rf48, rf43, rf14                  # 41 tc | 36 p1
+    sub rf37, 0, rf34 ; v8dot rf27, rf22, rf14                      # 33 sub | 36 q1
+    sub rf44, rf48, rf27 ; sub rf53, rf38, rf24                     # 42 sub | 38 gt
+    add rf44, rf46, rf44 ; smul24 rf46, rf53, rf53                  # 42 add | 38 gt
+    add rf44, rf44, 4 ; sub rf53, rf48, rf38                        # 42 x | 38 gt
+    asr rf44, rf44, 3 ; smul24 rf53, rf53, rf53                     # 42 x | 38 gt
+    min rf34, rf44, rf34 ; sub rf44, rf27, rf24                     # 33 min | 38 gt
+    max rf34, rf34, rf37 ; smul24 rf37, rf44, rf44                  # 33 delta | 38 gt
+    add rf44, rf38, rf34 ; sub.pushn -, rf25, 0                     # 45 add | 45 select
+    max rf44, rf44, 0 ; sub.nornc -, rf46, rf5                      # 45 clip | 45 select
+    sub.andc -, rf53, rf23 ; sub rf34, rf24, rf34                   # 45 select | 46 sub
+    max rf34, rf34, 0 ; sub.andc -, rf37, rf23                      # 46 clip | 45 select
+    min.ifa rf7, rf44, rf11 ; mov rf44, rf24                        # 45 select | 46 select
+    vpack rf7, rf51, rf7 ; add rf24, rf38, rf24                     # 45 store dst | 43 add
+    min.ifa rf44, rf34, rf11 ; add rf24, rf24, 1                    # 46 select | 43 middle
+    vpack rf44, rf47, rf44 ; add rf47, rf48, rf48                   # 46 store dst | 48 mul
+    asr rf24, rf24, 1 ; add rf34, rf27, rf27                        # 43 middle | 50 mul
+    add rf3, rf3, rf24 ; sub.pushn -, rf25, 0                       # 48 add | 48 select
+    sub rf3, rf3, rf47 ; sub.nornc -, rf46, rf5                     # 48 sub | 48 select
+    asr rf3, rf3, 1 ; sub.andc -, rf53, rf23                        # 48 x | 48 select
+    min rf3, rf3, rf25 ; sub.andc -, rf37, rf23                     # 33 min | 48 select
+    max rf3, rf3, rf29 ; sub.andc -, rf49, rf23                     # 33 max | 48 select
+    add rf3, rf48, rf3 ; add rf24, rf41, rf24                       # 48 add | 50 add
+    max rf3, rf3, 0 ; sub rf24, rf24, rf34                          # 48 clip | 50 sub
+    min.ifa rf48, rf3, rf11 ; sub.pushn -, rf25, 0                  # 48 select | 50 select
+    vpack rf46, rf50, rf48 ; sub.nornc -, rf46, rf5                 # 48 store dst | 50 select
+    asr rf24, rf24, 1 ; sub.andc -, rf53, rf23                      # 50 x | 50 select
+    min rf24, rf24, rf25 ; sub.andc -, rf37, rf23                   # 33 min | 50 select
+    max rf24, rf24, rf29 ; sub.andc -, rf52, rf23                   # 33 max | 50 select
+    add rf24, rf27, rf24 ; v8dot rf52, rf21, rf18                   # 50 add | 36 p2
+    max rf24, rf24, 0 ; v8dot rf37, rf26, rf18                      # 50 clip | 36 p0
+    min.ifa rf27, rf24, rf11 ; sub rf24, rf52, rf37                 # 50 select | 40 ap
+    vpack rf24, rf30, rf27 ; smul24 rf27, rf24, rf24                # 50 store dst | 40 ap
+    sub.pushc -, rf27, rf23 ; mov rf30, rf25                        # 41 add
+    add.ifa rf30, rf25, 1 ; v8dot rf53, rf31, rf18                  # 41 add | 36 q2
+    mov rf50, rf37 ; v8dot rf48, rf35, rf18                         # 45 select | 36 q0
+    sub rf3, rf53, rf48 ; sub rf34, rf48, rf37                      # 40 aq | 42 sub
+    shl rf34, rf34, 2 ; smul24 rf3, rf3, rf3                        # 42 mul | 40 aq
+    sub.pushc -, rf3, rf23 ; v8dot rf41, rf43, rf18                 # 41 tc | 36 p1
+    add.ifa rf30, rf30, 1 ; v8dot rf49, rf22, rf18                  # 41 tc | 36 q1
+    sub rf47, rf41, rf49 ; sub rf38, 0, rf30                        # 42 sub | 33 sub
+    add rf34, rf34, rf47 ; sub rf47, rf37, rf48                     # 42 add | 38 gt
+    add rf34, rf34, 4 ; smul24 rf47, rf47, rf47                     # 42 x | 38 gt
+    asr rf34, rf34, 3 ; sub rf51, rf41, rf37                        # 42 x | 38 gt
+    min rf30, rf34, rf30 ; smul24 rf34, rf51, rf51                  # 33 min | 38 gt
+    max rf30, rf30, rf38 ; sub rf38, rf49, rf48                     # 33 delta | 38 gt
+    add rf38, rf37, rf30 ; smul24 rf51, rf38, rf38                  # 45 add | 38 gt
+    max rf30, rf38, 0 ; sub rf38, rf48, rf30                        # 45 clip | 46 sub
+    sub.pushn -, rf25, 0 ; mov rf54, rf48                           # 45 select | 46 select
+    max rf38, rf38, 0 ; sub.nornc -, rf47, rf5                      # 46 clip | 45 select
+    sub.andc -, rf34, rf23 ; add rf37, rf37, rf48                   # 45 select | 43 add
+    sub.andc -, rf51, rf23 ; add rf37, rf37, 1                      # 45 select | 43 middle
+    min.ifa rf50, rf30, rf11 ; add rf30, rf41, rf41                 # 45 select | 48 mul
+    min.ifa rf54, rf38, rf11 ; sub.pushn -, rf25, 0                 # 46 select | 48 select
+    asr rf37, rf37, 1 ; sub.nornc -, rf47, rf5                      # 43 middle | 48 select
+    add rf52, rf52, rf37 ; sub.andc -, rf34, rf23                   # 48 add | 48 select
+    sub rf30, rf52, rf30 ; sub.andc -, rf51, rf23                   # 48 sub | 48 select
+    asr rf27, rf30, 1 ; sub.andc -, rf27, rf23                      # 48 x | 48 select
+    min rf27, rf27, rf25 ; add rf37, rf53, rf37                     # 33 min | 50 add
+    max rf27, rf27, rf29 ; add rf53, rf49, rf49                     # 33 max | 50 mul
+    add rf27, rf41, rf27 ; sub rf37, rf37, rf53                     # 48 add | 50 sub
+    max rf21, rf27, 0 ; v8dot rf27, rf21, rf19                      # 48 clip | 36 p2
+    min.ifa rf41, rf21, rf11 ; sub.pushn -, rf25, 0                 # 48 select | 50 select
+    asr rf37, rf37, 1 ; sub.nornc -, rf47, rf5                      # 50 x | 50 select
+    min rf34, rf37, rf25 ; sub.andc -, rf34, rf23                   # 33 min | 50 select
+    max rf34, rf34, rf29 ; sub.andc -, rf51, rf23                   # 33 max | 50 select
+    add rf3, rf49, rf34 ; sub.andc -, rf3, rf23                     # 50 add | 50 select
+    max rf3, rf3, 0 ; v8dot rf26, rf26, rf19                        # 50 clip | 36 p0
+    min.ifa rf49, rf3, rf11 ; sub rf3, rf27, rf26                   # 50 select | 40 ap
+    mov rf34, rf25 ; smul24 rf3, rf3, rf3                           # 41 add | 40 ap
+    shr rf31, rf31, -8 ; sub.pushc -, rf3, rf23                     # 36 q2 | 41 add
+    add.ifa rf34, rf25, 1 ; v8dot rf35, rf35, rf19                  # 41 add | 36 q0
+    sub rf51, rf31, rf35 ; sub rf37, rf35, rf26                     # 40 aq | 42 sub
+    shl rf51, rf37, 2 ; smul24 rf37, rf51, rf51                     # 42 mul | 40 aq
+    shr rf43, rf43, -8 ; sub.pushc -, rf37, rf23                    # 36 p1 | 41 tc
+    add.ifa rf34, rf34, 1 ; v8dot rf22, rf22, rf19                  # 41 tc | 36 q1
+    sub rf47, rf43, rf22 ; sub rf21, 0, rf34                        # 42 sub | 33 sub
+    add rf47, rf51, rf47 ; sub rf51, rf26, rf35                     # 42 add | 38 gt
+    add rf47, rf47, 4 ; smul24 rf51, rf51, rf51                     # 42 x | 38 gt
+    asr rf47, rf47, 3 ; sub rf53, rf43, rf26                        # 42 x | 38 gt
+    min rf34, rf47, rf34 ; smul24 rf47, rf53, rf53                  # 33 min | 38 gt
+    max rf21, rf34, rf21 ; sub rf34, rf22, rf35                     # 33 delta | 38 gt
+    add rf34, rf26, rf21 ; smul24 rf53, rf34, rf34                  # 45 add | 38 gt
+    max rf34, rf34, 0 ; mov rf30, rf26                              # 45 clip | 45 select
+    sub.pushn -, rf25, 0 ; sub rf21, rf35, rf21                     # 45 select | 46 sub
+    max rf21, rf21, 0 ; sub.nornc -, rf51, rf5                      # 46 clip | 45 select
+    sub.andc -, rf47, rf23 ; mov rf52, rf35                         # 45 select | 46 select
+    sub.andc -, rf53, rf23 ; add rf26, rf26, rf35                   # 45 select | 43 add
+    min.ifa rf30, rf34, rf11 ; add rf26, rf26, 1                    # 45 select | 43 middle
+    vpack rf30, rf50, rf30 ; add rf50, rf43, rf43                   # 45 store dst | 48 mul
+    min.ifa rf52, rf21, rf11 ; sub.pushn -, rf25, 0                 # 46 select | 48 select
+    vpack rf52, rf54, rf52 ; sub.nornc -, rf51, rf5                 # 46 store dst | 48 select
+    asr rf26, rf26, 1 ; sub.andc -, rf47, rf23                      # 43 middle | 48 select
+    add rf27, rf27, rf26 ; sub.andc -, rf53, rf23                   # 48 add | 48 select
+    sub rf3, rf27, rf50 ; sub.andc -, rf3, rf23                     # 48 sub | 48 select
+    asr rf3, rf3, 1 ; add rf26, rf31, rf26                          # 48 x | 50 add
+    min rf3, rf3, rf25 ; add rf31, rf22, rf22                       # 33 min | 50 mul
+    max rf3, rf3, rf29 ; sub rf26, rf26, rf31                       # 33 max | 50 sub
+    asr rf26, rf26, 1 ; add rf3, rf43, rf3                          # 50 x | 48 add
+    max rf3, rf3, 0                                                 # 48 clip
+    min.ifa rf43, rf3, rf11 ; sub.pushn -, rf25, 0                  # 48 select | 50 select
+    vpack rf5, rf41, rf43 ; sub.nornc -, rf51, rf5                  # 48 store dst | 50 select
+    min rf25, rf26, rf25 ; sub.andc -, rf47, rf23                   # 33 min | 50 select
+    max rf25, rf25, rf29 ; sub.andc -, rf53, rf23                   # 33 max | 50 select
+    add rf23, rf22, rf25 ; sub.andc -, rf37, rf23                   # 50 add | 50 select
+    max rf23, rf23, 0 ; sub.pushc -, rf0, rf2                       # 50 clip | 45 store dst
+    min.ifb rf22, rf23, rf11 ; sub.pushc -, rf0, rf4                # 50 select | whether there is a batch more
+    vpack rf22, rf49, rf22 ; mov rf2, rf4                           # 50 store dst | next trip
+    umin rf3, rf2, rf0 ; add rf4, rf2, rf1                          # the item's record
+    tmuwt - ; mov tmuau, rf3                                        # the last trip's stores | the item's record | uniform 0xfffffffb (vec3)
+    v8pack tmud, rf33, rf10 ; add rf10, rf3, rf6                    # 45 store dst | 37 tc0
+    v8pack tmud, rf7, rf30                                          # 45 store dst
+    nop ; mov.ifnb tmuau, rf13                                      # 45 store dst | uniform 0xfffffffa (vec2)
+    nop ; sub tmuau, rf10, -6                                       # 37 tc0 | uniform 0xfffffffd (u8)
+    v8pack tmud, rf42, rf32                                         # 46 store dst
+    v8pack tmud, rf44, rf52                                         # 46 store dst
+    nop ; mov.ifnb tmuau, rf16 ; thrsw                              # 46 store dst | uniform 0xfffffffa (vec2)
+    nop
+    nop
+    v8pack tmud, rf36, rf40 ; ldtmu.rf36                            # 48 store dst | the item's record
+    v8pack tmud, rf46, rf5 ; add rf36, rf9, rf36 ; ldtmu.rf5        # 48 store dst | 36 p2 | the item's record
+    nop ; add rf13, rf36, rf12 ; ldtmu.-                            # 36 p0 | the item's record
+    nop ; add rf16, rf13, rf8 ; ldtmu.rf46                          # 36 q0 | 37 tc0
+    shl rf7, rf46, -8 ; mov.ifnb tmuau, rf17                        # 37 tc0 | 48 store dst | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf45, rf39 ; add rf17, rf36, rf8                   # 50 store dst | 36 p1
+    v8pack tmud, rf24, rf22                                         # 50 store dst
+    nop ; mov.ifnb tmuau, rf28                                      # 50 store dst | uniform 0xfffffffa (vec2)
+    nop ; mov tmuau, rf36 ; thrsw                                   # 36 p2 | uniform 0xfffffffa (vec2)
+    nop ; mov tmuau, rf13                                           # 36 p0 | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf13, rf15                                     # 36 q2 | uniform 0xfffffffa (vec2)
+    nop ; mov tmuau, rf16 ; thrsw ; ldtmu.rf10                      # 36 q0 | 36 p2 | uniform 0xfffffffa (vec2)
+    nop
+    nop
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

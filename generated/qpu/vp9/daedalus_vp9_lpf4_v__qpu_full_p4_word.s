@@ -6,12 +6,12 @@
 # vp9_lpf4_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 #   that it invokes for TX_4X4
-# input hash bb680177c228f88e
+# input hash fc29407f6ac51e9b
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 169 instructions a trip, 21.1 an item; 167 at least for all it does.
-# 52 of the 64 registers that 2 threads a QPU leave each.
+# 170 instructions a trip, 21.2 an item; 168 at least for all it does.
+# 57 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 4 store 4.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -24,12 +24,12 @@
 .uniform 0x00000000  # address of dst
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x000000ff
 .uniform 0x00000000  # how many threads
+.uniform 0x000000ff
 .uniform 0xffffff80
+.uniform 0x0000007f
 .uniform 0x00010000
 .uniform 0x00000100
-.uniform 0x0000007f
 .uniform 0x01000000
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffff8  # back to the loop's first word
@@ -43,207 +43,195 @@
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 q0
     shl rf1, rf1, 3
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 62 q0 | uniform value:dst
-    umin tmuau, rf2, rf0 ; add rf1, rf1, rf3 ; thrsw                # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf4                                              # 62 q0 | uniform value:dst_stride
-    shl rf7, rf4, 2                                                 # 62 q0
-    shl rf15, rf4, 1                                                # 62 p1
-    nop ; smul24 rf3, rf4, -4                                       # 62 q0
-    nop ; add rf5, rf1, rf3 ; ldtmu.rf1                             # 62 q0 | the item's record
-    add rf6, rf5, rf1 ; smul24 rf11, rf4, 3                         # 62 q0 | 62 p0
-    add tmua, rf6, rf7 ; add rf1, rf6, rf15 ; thrsw ; ldtmu.rf35    # 62 q0 | 62 p1 | the item's record
-    nop ; add tmua, rf6, rf11 ; ldunifrf.rf9                        # 62 p0 | 62 q0 | uniform 0x000000ff
-    mov tmua, rf1 ; smul24 rf32, rf4, 6                             # 62 p1 | 62 q2
-    add tmua, rf1, rf11 ; add rf13, rf6, rf32 ; thrsw ; ldtmu.rf8   # 62 q1 | 62 q2 | 62 q0
-    and rf10, rf8, rf9 ; add tmua, rf6, rf4 ; ldunifrf.rf1          # 62 q0 | 62 p2 | uniform value:threads
-    shl rf1, rf1, 6 ; mov tmua, rf6                                 # 62 p3
-    mov tmua, rf13 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf12         # 62 q2 | the item's record | 62 p0
-    and rf13, rf12, rf9 ; add tmua, rf13, rf4 ; ldunifrf.rf20       # 62 p0 | 62 q3 | 49 clip | uniform 0xffffff80
-    sub rf14, rf10, rf13 ; sub rf16, rf13, rf10 ; ldunifrf.rf24     # 49 sub | 42 absdiff | 27 thresh | uniform 0x00010000
-    max rf18, rf16, rf14 ; v8dot rf17, rf35, rf24 ; thrsw ; ldtmu.rf16 # 42 absdiff | 27 thresh | 62 p1
-    and rf17, rf16, rf9 ; smul24 rf25, rf17, rf17 ; ldunifrf.rf27   # 62 p1 | 43 gt | 26 limit | uniform 0x00000100
-    sub rf19, rf17, rf13 ; v8dot rf28, rf35, rf27 ; ldunifrf.rf21   # 43 gt | 26 limit | 49 clip | uniform 0x0000007f
-    add rf33, rf18, rf18 ; smul24 rf23, rf19, rf19 ; thrsw ; ldtmu.rf18 # 42 mul | 43 gt | 62 q1
-    and rf19, rf18, rf9 ; smul24 rf14, rf14, 3                      # 62 q1 | 49 mul
-    sub rf26, rf17, rf19 ; sub rf31, rf19, rf10 ; ldunifrf.rf36     # 49 sub | 43 gt | 62 q0 | uniform 0x01000000
-    max rf22, rf26, rf20 ; sub rf34, rf19, rf17 ; thrsw ; ldtmu.rf29 # 49 clip | 42 absdiff | 62 p2
-    min rf22, rf22, rf21 ; v8dot rf30, rf29, 1                      # 49 clip | 62 p2
-    max rf34, rf26, rf34 ; smul24 rf26, rf31, rf31                  # 42 absdiff | 43 gt
-    sub rf31, rf30, rf17 ; smul24 rf28, rf28, rf28                  # 42 le
-    and rf35, rf35, rf9                                             # 25 blimit
+    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf2            # 62 q0 | uniform value:dst
+    umin tmuau, rf1, rf0 ; add rf4, rf2, rf3 ; thrsw                # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf5                               # first trip | 62 q0 | uniform value:dst_stride
+    shl rf7, rf5, 2                                                 # 62 q0
+    shl rf10, rf5, 1                                                # 62 p1
+    nop ; ldunifrf.rf1                                              # uniform value:threads
+    shl rf1, rf1, 6
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; smul24 rf6, rf5, -4                                       # 62 q0
+    nop ; add rf6, rf4, rf6 ; ldtmu.rf4                             # 62 q0 | the item's record
+    nop ; ldunifrf.rf8                                              # 62 q0 | uniform 0x000000ff
+    nop ; smul24 rf9, rf5, 3                                        # 62 p0
+    nop ; ldunifrf.rf11                                             # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf12                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf13                                             # 27 thresh | uniform 0x00010000
+    nop ; ldunifrf.rf14                                             # 26 limit | uniform 0x00000100
+    nop ; smul24 rf15, rf5, 6                                       # 62 q2
+    nop ; ldunifrf.rf16                                             # 62 q0 | uniform 0x01000000
 loop:
-    asr rf34, rf34, 1 ; sub.pushc -, rf25, rf23                     # 42 shr | 49 add
-    add rf34, rf33, rf34 ; smul24 rf31, rf31, rf31 ; thrsw ; ldtmu.rf33 # 42 add | 42 le | 62 p3
-    and rf37, rf33, rf9 ; v8dot rf38, rf12, rf27                    # 62 p3 | 62 p0
-    sub rf30, rf37, rf30 ; v8dot rf37, rf16, rf27                   # 42 le | 62 p1
-    sub.norc -, rf25, rf26 ; smul24 rf30, rf30, rf30                # 49 add | 42 le
-    sub rf41, rf37, rf38 ; v8dot rf40, rf8, rf27 ; thrsw ; ldtmu.rf39 # 43 gt | 62 q0 | 62 q2
-    and rf22, rf39, rf9 ; add.ifna rf14, rf14, rf22                 # 62 q2 | 49 add
-    max rf14, rf14, rf20 ; sub rf42, rf22, rf19                     # 49 f | 42 le
-    min rf14, rf14, rf21 ; sub.pushc -, rf28, rf23                  # 49 f | 67 select
-    sub rf44, rf40, rf38 ; smul24 rf42, rf42, rf42 ; ldtmu.rf43     # 49 sub | 42 le | 62 q3
-    and rf45, rf43, rf9 ; sub.norc -, rf28, rf31                    # 62 q3 | 67 select
-    sub.andnc -, rf28, rf30 ; sub rf22, rf45, rf22                  # 67 select | 42 le
-    sub.andnc -, rf28, rf26 ; smul24 rf22, rf22, rf22               # 67 select | 42 le
-    sub.andnc -, rf28, rf42 ; add rf45, rf14, 3                     # 67 select | 50 add
-    min rf45, rf45, rf21 ; sub.andnc -, rf28, rf22                  # 50 min | 67 select
-    asr rf45, rf45, 3 ; sub.andnc -, rf35, rf34                     # 50 f2 | 67 select
-    sub.pushc -, rf28, rf23 ; add rf14, rf14, 4                     # 70 select | 50 add
-    min rf14, rf14, rf21 ; sub.norc -, rf28, rf31                   # 50 min | 70 select
-    asr rf14, rf14, 3 ; sub.andnc -, rf28, rf30                     # 50 f1 | 70 select
-    sub.andnc -, rf28, rf26 ; add rf45, rf13, rf45                  # 70 select | 67 add
-    max rf42, rf45, 0 ; sub.andnc -, rf28, rf42                     # 67 clip | 70 select
-    min.ifb rf13, rf42, rf9 ; sub rf42, rf10, rf14                  # 67 select | 68 sub
-    max rf22, rf42, 0 ; sub.andnc -, rf28, rf22                     # 68 clip | 70 select
-    min.ifb rf10, rf22, rf9 ; add rf14, rf14, 1                     # 68 select | 65 g
-    asr rf14, rf14, 1 ; sub.andnc -, rf35, rf34                     # 65 g | 70 select
-    sub.andnc -, rf25, rf23 ; v8dot rf23, rf18, rf27                # 70 select | 62 q1
-    sub.andnc -, rf25, rf26 ; smul24 rf26, rf41, rf41               # 70 select | 43 gt
-    sub rf34, rf23, rf40 ; add rf41, rf17, rf14                     # 43 gt | 70 add
-    max rf14, rf41, 0 ; sub rf41, rf19, rf14                        # 70 clip | 71 sub
-    max rf34, rf41, 0 ; smul24 rf41, rf34, rf34                     # 71 clip | 43 gt
-    min.ifa rf17, rf14, rf9 ; sub.pushc -, rf25, rf26               # 70 select | 49 add
-    min.ifb rf19, rf34, rf9 ; v8dot rf34, rf29, rf27                # 71 select | 62 p2
-    sub.norc -, rf25, rf41 ; sub rf14, rf34, rf37                   # 49 add | 42 le
-    sub.pushc -, rf28, rf26 ; v8dot rf22, rf33, rf27                # 67 select | 62 p3
-    sub rf22, rf22, rf34 ; smul24 rf14, rf14, rf14                  # 42 le
-    sub.norc -, rf28, rf14 ; smul24 rf22, rf22, rf22                # 67 select | 42 le
-    sub rf34, rf37, rf23 ; v8dot rf42, rf39, rf27                   # 49 sub | 62 q2
-    max rf45, rf34, rf20 ; sub rf30, rf42, rf23                     # 49 clip | 42 le
-    min rf45, rf45, rf21 ; v8dot rf31, rf43, rf27                   # 49 clip | 62 q3
-    sub rf46, rf38, rf40 ; sub rf47, rf23, rf37                     # 42 absdiff
-    max rf46, rf46, rf44 ; sub.andnc -, rf28, rf22                  # 42 absdiff | 67 select
-    max rf34, rf34, rf47 ; smul24 rf30, rf30, rf30                  # 42 absdiff | 42 le
-    asr rf34, rf34, 1 ; sub rf31, rf31, rf42                        # 42 shr | 42 le
-    sub.andnc -, rf28, rf41 ; smul24 rf31, rf31, rf31               # 67 select | 42 le
-    add rf46, rf46, rf46 ; sub.andnc -, rf28, rf30                  # 42 mul | 67 select
-    add rf34, rf46, rf34 ; sub.andnc -, rf28, rf31                  # 42 add | 67 select
-    sub.andnc -, rf35, rf34 ; smul24 rf44, rf44, 3                  # 67 select | 49 mul
-    add.ifnb rf44, rf44, rf45 ; sub.pushc -, rf28, rf26             # 49 add | 70 select
-    max rf14, rf44, rf20 ; sub.norc -, rf28, rf14                   # 49 f | 70 select
-    min rf14, rf14, rf21 ; sub.andnc -, rf28, rf22                  # 49 f | 70 select
-    sub.andnc -, rf28, rf41 ; add rf22, rf14, 3                     # 70 select | 50 add
-    min rf14, rf22, rf21 ; add rf22, rf14, 4                        # 50 min | 50 add
-    min rf22, rf22, rf21 ; sub.andnc -, rf28, rf30                  # 50 min | 70 select
-    asr rf14, rf14, 3 ; sub.andnc -, rf28, rf31                     # 50 f2 | 70 select
-    asr rf22, rf22, 3 ; sub.andnc -, rf35, rf34                     # 50 f1 | 70 select
-    add rf14, rf38, rf14 ; v8dot rf34, rf12, rf24                   # 67 add | 62 p0
-    max rf14, rf14, 0 ; v8dot rf31, rf16, rf24                      # 67 clip | 62 p1
-    min.ifb rf38, rf14, rf9 ; sub rf14, rf40, rf22                  # 67 select | 68 sub
-    max rf14, rf14, 0 ; sub.andnc -, rf25, rf26                     # 68 clip | 70 select
-    min.ifb rf40, rf14, rf9 ; add rf14, rf22, 1                     # 68 select | 65 g
-    asr rf14, rf14, 1 ; v8dot rf22, rf8, rf24                       # 65 g | 62 q0
-    sub rf30, rf31, rf34 ; v8dot rf26, rf18, rf24                   # 43 gt | 62 q1
-    sub.andnc -, rf25, rf41 ; smul24 rf30, rf30, rf30               # 70 select | 43 gt
-    sub rf44, rf26, rf22 ; add rf41, rf37, rf14                     # 43 gt | 70 add
-    max rf14, rf41, 0 ; sub rf41, rf23, rf14                        # 70 clip | 71 sub
-    max rf41, rf41, 0 ; smul24 rf44, rf44, rf44                     # 71 clip | 43 gt
-    min.ifa rf37, rf14, rf9 ; sub.pushc -, rf25, rf30               # 70 select | 49 add
-    min.ifb rf23, rf41, rf9 ; v8dot rf41, rf29, rf24                # 71 select | 62 p2
-    sub.norc -, rf25, rf44 ; sub rf14, rf41, rf31                   # 49 add | 42 le
-    sub.pushc -, rf28, rf30 ; v8dot rf45, rf33, rf24                # 67 select | 62 p3
-    sub rf41, rf45, rf41 ; smul24 rf14, rf14, rf14                  # 42 le
-    sub.norc -, rf28, rf14 ; smul24 rf41, rf41, rf41                # 67 select | 42 le
-    sub rf45, rf22, rf34 ; v8dot rf46, rf39, rf24                   # 49 sub | 62 q2
-    sub rf42, rf31, rf26 ; sub rf47, rf46, rf26                     # 49 sub | 42 le
-    max rf48, rf42, rf20 ; v8dot rf49, rf43, rf24                   # 49 clip | 62 q3
-    min rf48, rf48, rf21 ; sub rf50, rf34, rf22                     # 49 clip | 42 absdiff
-    max rf50, rf50, rf45 ; sub rf51, rf26, rf31                     # 42 absdiff
-    max rf42, rf42, rf51 ; sub.andnc -, rf28, rf41                  # 42 absdiff | 67 select
-    asr rf47, rf42, 1 ; smul24 rf42, rf47, rf47                     # 42 shr | 42 le
-    sub rf46, rf49, rf46 ; sub.andnc -, rf28, rf44                  # 42 le | 67 select
-    add rf50, rf50, rf50 ; smul24 rf46, rf46, rf46                  # 42 mul | 42 le
-    sub.andnc -, rf28, rf42 ; add rf47, rf50, rf47                  # 67 select | 42 add
-    sub.andnc -, rf28, rf46 ; smul24 rf45, rf45, 3                  # 67 select | 49 mul
-    sub.andnc -, rf35, rf47 ; add.ifnb rf45, rf45, rf48             # 67 select | 49 add
-    max rf45, rf45, rf20 ; sub.pushc -, rf28, rf30                  # 49 f | 70 select
-    min rf14, rf45, rf21 ; sub.norc -, rf28, rf14                   # 49 f | 70 select
-    sub.andnc -, rf28, rf41 ; add rf41, rf14, 3                     # 70 select | 50 add
-    min rf41, rf41, rf21 ; sub.andnc -, rf28, rf44                  # 50 min | 70 select
-    asr rf41, rf41, 3 ; sub.andnc -, rf28, rf42                     # 50 f2 | 70 select
-    add rf14, rf14, 4 ; sub.andnc -, rf28, rf46                     # 50 add | 70 select
-    min rf14, rf14, rf21 ; sub.andnc -, rf35, rf47                  # 50 min | 70 select
-    asr rf12, rf14, 3 ; v8dot rf14, rf12, rf36                      # 50 f1 | 62 p0
-    shr rf41, rf16, -8 ; add rf16, rf34, rf41                       # 62 p1 | 67 add
-    max rf16, rf16, 0 ; sub rf47, rf22, rf12                        # 67 clip | 68 sub
-    max rf30, rf47, 0 ; sub.andnc -, rf25, rf30                     # 68 clip | 70 select
-    min.ifb rf34, rf16, rf9 ; add rf12, rf12, 1                     # 67 select | 65 g
-    asr rf8, rf12, 1 ; v8dot rf12, rf8, rf36                        # 65 g | 62 q0
-    min.ifb rf22, rf30, rf9 ; v8dot rf18, rf18, rf36                # 68 select | 62 q1
-    sub rf44, rf41, rf14 ; sub.andnc -, rf25, rf44                  # 43 gt | 70 select
-    sub rf30, rf18, rf12 ; smul24 rf44, rf44, rf44                  # 43 gt
-    add rf8, rf31, rf8 ; sub rf16, rf26, rf8                        # 70 add | 71 sub
-    max rf8, rf8, 0 ; smul24 rf30, rf30, rf30                       # 70 clip | 43 gt
-    max rf16, rf16, 0 ; sub.pushc -, rf25, rf44                     # 71 clip | 49 add
-    min.ifb rf31, rf8, rf9 ; v8dot rf8, rf29, rf36                  # 70 select | 62 p2
-    min.ifb rf26, rf16, rf9 ; sub rf16, rf8, rf41                   # 71 select | 42 le
-    shr rf33, rf33, -8 ; sub.norc -, rf25, rf30                     # 62 p3 | 49 add
-    sub rf16, rf33, rf8 ; smul24 rf8, rf16, rf16                    # 42 le
-    sub.pushc -, rf28, rf44 ; smul24 rf16, rf16, rf16               # 67 select | 42 le
-    shr rf39, rf39, -8 ; sub.norc -, rf28, rf8                      # 62 q2 | 67 select
-    sub rf33, rf12, rf14 ; sub rf29, rf41, rf18                     # 49 sub
-    max rf47, rf29, rf20 ; sub rf46, rf39, rf18                     # 49 clip | 42 le
-    min rf43, rf47, rf21 ; v8dot rf47, rf43, rf36                   # 49 clip | 62 q3
-    sub rf42, rf14, rf12 ; sub rf45, rf18, rf41                     # 42 absdiff
-    max rf42, rf42, rf33 ; sub.andnc -, rf28, rf16                  # 42 absdiff | 67 select
-    max rf45, rf29, rf45 ; smul24 rf29, rf46, rf46                  # 42 absdiff | 42 le
-    asr rf45, rf45, 1 ; sub rf39, rf47, rf39                        # 42 shr | 42 le
-    sub.andnc -, rf28, rf30 ; smul24 rf39, rf39, rf39               # 67 select | 42 le
-    add rf42, rf42, rf42 ; sub.andnc -, rf28, rf29                  # 42 mul | 67 select
-    add rf42, rf42, rf45 ; sub.andnc -, rf28, rf39                  # 42 add | 67 select
-    sub.andnc -, rf35, rf42 ; smul24 rf33, rf33, 3                  # 67 select | 49 mul
-    add.ifnb rf33, rf33, rf43 ; sub.pushc -, rf28, rf44             # 49 add | 70 select
-    max rf8, rf33, rf20 ; sub.norc -, rf28, rf8                     # 49 f | 70 select
-    min rf8, rf8, rf21 ; sub.andnc -, rf28, rf16                    # 49 f | 70 select
-    vpack rf13, rf13, rf38 ; sub.andnc -, rf28, rf30                # 67 store dst | 70 select
-    add rf29, rf8, 3 ; sub.andnc -, rf28, rf29                      # 50 add | 70 select
-    min rf8, rf29, rf21 ; add rf29, rf8, 4                          # 50 min | 50 add
-    min rf28, rf29, rf21 ; sub.andnc -, rf28, rf39                  # 50 min | 70 select
-    asr rf8, rf8, 3 ; sub.andnc -, rf35, rf42                       # 50 f2 | 70 select
-    asr rf28, rf28, 3 ; add rf8, rf14, rf8                          # 50 f1 | 67 add
-    max rf8, rf8, 0 ; sub rf35, rf12, rf28                          # 67 clip | 68 sub
-    max rf35, rf35, 0 ; sub.andnc -, rf25, rf44                     # 68 clip | 70 select
-    min.ifb rf14, rf8, rf9 ; add rf8, rf6, rf11                     # 67 select | 67 store dst
-    min.ifb rf12, rf35, rf9 ; add rf28, rf28, 1                     # 68 select | 65 g
-    vpack rf14, rf34, rf14 ; sub.andnc -, rf25, rf30                # 67 store dst | 70 select
-    asr rf28, rf28, 1 ; sub.pushc -, rf0, rf2                       # 65 g | 67 store dst
-    tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
-    umin tmuau, rf2, rf0 ; add rf25, rf6, rf15 ; thrsw              # the item's record | 70 store dst | uniform 0xfffffffa (vec2)
-    vpack rf10, rf10, rf40 ; add rf40, rf41, rf28                   # 68 store dst | 70 add
-    vpack rf12, rf22, rf12 ; sub rf22, rf18, rf28                   # 68 store dst | 71 sub
-    v8pack tmud, rf13, rf14 ; ldtmu.rf13                            # 67 store dst | the item's record
-    max rf13, rf40, 0 ; add rf6, rf5, rf13                          # 70 clip | 62 q0
-    min.ifb rf41, rf13, rf9 ; mov.ifna tmua, rf8                    # 70 select | 67 store dst
-    v8pack tmud, rf10, rf12 ; add rf10, rf6, rf15 ; ldtmu.rf40      # 68 store dst | 62 p1 | the item's record
-    vpack rf8, rf17, rf37 ; add.ifna tmua, rf8, rf4                 # 70 store dst | 68 store dst
-    vpack rf31, rf31, rf41 ; add tmua, rf6, rf7 ; thrsw             # 70 store dst | 62 q0
-    max rf22, rf22, 0 ; add tmua, rf6, rf11                         # 71 clip | 62 p0
-    min.ifb rf18, rf22, rf9 ; mov tmua, rf10                        # 71 select | 62 p1
-    v8pack tmud, rf8, rf31 ; add rf31, rf6, rf32 ; ldtmu.rf8        # 70 store dst | 62 q2 | 62 q0
-    vpack rf19, rf19, rf23 ; mov.ifna tmua, rf25 ; thrsw            # 71 store dst | 70 store dst
-    vpack rf18, rf26, rf18 ; add tmua, rf10, rf11                   # 71 store dst | 62 q1
-    and rf10, rf8, rf9 ; add tmua, rf6, rf4                         # 62 q0 | 62 p2
-    v8pack tmud, rf19, rf18 ; v8dot rf18, rf40, rf24 ; ldtmu.rf12   # 71 store dst | 27 thresh | 62 p0
-    and rf13, rf12, rf9 ; add.ifna tmua, rf25, rf11 ; thrsw         # 62 p0 | 71 store dst
-    sub rf25, rf10, rf13 ; mov tmua, rf6                            # 49 sub | 62 p3
-    sub rf26, rf13, rf10 ; v8dot rf19, rf40, rf27                   # 42 absdiff | 26 limit
-    max rf41, rf26, rf25 ; mov tmua, rf31 ; thrsw ; ldtmu.rf16      # 42 absdiff | 62 q2 | 62 p1
-    and rf17, rf16, rf9 ; smul24 rf14, rf25, 3                      # 62 p1 | 49 mul
-    sub rf18, rf17, rf13 ; smul24 rf25, rf18, rf18                  # 43 gt
-    add tmua, rf31, rf4 ; smul24 rf23, rf18, rf18 ; thrsw ; ldtmu.rf18 # 62 q3 | 43 gt | 62 q1
-    and rf19, rf18, rf9 ; smul24 rf28, rf19, rf19                   # 62 q1 | 42 le
-    sub rf31, rf17, rf19 ; sub rf26, rf19, rf10                     # 49 sub | 43 gt
-    max rf22, rf31, rf20 ; sub rf37, rf19, rf17 ; thrsw ; ldtmu.rf29 # 49 clip | 42 absdiff | 62 p2
-    min rf22, rf22, rf21 ; v8dot rf30, rf29, 1                      # 49 clip | 62 p2
-    max rf34, rf31, rf37 ; smul24 rf26, rf26, rf26                  # 42 absdiff | 43 gt
-    sub.pushc -, rf0, rf3 ; add rf3, rf2, rf1                       # whether there is a batch more | the item's record
+    add rf17, rf2, rf1 ; add rf18, rf6, rf3                         # the item's record | 62 q0
+    umin tmuau, rf17, rf0 ; add rf19, rf18, rf10                    # the item's record | 62 p1 | uniform 0xfffffffa (vec2)
+    add tmua, rf18, rf7 ; add rf20, rf18, rf15 ; thrsw              # 62 q0 | 62 q2
+    add tmua, rf18, rf9 ; v8dot rf21, rf4, rf13                     # 62 p0 | 27 thresh
+    mov tmua, rf19 ; smul24 rf21, rf21, rf21                        # 62 p1 | 43 gt
+    tmuwt - ; v8dot rf23, rf4, rf14 ; thrsw ; ldtmu.rf22            # 26 limit | the item's record
+    add tmua, rf19, rf9 ; smul24 rf23, rf23, rf23 ; ldtmu.rf19      # 62 q1 | 42 le | the item's record
+    and rf25, rf4, rf8 ; add tmua, rf18, rf5 ; ldtmu.rf24           # 25 blimit | 62 p2 | 62 q0
+    and rf26, rf24, rf8 ; mov tmua, rf18 ; thrsw ; ldtmu.rf27       # 62 q0 | 62 p3 | 62 p0
+    and rf28, rf27, rf8 ; mov tmua, rf20                            # 62 p0 | 62 q2
+    add tmua, rf20, rf5 ; sub rf20, rf26, rf28                      # 62 q3 | 49 sub
+    sub rf30, rf28, rf26 ; v8dot rf31, rf27, rf14 ; thrsw ; ldtmu.rf29 # 42 absdiff | 62 p0 | 62 p1
+    max rf32, rf30, rf20 ; v8dot rf30, rf29, 1                      # 42 absdiff | 62 p1
+    sub rf32, rf30, rf28 ; add rf33, rf32, rf32                     # 43 gt | 42 mul
+    add rf35, rf18, rf9 ; smul24 rf34, rf32, rf32 ; thrsw ; ldtmu.rf32 # 67 store dst | 43 gt | 62 q1
+    and rf36, rf32, rf8 ; smul24 rf20, rf20, 3                      # 62 q1 | 49 mul
+    sub rf38, rf36, rf26 ; sub rf37, rf30, rf36                     # 43 gt | 49 sub
+    max rf38, rf37, rf11 ; smul24 rf39, rf38, rf38 ; thrsw ; ldtmu.rf40 # 49 clip | 43 gt | 62 p2
+    min rf38, rf38, rf12 ; v8dot rf41, rf40, 1                      # 49 clip | 62 p2
+    sub rf42, rf41, rf30 ; sub rf43, rf36, rf30                     # 42 le | 42 absdiff
+    max rf43, rf37, rf43 ; smul24 rf37, rf42, rf42 ; thrsw ; ldtmu.rf42 # 42 absdiff | 42 le | 62 p3
+    asr rf43, rf43, 1 ; v8dot rf44, rf29, rf14                      # 42 shr | 62 p1
+    and rf33, rf42, rf8 ; add rf43, rf33, rf43                      # 62 p3 | 42 add
+    sub.pushc -, rf21, rf34 ; sub rf33, rf33, rf41                  # 49 add | 42 le
+    sub.norc -, rf21, rf39 ; smul24 rf33, rf33, rf33                # 49 add | 42 le
+    sub rf46, rf44, rf31 ; v8dot rf45, rf24, rf14 ; thrsw ; ldtmu.rf41 # 43 gt | 62 q0 | 62 q2
+    and rf38, rf41, rf8 ; add.ifna rf20, rf20, rf38                 # 62 q2 | 49 add
+    max rf20, rf20, rf11 ; sub rf47, rf38, rf36                     # 49 f | 42 le
+    min rf20, rf20, rf12 ; sub.pushc -, rf23, rf34                  # 49 f | 67 select
+    sub rf49, rf45, rf31 ; smul24 rf47, rf47, rf47 ; ldtmu.rf48     # 49 sub | 42 le | 62 q3
+    and rf50, rf48, rf8 ; sub.norc -, rf23, rf37                    # 62 q3 | 67 select
+    sub.andnc -, rf23, rf33 ; sub rf38, rf50, rf38                  # 67 select | 42 le
+    sub.andnc -, rf23, rf39 ; smul24 rf38, rf38, rf38               # 67 select | 42 le
+    sub.andnc -, rf23, rf47 ; add rf50, rf20, 3                     # 67 select | 50 add
+    min rf50, rf50, rf12 ; sub.andnc -, rf23, rf38                  # 50 min | 67 select
+    asr rf50, rf50, 3 ; sub.andnc -, rf25, rf43                     # 50 f2 | 67 select
+    sub.pushc -, rf23, rf34 ; add rf20, rf20, 4                     # 70 select | 50 add
+    min rf20, rf20, rf12 ; sub.norc -, rf23, rf37                   # 50 min | 70 select
+    asr rf20, rf20, 3 ; sub.andnc -, rf23, rf33                     # 50 f1 | 70 select
+    sub.andnc -, rf23, rf39 ; add rf50, rf28, rf50                  # 70 select | 67 add
+    max rf47, rf50, 0 ; sub.andnc -, rf23, rf47                     # 67 clip | 70 select
+    min.ifb rf28, rf47, rf8 ; sub rf47, rf26, rf20                  # 67 select | 68 sub
+    max rf38, rf47, 0 ; sub.andnc -, rf23, rf38                     # 68 clip | 70 select
+    min.ifb rf26, rf38, rf8 ; add rf20, rf20, 1                     # 68 select | 65 g
+    asr rf20, rf20, 1 ; sub.andnc -, rf25, rf43                     # 65 g | 70 select
+    sub.andnc -, rf21, rf34 ; v8dot rf34, rf32, rf14                # 70 select | 62 q1
+    sub.andnc -, rf21, rf39 ; smul24 rf39, rf46, rf46               # 70 select | 43 gt
+    sub rf43, rf34, rf45 ; add rf46, rf30, rf20                     # 43 gt | 70 add
+    max rf20, rf46, 0 ; sub rf46, rf36, rf20                        # 70 clip | 71 sub
+    max rf43, rf46, 0 ; smul24 rf46, rf43, rf43                     # 71 clip | 43 gt
+    min.ifa rf30, rf20, rf8 ; sub.pushc -, rf21, rf39               # 70 select | 49 add
+    min.ifb rf36, rf43, rf8 ; v8dot rf43, rf40, rf14                # 71 select | 62 p2
+    sub.norc -, rf21, rf46 ; sub rf20, rf43, rf44                   # 49 add | 42 le
+    sub.pushc -, rf23, rf39 ; v8dot rf38, rf42, rf14                # 67 select | 62 p3
+    sub rf38, rf38, rf43 ; smul24 rf20, rf20, rf20                  # 42 le
+    sub.norc -, rf23, rf20 ; smul24 rf38, rf38, rf38                # 67 select | 42 le
+    sub rf43, rf44, rf34 ; v8dot rf47, rf41, rf14                   # 49 sub | 62 q2
+    max rf50, rf43, rf11 ; sub rf33, rf47, rf34                     # 49 clip | 42 le
+    min rf50, rf50, rf12 ; v8dot rf37, rf48, rf14                   # 49 clip | 62 q3
+    sub rf51, rf31, rf45 ; sub rf52, rf34, rf44                     # 42 absdiff
+    max rf51, rf51, rf49 ; sub.andnc -, rf23, rf38                  # 42 absdiff | 67 select
+    max rf43, rf43, rf52 ; smul24 rf33, rf33, rf33                  # 42 absdiff | 42 le
+    asr rf43, rf43, 1 ; sub rf37, rf37, rf47                        # 42 shr | 42 le
+    sub.andnc -, rf23, rf46 ; smul24 rf37, rf37, rf37               # 67 select | 42 le
+    add rf51, rf51, rf51 ; sub.andnc -, rf23, rf33                  # 42 mul | 67 select
+    add rf43, rf51, rf43 ; sub.andnc -, rf23, rf37                  # 42 add | 67 select
+    sub.andnc -, rf25, rf43 ; smul24 rf49, rf49, 3                  # 67 select | 49 mul
+    add.ifnb rf49, rf49, rf50 ; sub.pushc -, rf23, rf39             # 49 add | 70 select
+    max rf20, rf49, rf11 ; sub.norc -, rf23, rf20                   # 49 f | 70 select
+    min rf20, rf20, rf12 ; sub.andnc -, rf23, rf38                  # 49 f | 70 select
+    sub.andnc -, rf23, rf46 ; add rf38, rf20, 3                     # 70 select | 50 add
+    min rf20, rf38, rf12 ; add rf38, rf20, 4                        # 50 min | 50 add
+    min rf33, rf38, rf12 ; sub.andnc -, rf23, rf33                  # 50 min | 70 select
+    asr rf20, rf20, 3 ; sub.andnc -, rf23, rf37                     # 50 f2 | 70 select
+    asr rf33, rf33, 3 ; sub.andnc -, rf25, rf43                     # 50 f1 | 70 select
+    add rf20, rf31, rf20 ; v8dot rf43, rf27, rf13                   # 67 add | 62 p0
+    max rf20, rf20, 0 ; v8dot rf37, rf29, rf13                      # 67 clip | 62 p1
+    min.ifb rf31, rf20, rf8 ; sub rf20, rf45, rf33                  # 67 select | 68 sub
+    max rf20, rf20, 0 ; sub.andnc -, rf21, rf39                     # 68 clip | 70 select
+    min.ifb rf45, rf20, rf8 ; add rf20, rf33, 1                     # 68 select | 65 g
+    asr rf20, rf20, 1 ; v8dot rf33, rf24, rf13                      # 65 g | 62 q0
+    sub rf38, rf37, rf43 ; v8dot rf39, rf32, rf13                   # 43 gt | 62 q1
+    sub.andnc -, rf21, rf46 ; smul24 rf38, rf38, rf38               # 70 select | 43 gt
+    sub rf49, rf39, rf33 ; add rf46, rf44, rf20                     # 43 gt | 70 add
+    max rf20, rf46, 0 ; sub rf46, rf34, rf20                        # 70 clip | 71 sub
+    max rf46, rf46, 0 ; smul24 rf49, rf49, rf49                     # 71 clip | 43 gt
+    min.ifa rf44, rf20, rf8 ; sub.pushc -, rf21, rf38               # 70 select | 49 add
+    min.ifb rf34, rf46, rf8 ; v8dot rf46, rf40, rf13                # 71 select | 62 p2
+    sub.norc -, rf21, rf49 ; sub rf20, rf46, rf37                   # 49 add | 42 le
+    sub.pushc -, rf23, rf38 ; v8dot rf50, rf42, rf13                # 67 select | 62 p3
+    sub rf46, rf50, rf46 ; smul24 rf20, rf20, rf20                  # 42 le
+    sub.norc -, rf23, rf20 ; smul24 rf46, rf46, rf46                # 67 select | 42 le
+    sub rf50, rf33, rf43 ; v8dot rf51, rf41, rf13                   # 49 sub | 62 q2
+    sub rf47, rf37, rf39 ; sub rf52, rf51, rf39                     # 49 sub | 42 le
+    max rf53, rf47, rf11 ; v8dot rf54, rf48, rf13                   # 49 clip | 62 q3
+    min rf53, rf53, rf12 ; sub rf55, rf43, rf33                     # 49 clip | 42 absdiff
+    max rf55, rf55, rf50 ; sub rf56, rf39, rf37                     # 42 absdiff
+    max rf47, rf47, rf56 ; sub.andnc -, rf23, rf46                  # 42 absdiff | 67 select
+    asr rf52, rf47, 1 ; smul24 rf47, rf52, rf52                     # 42 shr | 42 le
+    sub rf51, rf54, rf51 ; sub.andnc -, rf23, rf49                  # 42 le | 67 select
+    add rf55, rf55, rf55 ; smul24 rf51, rf51, rf51                  # 42 mul | 42 le
+    sub.andnc -, rf23, rf47 ; add rf52, rf55, rf52                  # 67 select | 42 add
+    sub.andnc -, rf23, rf51 ; smul24 rf50, rf50, 3                  # 67 select | 49 mul
+    sub.andnc -, rf25, rf52 ; add.ifnb rf50, rf50, rf53             # 67 select | 49 add
+    max rf50, rf50, rf11 ; sub.pushc -, rf23, rf38                  # 49 f | 70 select
+    min rf20, rf50, rf12 ; sub.norc -, rf23, rf20                   # 49 f | 70 select
+    vpack rf28, rf28, rf31 ; sub.andnc -, rf23, rf46                # 67 store dst | 70 select
+    sub.andnc -, rf23, rf49 ; add rf31, rf20, 3                     # 70 select | 50 add
+    min rf20, rf31, rf12 ; add rf31, rf20, 4                        # 50 min | 50 add
+    min rf31, rf31, rf12 ; sub.andnc -, rf23, rf47                  # 50 min | 70 select
+    asr rf20, rf20, 3 ; sub.andnc -, rf23, rf51                     # 50 f2 | 70 select
+    asr rf31, rf31, 3 ; sub.andnc -, rf25, rf52                     # 50 f1 | 70 select
+    vpack rf26, rf26, rf45 ; v8dot rf27, rf27, rf16                 # 68 store dst | 62 p0
+    shr rf29, rf29, -8 ; add rf20, rf43, rf20                       # 62 p1 | 67 add
+    max rf20, rf20, 0 ; sub rf45, rf33, rf31                        # 67 clip | 68 sub
+    max rf38, rf45, 0 ; sub.andnc -, rf21, rf38                     # 68 clip | 70 select
+    min.ifb rf43, rf20, rf8 ; add rf20, rf31, 1                     # 67 select | 65 g
+    asr rf20, rf20, 1 ; v8dot rf24, rf24, rf16                      # 65 g | 62 q0
+    min.ifb rf33, rf38, rf8 ; v8dot rf32, rf32, rf16                # 68 select | 62 q1
+    vpack rf30, rf30, rf44 ; sub rf44, rf29, rf27                   # 70 store dst | 43 gt
+    sub.andnc -, rf21, rf49 ; smul24 rf44, rf44, rf44               # 70 select | 43 gt
+    vpack rf34, rf36, rf34 ; sub rf36, rf32, rf24                   # 71 store dst | 43 gt
+    add rf20, rf37, rf20 ; sub rf49, rf39, rf20                     # 70 add | 71 sub
+    max rf20, rf20, 0 ; smul24 rf36, rf36, rf36                     # 70 clip | 43 gt
+    max rf49, rf49, 0 ; sub.pushc -, rf21, rf44                     # 71 clip | 49 add
+    min.ifb rf37, rf20, rf8 ; v8dot rf20, rf40, rf16                # 70 select | 62 p2
+    min.ifb rf39, rf49, rf8 ; sub rf49, rf20, rf29                  # 71 select | 42 le
+    shr rf42, rf42, -8 ; sub.norc -, rf21, rf36                     # 62 p3 | 49 add
+    sub rf42, rf42, rf20 ; smul24 rf20, rf49, rf49                  # 42 le
+    sub.pushc -, rf23, rf44 ; smul24 rf42, rf42, rf42               # 67 select | 42 le
+    shr rf41, rf41, -8 ; sub.norc -, rf23, rf20                     # 62 q2 | 67 select
+    sub rf49, rf24, rf27 ; sub rf40, rf29, rf32                     # 49 sub
+    max rf38, rf40, rf11 ; sub rf31, rf41, rf32                     # 49 clip | 42 le
+    min rf38, rf38, rf12 ; v8dot rf48, rf48, rf16                   # 49 clip | 62 q3
+    sub rf45, rf27, rf24 ; sub rf52, rf32, rf29                     # 42 absdiff
+    max rf45, rf45, rf49 ; sub.andnc -, rf23, rf42                  # 42 absdiff | 67 select
+    max rf40, rf40, rf52 ; smul24 rf31, rf31, rf31                  # 42 absdiff | 42 le
+    asr rf41, rf40, 1 ; sub rf40, rf48, rf41                        # 42 shr | 42 le
+    sub.andnc -, rf23, rf36 ; smul24 rf40, rf40, rf40               # 67 select | 42 le
+    add rf45, rf45, rf45 ; sub.andnc -, rf23, rf31                  # 42 mul | 67 select
+    add rf41, rf45, rf41 ; sub.andnc -, rf23, rf40                  # 42 add | 67 select
+    sub.andnc -, rf25, rf41 ; smul24 rf49, rf49, 3                  # 67 select | 49 mul
+    add.ifnb rf49, rf49, rf38 ; sub.pushc -, rf23, rf44             # 49 add | 70 select
+    max rf20, rf49, rf11 ; sub.norc -, rf23, rf20                   # 49 f | 70 select
+    min rf20, rf20, rf12 ; sub.andnc -, rf23, rf42                  # 49 f | 70 select
+    add rf42, rf20, 3 ; sub.andnc -, rf23, rf36                     # 50 add | 70 select
+    min rf20, rf42, rf12 ; add rf42, rf20, 4                        # 50 min | 50 add
+    asr rf20, rf20, 3 ; sub.andnc -, rf23, rf31                     # 50 f2 | 70 select
+    min rf23, rf42, rf12 ; sub.andnc -, rf23, rf40                  # 50 min | 70 select
+    asr rf23, rf23, 3 ; add rf20, rf27, rf20                        # 50 f1 | 67 add
+    max rf20, rf20, 0 ; sub.andnc -, rf25, rf41                     # 67 clip | 70 select
+    min.ifb rf27, rf20, rf8 ; sub rf20, rf24, rf23                  # 67 select | 68 sub
+    max rf20, rf20, 0 ; sub.andnc -, rf21, rf44                     # 68 clip | 70 select
+    vpack rf21, rf43, rf27 ; sub.andnc -, rf21, rf36                # 67 store dst | 70 select
+    min.ifb rf24, rf20, rf8 ; add rf20, rf23, 1                     # 68 select | 65 g
+    asr rf20, rf20, 1 ; sub.pushc -, rf0, rf2                       # 65 g | 67 store dst
+    tmuwt - ; add rf23, rf29, rf20                                  # the last trip's stores | 70 add
+    v8pack tmud, rf28, rf21 ; sub rf20, rf32, rf20                  # 67 store dst | 71 sub
+    vpack rf24, rf33, rf24 ; mov.ifna tmua, rf35                    # 68 store dst | 67 store dst
+    max rf18, rf23, 0 ; add rf23, rf18, rf10                        # 70 clip | 70 store dst
+    min.ifb rf29, rf18, rf8 ; mov rf2, rf17                         # 70 select | next trip
+    v8pack tmud, rf26, rf24 ; mov rf3, rf22                         # 68 store dst | next trip
+    vpack rf29, rf37, rf29 ; add.ifna tmua, rf35, rf5               # 70 store dst | 68 store dst
+    max rf19, rf20, 0 ; mov rf4, rf19                               # 71 clip | next trip
+    min.ifb rf32, rf19, rf8 ; sub.pushc -, rf0, rf17                # 71 select | whether there is a batch more
+    v8pack tmud, rf30, rf29                                         # 70 store dst
     bu.anyna loop, r:unif                                           # next batch
-    sub rf31, rf30, rf17 ; add rf33, rf41, rf41                     # 42 le | 42 mul
-    and rf35, rf40, rf9                                             # 25 blimit
-    nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    vpack rf32, rf39, rf32 ; mov.ifnb tmua, rf23                    # 71 store dst | 70 store dst
+    v8pack tmud, rf34, rf32                                         # 71 store dst
+    nop ; add.ifnb tmua, rf23, rf9                                  # 71 store dst
     thrsw
     thrsw
     nop
