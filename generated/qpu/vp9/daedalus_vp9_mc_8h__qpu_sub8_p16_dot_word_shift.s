@@ -5,12 +5,12 @@
 #
 # vp9_mc_8h, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
-# input hash 48131be16c3bdc24
+# input hash 001c7883d2b127d6
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 129 instructions a trip, 32.2 an item; 116 at least for all it does.
-# 39 of the 64 registers that 2 threads a QPU leave each.
+# 120 instructions a trip, 30 an item; 116 at least for all it does.
+# 48 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 6 load 15 words, 2 store 4.
 # Record: dst_off, src_off, filter and mx and rows, filter and mx and rows.
 #
@@ -23,21 +23,30 @@
 .uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # address of src
+.uniform 0x000000ff
+.uniform 0xfffffffc  # vec4
+.uniform 0x00000100
+.uniform 0x00000000  # address of the table taps_bytes
+.uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffc  # vec4
+.uniform 0x80808080
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # how many threads
 .uniform 0x00000000  # address of dst
-.uniform 0x80808080
-.uniform 0x000000ff
+.uniform 0x00004040
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000100
 .uniform 0x00000000  # address of the table taps_bytes
-.uniform 0x00004040
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffc  # vec4
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
+.uniform 0xfffffffc  # vec4
 .uniform 0xfffffffa  # vec2
-.uniform 0xffffffe4  # back to the loop's first word
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffc  # vec4
+.uniform 0xffffffd4  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 2
@@ -48,152 +57,187 @@
     setnnmode_ss ; sub rf1, rf1, 1
     shl rf1, rf1, 4
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf5            # 26 rshr | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf5 ; thrsw             # the item's record | 26 rshr | uniform 0xfffffffb (vec3)
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 26 rshr | uniform value:src_stride
+    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf1 ; thrsw             # the item's record | 26 rshr | uniform 0xfffffffb (vec3)
     nop ; ldunifrf.rf4                                              # 26 rshr | uniform value:src
-    nop ; add rf4, rf4, rf1 ; ldunifrf.rf13                         # 26 rshr | 27 store dst | uniform value:dst_stride
-    nop ; smul24 rf7, rf3, rf13 ; ldtmu.rf6                         # 27 store dst | the item's record
-    nop ; ldunifrf.rf3                                              # uniform value:threads
-    shl rf1, rf3, 6
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf8                          # the item's record | 27 store dst | uniform value:dst
-    nop ; add rf14, rf8, rf7 ; ldtmu.rf7                            # 27 store dst | the item's record
-    add rf6, rf4, -3 ; add rf15, rf14, rf6                          # 26 rshr | 27 store dst
-    nop ; add rf7, rf6, rf7 ; ldtmu.rf4                             # 26 rshr | the item's record
-    nop ; ldunifrf.rf8                                              # 26 rshr | uniform 0x80808080
-    nop ; ldunifrf.rf9                                              # 18 filter | uniform 0x000000ff
-    nop ; ldunifrf.rf10                                             # 19 mx | uniform 0x00000100
-    nop ; ldunifrf.rf11                                             # 26 rshr | uniform table:taps_bytes
-    nop ; ldunifrf.rf12                                             # 26 rshr | uniform 0x00004040
+    nop ; add rf1, rf4, rf1 ; ldunifrf.rf7                          # 26 rshr | 18 filter | uniform 0x000000ff
+    nop ; ldtmu.rf33                                                # the item's record
+    nop ; ldtmu.rf5                                                 # the item's record
+    nop ; add rf4, rf1, -3                                          # 26 rshr
+    nop ; add rf1, rf4, rf5 ; ldtmu.rf5                             # 26 rshr | the item's record
+    and tmuau, rf1, -4                                              # 26 rshr | uniform 0xfffffffc (vec4)
+    shl rf6, rf1, 3                                                 # 26 rshr
+    and rf9, rf5, rf7 ; sub rf8, rf1, -14                           # 18 filter | 26 rshr
+    and tmua, rf8, -4                                               # 26 rshr
+    shl rf9, rf9, 4                                                 # 26 mul
+    not rf10, rf6 ; thrsw ; ldunifrf.rf8                            # 26 rshr | 19 mx | uniform 0x00000100
+    nop ; v8dot rf5, rf5, rf8 ; ldunifrf.rf8                        # 19 mx | 26 rshr | uniform table:taps_bytes
+    nop ; add rf5, rf9, rf5 ; ldunifrf.rf9                          # 26 add | 26 rshr | uniform value:src_stride
+    shl rf1, rf5, 3 ; add rf5, rf1, rf9                             # 26 rshr
+    shl rf16, rf5, 3 ; add tmuau, rf8, rf1                          # 26 rshr | uniform 0xfffffffa (vec2)
+    not rf39, rf16 ; thrsw ; ldtmu.rf1                              # 26 rshr
+    shr rf8, rf1, rf6 ; ldtmu.rf1                                   # 26 rshr
+    shr rf11, rf1, rf6 ; add rf9, rf1, rf1 ; ldtmu.rf1              # 26 rshr
+    and tmuau, rf5, -4 ; add rf12, rf1, rf1                         # 26 rshr | uniform 0xfffffffc (vec4)
+    shl rf13, rf9, rf10 ; ldtmu.rf9                                 # 26 rshr
+    shl rf5, rf12, rf10 ; sub rf12, rf5, -14                        # 26 rshr
+    and tmua, rf12, -4 ; add rf12, rf9, rf9                         # 26 rshr
+    shr rf13, rf1, rf6 ; add rf17, rf8, rf13 ; thrsw ; ldtmu.rf1    # 26 rshr
+    shl rf5, rf12, rf10 ; add rf11, rf11, rf5 ; ldtmu.rf8           # 26 rshr
+    shr rf1, rf9, rf6 ; add rf6, rf1, rf1 ; ldtmu.rf9               # 26 rshr
+    shl rf5, rf6, rf10 ; add rf10, rf13, rf5 ; ldtmu.rf6            # 26 rshr
+    shl rf13, rf8, 8 ; add rf21, rf1, rf5                           # 26 rshr
+    shr rf1, rf8, -8                                                # 26 rshr
+    shl rf5, rf9, 8                                                 # 26 rshr
+    shl rf18, rf8, -16 ; add rf14, rf1, rf5                         # 26 rshr
+    shr rf1, rf8, -16                                               # 26 rshr
+    shl rf5, rf9, -16                                               # 26 rshr
+    shl rf23, rf8, -8 ; add rf19, rf1, rf5                          # 26 rshr
+    shr rf1, rf8, 8                                                 # 26 rshr
+    shl rf5, rf9, -8                                                # 26 rshr
+    shr rf15, rf9, -8 ; add rf24, rf1, rf5                          # 26 rshr
+    shr rf20, rf9, -16                                              # 26 rshr
+    shr rf25, rf9, 8                                                # 26 rshr
+    shr rf40, rf6, rf16 ; ldunifrf.rf5                              # 26 rshr | uniform 0x80808080
+    xor rf17, rf17, rf5 ; ldunifrf.rf6                              # 26 rshr | 27 store dst | uniform value:dst_stride
+    xor rf6, rf11, rf5 ; smul24 rf3, rf3, rf6 ; ldtmu.rf22          # 26 rshr | 27 store dst
+    xor rf12, rf10, rf5 ; v8dot rf26, rf17, rf13 ; ldunifrf.rf10    # 26 rshr | uniform value:threads
+    shl rf1, rf10, 6 ; v8dot rf27, rf17, rf18                       # 26 rshr
+    xor rf29, rf21, rf5 ; v8dot rf28, rf17, rf23 ; ldunifrf.rf21    # 26 rshr | 27 store dst | uniform value:dst
+    shr rf42, rf22, rf16 ; add rf35, rf21, rf3 ; ldtmu.rf3          # 26 rshr | 27 store dst
+    shr rf44, rf3, rf16 ; v8dot rf30, rf6, rf13 ; ldunifrf.rf11     # 26 rshr | uniform 0x00004040
+    add rf22, rf22, rf22 ; v8dot rf31, rf6, rf18 ; ldtmu.rf37       # 26 rshr
+    shl rf41, rf22, rf39 ; add rf3, rf3, rf3 ; ldtmu.rf38           # 26 rshr
+    shl rf43, rf3, rf39 ; add rf3, rf2, rf1 ; ldunifrf.rf46         # 26 rshr | the item's record | 27 store dst | uniform value:dst_stride
+    shr rf45, rf37, rf16 ; v8dot rf10, rf17, rf8                    # 26 rshr
+    add rf16, rf26, rf11 ; v8dot rf17, rf6, rf14                    # 26 rshr
+    add rf21, rf27, rf11 ; v8dot rf22, rf6, rf19                    # 26 rshr
+    add rf26, rf28, rf11 ; v8dot rf27, rf6, rf24                    # 26 rshr
+    add rf30, rf30, rf11 ; v8dot rf28, rf6, rf8                     # 26 rshr
+    add rf32, rf31, rf11 ; v8dot rf31, rf12, rf14                   # 26 rshr
+    add rf36, rf35, rf33 ; v8dot rf33, rf12, rf19                   # 27 store dst | 26 rshr
+    nop ; v8dot rf34, rf6, rf23                                     # 26 rshr
 loop:
-    and tmuau, rf7, -4 ; v8dot rf16, rf4, rf10                      # 26 rshr | 19 mx | uniform 0xfffffffc (vec4)
-    shl rf17, rf7, 3 ; sub.pushc -, rf0, rf2                        # 26 rshr | 27 store dst
-    not rf19, rf17 ; sub rf18, rf7, -14                             # 26 rshr
-    and tmua, rf18, -4 ; add rf7, rf7, rf5                          # 26 rshr
-    and rf4, rf4, rf9 ; mov rf2, rf3 ; thrsw                        # 18 filter | next trip
-    shl rf4, rf4, 4                                                 # 26 mul
-    shl rf16, rf7, 3 ; add rf4, rf4, rf16                           # 26 rshr | 26 add
-    not rf20, rf16 ; ldtmu.rf18                                     # 26 rshr
-    shr rf21, rf18, rf17 ; ldtmu.rf18                               # 26 rshr
-    shr rf23, rf18, rf17 ; add rf22, rf18, rf18 ; ldtmu.rf18        # 26 rshr
-    shl rf24, rf22, rf19 ; add rf25, rf18, rf18 ; ldtmu.rf22        # 26 rshr
-    shl rf25, rf25, rf19 ; add rf24, rf21, rf24 ; ldtmu.rf21        # 26 rshr
-    shr rf23, rf18, rf17 ; add rf18, rf23, rf25                     # 26 rshr
-    shr rf22, rf22, rf17 ; add rf17, rf22, rf22                     # 26 rshr
-    shl rf17, rf17, rf19 ; add rf21, rf21, rf21                     # 26 rshr
-    shl rf19, rf21, rf19 ; add rf17, rf23, rf17                     # 26 rshr
-    xor rf22, rf24, rf8 ; add rf19, rf22, rf19                      # 26 rshr
-    xor rf18, rf18, rf8 ; sub rf24, rf7, -14                        # 26 rshr
-    shl rf3, rf4, 3 ; sub.pushc -, rf0, rf3                         # 26 rshr | whether there is a batch more
-    xor rf17, rf17, rf8 ; add tmuau, rf11, rf3 ; thrsw              # 26 rshr | uniform 0xfffffffa (vec2)
-    xor rf19, rf19, rf8 ; add rf3, rf2, rf1                         # 26 rshr | the item's record
-    and tmuau, rf7, -4                                              # 26 rshr | uniform 0xfffffffc (vec4)
-    nop ; ldtmu.rf21                                                # 26 rshr
-    shl rf23, rf21, 8 ; v8dot rf7, rf22, rf21                       # 26 rshr
-    add rf7, rf7, rf12 ; v8dot rf4, rf22, rf23 ; ldtmu.rf25         # 26 rshr
-    shr rf27, rf21, -8 ; v8dot rf26, rf18, rf25                     # 26 rshr
-    shl rf26, rf25, 8 ; add rf7, rf26, rf7                          # 26 rshr
-    asr rf7, rf7, 7 ; add rf26, rf27, rf26                          # 26 rshr
-    max rf4, rf7, 0 ; add rf7, rf4, rf12                            # 26 out | 26 rshr
-    min rf4, rf4, rf9 ; v8dot rf27, rf18, rf26                      # 26 out | 26 rshr
-    shr rf27, rf25, -8 ; add rf7, rf27, rf7                         # 26 rshr
-    shl rf29, rf21, -16 ; v8dot rf28, rf17, rf27                    # 26 rshr
-    shr rf28, rf21, -16 ; add rf7, rf28, rf7                        # 26 rshr
-    asr rf7, rf7, 7 ; v8dot rf30, rf22, rf29                        # 26 rshr
-    max rf7, rf7, 0 ; add rf30, rf30, rf12                          # 26 out | 26 rshr
-    min rf7, rf7, rf9 ; v8dot rf31, rf18, rf21                      # 26 out | 26 rshr
-    vpack rf4, rf4, rf7 ; add rf7, rf31, rf12                       # 27 store dst | 26 rshr
-    shl rf31, rf25, -16 ; v8dot rf32, rf17, rf25                    # 26 rshr
-    shr rf31, rf25, -16 ; add rf28, rf28, rf31                      # 26 rshr
-    shl rf34, rf21, -8 ; v8dot rf33, rf18, rf28                     # 26 rshr
-    shr rf33, rf21, 8 ; add rf30, rf33, rf30                        # 26 rshr
-    shl rf36, rf25, -8 ; v8dot rf35, rf17, rf31                     # 26 rshr
-    shr rf35, rf25, 8 ; add rf30, rf35, rf30                        # 26 rshr
-    asr rf30, rf30, 7 ; add rf33, rf33, rf36                        # 26 rshr
-    max rf22, rf30, 0 ; v8dot rf30, rf22, rf34                      # 26 out | 26 rshr
-    min rf22, rf22, rf9 ; add rf30, rf30, rf12                      # 26 out | 26 rshr
-    add rf32, rf32, rf7 ; v8dot rf7, rf18, rf33                     # 26 rshr
-    add rf7, rf7, rf30 ; v8dot rf30, rf17, rf35                     # 26 rshr
-    asr rf30, rf32, 7 ; add rf7, rf30, rf7                          # 26 rshr
-    asr rf7, rf7, 7 ; v8dot rf32, rf18, rf23                        # 26 rshr
-    max rf7, rf7, 0 ; add rf32, rf32, rf12                          # 26 out | 26 rshr
-    min rf7, rf7, rf9 ; v8dot rf36, rf17, rf26                      # 26 out | 26 rshr
-    vpack rf7, rf22, rf7 ; add rf22, rf36, rf32                     # 27 store dst | 26 rshr
-    max rf30, rf30, 0 ; v8dot rf32, rf19, rf27                      # 26 out | 26 rshr
-    min rf22, rf30, rf9 ; add rf30, rf32, rf22                      # 26 out | 26 rshr
-    asr rf30, rf30, 7 ; v8dot rf32, rf18, rf29                      # 26 rshr
-    max rf30, rf30, 0 ; add rf32, rf32, rf12                        # 26 out | 26 rshr
-    min rf30, rf30, rf9 ; v8dot rf36, rf17, rf28                    # 26 out | 26 rshr
-    vpack rf22, rf22, rf30 ; add rf30, rf36, rf32                   # 27 store dst | 26 rshr
-    and tmua, rf24, -4 ; v8dot rf24, rf19, rf31                     # 26 rshr
-    add rf18, rf24, rf30 ; v8dot rf24, rf18, rf34 ; thrsw           # 26 rshr
-    asr rf18, rf18, 7 ; add rf24, rf24, rf12                        # 26 rshr
-    max rf17, rf18, 0 ; v8dot rf18, rf17, rf33                      # 26 out | 26 rshr
-    min rf17, rf17, rf9 ; add rf18, rf18, rf24 ; ldtmu.rf24         # 26 out | 26 rshr
-    shr rf30, rf24, rf16 ; v8dot rf19, rf19, rf35 ; ldtmu.rf24      # 26 rshr
-    shr rf32, rf24, rf16 ; add rf18, rf19, rf18 ; ldtmu.rf19        # 26 rshr
-    asr rf18, rf18, 7 ; add rf24, rf24, rf24                        # 26 rshr
-    max rf18, rf18, 0 ; add rf36, rf19, rf19                        # 26 out | 26 rshr
-    min rf18, rf18, rf9 ; ldtmu.rf37                                # 26 out | 26 rshr
-    vpack rf17, rf17, rf18 ; add rf38, rf37, rf37 ; ldtmu.rf18      # 27 store dst | 26 rshr
-    tmuwt - ; add rf18, rf18, rf18                                  # the last trip's stores | 26 rshr
-    v8pack tmud, rf4, rf7                                           # 27 store dst
-    v8pack tmud, rf22, rf17                                         # 27 store dst
-    shl rf24, rf24, rf20 ; mov.ifnb tmuau, rf15                     # 26 rshr | 27 store dst | uniform 0xfffffffa (vec2)
-    shl rf30, rf36, rf20 ; add rf24, rf30, rf24                     # 26 rshr
-    shr rf30, rf19, rf16 ; add rf19, rf32, rf30                     # 26 rshr
-    shl rf38, rf38, rf20                                            # 26 rshr
-    shr rf30, rf37, rf16 ; add rf16, rf30, rf38                     # 26 rshr
-    shl rf18, rf18, rf20                                            # 26 rshr
-    xor rf24, rf24, rf8 ; add rf18, rf30, rf18                      # 26 rshr
-    xor rf19, rf19, rf8 ; v8dot rf30, rf24, rf21                    # 26 rshr
-    xor rf30, rf16, rf8 ; add rf16, rf30, rf12                      # 26 rshr
-    xor rf20, rf18, rf8 ; v8dot rf18, rf19, rf25                    # 26 rshr
-    add rf16, rf18, rf16 ; v8dot rf18, rf24, rf23                   # 26 rshr
-    asr rf16, rf16, 7 ; add rf18, rf18, rf12                        # 26 rshr
-    max rf16, rf16, 0 ; v8dot rf37, rf19, rf26                      # 26 out | 26 rshr
-    min rf16, rf16, rf9 ; add rf18, rf37, rf18                      # 26 out | 26 rshr
-    umin tmuau, rf2, rf0 ; v8dot rf37, rf30, rf27 ; thrsw           # the item's record | 26 rshr | uniform 0xfffffffb (vec3)
-    add rf18, rf37, rf18 ; v8dot rf37, rf24, rf29                   # 26 rshr
-    asr rf18, rf18, 7 ; add rf37, rf37, rf12                        # 26 rshr
-    max rf18, rf18, 0 ; v8dot rf38, rf19, rf28                      # 26 out | 26 rshr
-    min rf37, rf18, rf9 ; add rf38, rf38, rf37 ; ldtmu.rf18         # 26 out | 26 rshr | the item's record
-    vpack rf37, rf16, rf37 ; v8dot rf32, rf30, rf31 ; ldtmu.rf16    # 27 store dst | 26 rshr | the item's record
-    add rf24, rf32, rf38 ; v8dot rf32, rf24, rf34 ; ldtmu.rf4       # 26 rshr | the item's record
-    asr rf24, rf24, 7 ; add rf32, rf32, rf12                        # 26 rshr
-    max rf24, rf24, 0 ; v8dot rf38, rf19, rf33                      # 26 out | 26 rshr
-    min rf24, rf24, rf9 ; add rf32, rf38, rf32                      # 26 out | 26 rshr
-    add rf7, rf6, rf16 ; v8dot rf16, rf30, rf35                     # 26 rshr
-    add rf16, rf16, rf32 ; v8dot rf21, rf19, rf21                   # 26 rshr
-    asr rf16, rf16, 7 ; add rf21, rf21, rf12                        # 26 rshr
-    max rf16, rf16, 0 ; v8dot rf25, rf30, rf25                      # 26 out | 26 rshr
-    min rf16, rf16, rf9 ; add rf21, rf25, rf21                      # 26 out | 26 rshr
-    vpack rf16, rf24, rf16 ; v8dot rf23, rf19, rf23                 # 27 store dst | 26 rshr
-    asr rf21, rf21, 7 ; add rf23, rf23, rf12                        # 26 rshr
-    max rf21, rf21, 0 ; v8dot rf26, rf30, rf26                      # 26 out | 26 rshr
-    min rf21, rf21, rf9 ; add rf23, rf26, rf23                      # 26 out | 26 rshr
-    nop ; v8dot rf27, rf20, rf27                                    # 26 rshr
-    add rf23, rf27, rf23 ; v8dot rf27, rf19, rf29                   # 26 rshr
-    asr rf23, rf23, 7 ; add rf27, rf27, rf12                        # 26 rshr
-    max rf23, rf23, 0 ; v8dot rf28, rf30, rf28                      # 26 out | 26 rshr
-    min rf23, rf23, rf9 ; add rf27, rf28, rf27                      # 26 out | 26 rshr
-    vpack rf21, rf21, rf23 ; v8dot rf23, rf20, rf31                 # 27 store dst | 26 rshr
-    add rf19, rf23, rf27 ; v8dot rf23, rf19, rf34                   # 26 rshr
-    asr rf19, rf19, 7 ; add rf23, rf23, rf12                        # 26 rshr
-    max rf19, rf19, 0 ; v8dot rf30, rf30, rf33                      # 26 out | 26 rshr
-    min rf19, rf19, rf9 ; add rf23, rf30, rf23                      # 26 out | 26 rshr
-    nop ; v8dot rf20, rf20, rf35                                    # 26 rshr
-    nop ; add rf20, rf20, rf23                                      # 26 rshr
-    asr rf20, rf20, 7                                               # 26 rshr
-    max rf20, rf20, 0                                               # 26 out
-    min rf20, rf20, rf9                                             # 26 out
-    vpack rf19, rf19, rf20                                          # 27 store dst
-    v8pack tmud, rf37, rf16                                         # 27 store dst
-    v8pack tmud, rf21, rf19                                         # 27 store dst
-    add.ifnb tmuau, rf15, rf13 ; add rf15, rf14, rf18               # 27 store dst | uniform 0xfffffffa (vec2)
+    add rf6, rf10, rf11 ; v8dot rf10, rf6, rf9 ; ldunifrf.rf47      # 26 rshr | 19 mx | uniform 0x00000100
+    add rf6, rf10, rf6 ; add rf10, rf17, rf16 ; ldunifrf.rf16       # 26 rshr | uniform table:taps_bytes
+    asr rf6, rf6, 7 ; v8dot rf17, rf12, rf15                        # 26 rshr
+    max rf6, rf6, 0 ; add rf10, rf17, rf10                          # 26 out | 26 rshr
+    min rf6, rf6, rf7 ; add rf21, rf22, rf21 ; ldunifrf.rf22        # 26 out | 26 rshr | uniform value:src_stride
+    asr rf10, rf10, 7 ; v8dot rf17, rf12, rf20                      # 26 rshr
+    max rf10, rf10, 0 ; add rf17, rf17, rf21                        # 26 out | 26 rshr
+    min rf10, rf10, rf7 ; add rf26, rf27, rf26                      # 26 out | 26 rshr
+    vpack rf6, rf6, rf10 ; v8dot rf10, rf12, rf25                   # 27 store dst | 26 rshr
+    asr rf10, rf17, 7 ; add rf17, rf10, rf26                        # 26 rshr
+    max rf10, rf10, 0 ; add rf28, rf28, rf11                        # 26 out | 26 rshr
+    min rf10, rf10, rf7 ; v8dot rf26, rf12, rf9                     # 26 out | 26 rshr
+    asr rf17, rf17, 7 ; add rf26, rf26, rf28                        # 26 rshr
+    max rf17, rf17, 0 ; add rf30, rf31, rf30                        # 26 out | 26 rshr
+    min rf17, rf17, rf7 ; v8dot rf31, rf29, rf15                    # 26 out | 26 rshr
+    vpack rf10, rf10, rf17 ; add rf17, rf31, rf30                   # 27 store dst | 26 rshr
+    asr rf26, rf26, 7 ; add rf32, rf33, rf32                        # 26 rshr
+    max rf26, rf26, 0 ; v8dot rf33, rf29, rf20                      # 26 out | 26 rshr
+    min rf26, rf26, rf7 ; add rf32, rf33, rf32                      # 26 out | 26 rshr
+    asr rf17, rf17, 7 ; add rf34, rf34, rf11                        # 26 rshr
+    max rf12, rf17, 0 ; v8dot rf17, rf12, rf24                      # 26 out | 26 rshr
+    min rf12, rf12, rf7 ; add rf17, rf17, rf34                      # 26 out | 26 rshr
+    vpack rf12, rf26, rf12 ; v8dot rf26, rf29, rf25                 # 27 store dst | 26 rshr
+    asr rf17, rf32, 7 ; add rf26, rf26, rf17                        # 26 rshr
+    max rf17, rf17, 0 ; sub.pushc -, rf0, rf2                       # 26 out | 27 store dst
+    min rf17, rf17, rf7 ; add rf40, rf40, rf41                      # 26 out | 26 rshr
+    asr rf26, rf26, 7 ; add rf42, rf42, rf43                        # 26 rshr
+    max rf26, rf26, 0 ; add rf37, rf37, rf37                        # 26 out | 26 rshr
+    min rf26, rf26, rf7 ; add rf38, rf38, rf38                      # 26 out | 26 rshr
+    vpack rf17, rf17, rf26 ; sub.pushc -, rf0, rf3                  # 27 store dst | whether there is a batch more
+    tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
+    v8pack tmud, rf6, rf10 ; add rf3, rf2, rf1                      # 27 store dst | the item's record
+    v8pack tmud, rf12, rf17                                         # 27 store dst
+    shl rf37, rf37, rf39 ; mov.ifnb tmuau, rf36                     # 26 rshr | 27 store dst | uniform 0xfffffffa (vec2)
+    shl rf38, rf38, rf39 ; add rf37, rf44, rf37                     # 26 rshr
+    xor rf40, rf40, rf5 ; add rf38, rf45, rf38                      # 26 rshr
+    xor rf42, rf42, rf5 ; v8dot rf45, rf40, rf8                     # 26 rshr
+    xor rf45, rf37, rf5 ; add rf37, rf45, rf11                      # 26 rshr
+    xor rf39, rf38, rf5 ; v8dot rf38, rf42, rf9                     # 26 rshr
+    add rf37, rf38, rf37 ; v8dot rf38, rf40, rf13                   # 26 rshr
+    asr rf37, rf37, 7 ; add rf38, rf38, rf11                        # 26 rshr
+    max rf37, rf37, 0 ; v8dot rf44, rf42, rf14                      # 26 out | 26 rshr
+    min rf37, rf37, rf7 ; add rf38, rf44, rf38                      # 26 out | 26 rshr
+    umin tmuau, rf2, rf0 ; v8dot rf44, rf45, rf15 ; thrsw           # the item's record | 26 rshr | uniform 0xfffffffb (vec3)
+    add rf38, rf44, rf38 ; v8dot rf44, rf40, rf18                   # 26 rshr
+    asr rf38, rf38, 7 ; add rf44, rf44, rf11                        # 26 rshr
+    max rf38, rf38, 0 ; v8dot rf12, rf42, rf19                      # 26 out | 26 rshr
+    min rf38, rf38, rf7 ; add rf44, rf12, rf44 ; ldtmu.rf12         # 26 out | 26 rshr | the item's record
+    vpack rf38, rf37, rf38 ; v8dot rf17, rf45, rf20 ; ldtmu.rf37    # 27 store dst | 26 rshr | the item's record
+    add rf40, rf17, rf44 ; v8dot rf44, rf40, rf23 ; ldtmu.rf17      # 26 rshr | the item's record
+    asr rf40, rf40, 7 ; add rf44, rf44, rf11                        # 26 rshr
+    max rf40, rf40, 0 ; v8dot rf6, rf42, rf24                       # 26 out | 26 rshr
+    min rf6, rf40, rf7 ; add rf40, rf6, rf44                        # 26 out | 26 rshr
+    add rf37, rf4, rf37 ; v8dot rf44, rf45, rf25                    # 26 rshr
+    and tmuau, rf37, -4 ; add rf40, rf44, rf40                      # 26 rshr | uniform 0xfffffffc (vec4)
+    asr rf8, rf40, 7 ; v8dot rf40, rf42, rf8                        # 26 rshr
+    max rf8, rf8, 0 ; add rf40, rf40, rf11                          # 26 out | 26 rshr
+    min rf8, rf8, rf7 ; v8dot rf9, rf45, rf9                        # 26 out | 26 rshr
+    vpack rf6, rf6, rf8 ; add rf8, rf9, rf40                        # 27 store dst | 26 rshr
+    asr rf8, rf8, 7 ; v8dot rf13, rf42, rf13                        # 26 rshr
+    max rf8, rf8, 0 ; add rf13, rf13, rf11                          # 26 out | 26 rshr
+    min rf8, rf8, rf7 ; v8dot rf14, rf45, rf14                      # 26 out | 26 rshr
+    shl rf13, rf37, 3 ; add rf14, rf14, rf13                        # 26 rshr
+    sub rf15, rf37, -14 ; v8dot rf9, rf39, rf15                     # 26 rshr
+    and tmua, rf15, -4 ; add rf9, rf9, rf14                         # 26 rshr
+    asr rf9, rf9, 7 ; v8dot rf18, rf42, rf18                        # 26 rshr
+    max rf9, rf9, 0 ; add rf18, rf18, rf11                          # 26 out | 26 rshr
+    min rf9, rf9, rf7 ; v8dot rf19, rf45, rf19 ; thrsw              # 26 out | 26 rshr
+    vpack rf8, rf8, rf9 ; add rf9, rf19, rf18                       # 27 store dst | 26 rshr
+    not rf20, rf13 ; v8dot rf18, rf39, rf20                         # 26 rshr
+    add rf18, rf18, rf9 ; v8dot rf23, rf42, rf23 ; ldtmu.rf9        # 26 rshr
+    asr rf18, rf18, 7 ; add rf23, rf23, rf11                        # 26 rshr
+    max rf18, rf18, 0 ; v8dot rf24, rf45, rf24                      # 26 out | 26 rshr
+    min rf23, rf18, rf7 ; add rf24, rf24, rf23 ; ldtmu.rf18         # 26 out | 26 rshr
+    shr rf25, rf9, rf13 ; v8dot rf39, rf39, rf25 ; ldtmu.rf9        # 26 rshr
+    shr rf39, rf18, rf13 ; add rf45, rf39, rf24 ; ldtmu.rf24        # 26 rshr
+    asr rf45, rf45, 7 ; add rf18, rf18, rf18                        # 26 rshr
+    max rf42, rf45, 0 ; add rf45, rf9, rf9                          # 26 out | 26 rshr
+    min rf14, rf42, rf7 ; add rf19, rf24, rf24 ; ldtmu.rf42         # 26 out | 26 rshr
+    vpack rf23, rf23, rf14 ; add rf14, rf42, rf42                   # 27 store dst | 26 rshr
+    v8pack tmud, rf38, rf6 ; v8dot rf38, rf17, 1                    # 27 store dst | 18 filter
+    v8pack tmud, rf8, rf23 ; v8dot rf8, rf17, rf47                  # 27 store dst | 19 mx
+    shl rf18, rf18, rf20 ; add.ifnb tmuau, rf36, rf46               # 26 rshr | 27 store dst | uniform 0xfffffffa (vec2)
+    shl rf25, rf45, rf20 ; add rf18, rf25, rf18 ; ldunifrf.rf46     # 26 rshr | 27 store dst | uniform value:dst_stride
+    shr rf25, rf9, rf13 ; add rf9, rf39, rf25                       # 26 rshr
+    shl rf12, rf19, rf20 ; add rf36, rf35, rf12                     # 26 rshr | 27 store dst
+    shr rf13, rf24, rf13 ; add rf12, rf25, rf12                     # 26 rshr
+    shl rf14, rf14, rf20 ; add rf20, rf37, rf22                     # 26 rshr
+    xor rf14, rf18, rf5 ; add rf13, rf13, rf14                      # 26 rshr
+    xor rf6, rf9, rf5 ; sub rf9, rf20, -14                          # 26 rshr
+    shl rf38, rf38, 4                                               # 26 mul
+    xor rf12, rf12, rf5 ; add rf8, rf38, rf8                        # 26 rshr | 26 add
+    shl rf8, rf8, 3                                                 # 26 rshr
+    xor rf29, rf13, rf5 ; add tmuau, rf16, rf8 ; thrsw              # 26 rshr | uniform 0xfffffffa (vec2)
+    and tmuau, rf20, -4                                             # 26 rshr | uniform 0xfffffffc (vec4)
+    and tmua, rf9, -4                                               # 26 rshr
+    shl rf38, rf20, 3                                               # 26 rshr
+    not rf39, rf38 ; thrsw ; ldtmu.rf8                              # 26 rshr
+    shl rf13, rf8, 8 ; v8dot rf10, rf14, rf8                        # 26 rshr
+    shr rf20, rf8, -8 ; v8dot rf9, rf14, rf13                       # 26 rshr
+    shl rf18, rf8, -16 ; add rf16, rf9, rf11                        # 26 rshr
+    shr rf22, rf8, -16 ; v8dot rf9, rf14, rf18                      # 26 rshr
+    shl rf23, rf8, -8 ; add rf21, rf9, rf11                         # 26 rshr
+    shr rf37, rf8, 8 ; v8dot rf14, rf14, rf23                       # 26 rshr
+    add rf26, rf14, rf11 ; v8dot rf28, rf6, rf8 ; ldtmu.rf9         # 26 rshr
+    shl rf14, rf9, 8 ; v8dot rf45, rf6, rf13                        # 26 rshr
+    shr rf15, rf9, -8 ; add rf14, rf20, rf14                        # 26 rshr
+    shl rf20, rf9, -16 ; v8dot rf17, rf6, rf14                      # 26 rshr
+    shr rf20, rf9, -16 ; add rf19, rf22, rf20                       # 26 rshr
+    shl rf24, rf9, -8 ; v8dot rf22, rf6, rf19                       # 26 rshr
+    shr rf25, rf9, 8 ; add rf24, rf37, rf24                         # 26 rshr
+    add rf30, rf45, rf11 ; v8dot rf27, rf6, rf24 ; ldtmu.rf45       # 26 rshr
+    shr rf40, rf45, rf38 ; v8dot rf31, rf12, rf14 ; ldtmu.rf47      # 26 rshr
+    shr rf42, rf47, rf38 ; v8dot rf45, rf6, rf18 ; ldtmu.rf43       # 26 rshr
+    shr rf44, rf43, rf38 ; add rf32, rf45, rf11 ; ldtmu.rf37        # 26 rshr
+    shr rf45, rf37, rf38 ; v8dot rf33, rf12, rf19 ; ldtmu.rf38      # 26 rshr
     bu.anyna loop, r:unif                                           # next batch
-    nop
-    nop
-    nop
+    add rf47, rf47, rf47 ; v8dot rf34, rf6, rf23                    # 26 rshr
+    shl rf41, rf47, rf39 ; add rf43, rf43, rf43                     # 26 rshr
+    shl rf43, rf43, rf39                                            # 26 rshr
     thrsw
     thrsw
     nop
