@@ -104,7 +104,11 @@ def _consumers() -> Iterator[Step]:
 def _check() -> Iterator[Step]:
     # Of 10,000 items each is what generated/verified.json records: `check --record`.
     yield _verb("check", "--items", "1000", "--seed", "3")
-    yield _verb("check", "--sanitize", "--items", "500", "--seed", "2")
+    yield _verb("check", "--sanitize", "--items", "300", "--seed", "2")
+
+
+def _oracle() -> Iterator[Step]:
+    yield _verb("oracle", "--items", "3000")  # by itself: 10,000
 
 
 def _fuzz() -> Iterator[Step]:
@@ -125,7 +129,7 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "unit": ("language, generator, goldens", _unit),
     "c": ("the runtime, with sanitizers and on arm64", _c),
     "check": ("every variant against the interpreter", _check),
-    "oracle": ("the interpreter against FFmpeg", lambda: iter([_verb("oracle")])),
+    "oracle": ("the interpreter against FFmpeg", _oracle),
     "consumers": ("projects that use the installed library", _consumers),
     "fuzz": ("random programs", _fuzz),
     "count": ("executed instructions beside hand-written ones",
