@@ -26,6 +26,7 @@ def test_every_mutant_is_killed(entry, schedule):
     assert report.by_witness > report.mutants / 3
 
 
+@pytest.mark.campaign
 def test_survivors_are_reported(monkeypatch):
     """Without witnesses, and with few items, some mutants survive."""
     entry = find(load(), "vp9_lpf4_v")
