@@ -99,6 +99,7 @@ class _Looking(Thread):
         # Records and scratch memory lie together, whichever items they are of.
         together = i.space == RECORDS or i.space.startswith(SCRATCH)
         items, of = (1, LANES) if together else (self._items, LANES // self._items)
+        # A space without an alignment, as of tables, is of words.
         step = _LINE_BYTES if together else max(self._align.get(i.space, 4), min(size, 4))
         lines = _most_lines(self.values[i.address][:of].astype(np.int64), size, step)
         self.clocks += max(LANES * words * _WORD, lines * items * _LINE)
