@@ -98,10 +98,8 @@ def test_interrupted_steps_are_gone(tmp_path: Path, again: bool) -> None:
     deaf = "trap '' INT; sleep 600 & echo $! >> pids; wait"
     polite = "echo $$ > first; sleep 600 & echo $! >> pids; wait"
     program = (
-        "import signal, sys\nfrom pathlib import Path\n"
+        "import sys\nfrom pathlib import Path\n"
         "from daedalus.generator.steps import Step, run_steps\n"
-        # Shells have what they start in the background ignore it, and that is inherited.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"steps = [Step(n, ['sh', '-c', s]) for n, s in (('a', {polite!r}), ('b', {deaf!r}))]\n"
         "list(run_steps(steps, Path(sys.argv[1]), 2))\n"
     )

@@ -71,7 +71,6 @@ def test_a_signal_leaves_nothing_running(tmp_path: Path, number: signal.Signals)
     """It comes as from Ctrl-C or `kill`; the program has a session of its own and gets none."""
     pid = os.fork()
     if pid == 0:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             run(_STUBBORN, tmp_path)
         except (KeyboardInterrupt, SystemExit) as e:
