@@ -22,10 +22,10 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator import layout, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.schedule import GPU_TARGETS, Schedule, parse_variant
-from daedalus.generator.v3d import tools
-from daedalus.generator.v3d.comparison import failed_jobs
 from daedalus.generator.vulkan.devices import GpuDevice
 from daedalus.generator.vulkan.validation import complaints
+from daedalus.v3d import tools
+from daedalus.v3d.comparison import failed_jobs
 
 # What is drawn, and beside it how it is laid out: neighbours are conformant items without guards
 # between them, withheld ones conformant items without the buffers that they do not touch.
@@ -256,7 +256,7 @@ def program(
     includes, libraries = native.library_includes(), [folder / "libdaedalus_variants.a"]
     flags = ["-fsanitize=address,undefined"] if sanitize else ["-ldl"] if loads else []
     if simulates:
-        includes.append(repo_root() / "runtime" / "v3d" / "include")
+        includes.append(repo_root() / "v3d" / "include")
         libraries.append(tools.simulator(sanitize=sanitize))
         flags.append("-DCHECK_SIMULATOR=1")
     name = "check-simulator" if simulates else "check-vulkan" if loads else "check"

@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 
 from daedalus.generator.cli.common import UserError
-from daedalus.generator.v3d import tools
 from daedalus.generator.vulkan.devices import GpuDevice, Program, Skip
+from daedalus.v3d import tools
 
 SIMULATED, NATIVE = "drm-simulated", "drm"
 DEVICES = (SIMULATED, NATIVE)

@@ -16,10 +16,10 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator import drm
 from daedalus.generator.crosscheck import Batch, Device, Outcome
 from daedalus.generator.schedule import QPU
-from daedalus.generator.v3d import tools
 from daedalus.generator.variants import Variant
 from daedalus.generator.vulkan import check
 from daedalus.generator.vulkan.devices import GpuDevice
+from daedalus.v3d import tools
 
 # Those that are noticed, by a call or by the time that goes by.
 FAULTS = {

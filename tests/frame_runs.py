@@ -10,7 +10,7 @@ from pathlib import Path
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import build_dir
-from daedalus.generator.v3d import tools
+from daedalus.v3d import tools
 
 SIDE, BATCHES = 64, 3
 BLOCKS = SIDE * SIDE // 64

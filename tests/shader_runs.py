@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs generated shaders without the runtime: through tools/v3d/vkrun, on any of its devices.
+"""Runs generated shaders without the runtime: through v3d/tools/vkrun, on any of its devices.
 
 The batches are those of the cross-check, and so is the comparison.
 """
@@ -19,9 +19,9 @@ from daedalus.generator.emit import environment
 from daedalus.generator.schedule import parse_variant
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.glsl.spirv import compile_shader
-from daedalus.generator.v3d import vkrun
 from daedalus.generator.variants import Variant, make_variant
 from daedalus.generator.vulkan import check
+from daedalus.v3d import vkrun
 
 _SLACK = 64  # bytes of a pattern behind each buffer
 

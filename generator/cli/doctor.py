@@ -15,7 +15,7 @@ from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import EXIT_MISSING, repo_root
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.packages import debian_architecture, needed_packages
-from daedalus.generator.v3d import driver
+from daedalus.v3d import driver
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from daedalus.generator import fetch
 from daedalus.generator.cli.common import console
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.packages import debian_architecture
-from daedalus.generator.v3d import driver, tools
+from daedalus.v3d import driver, tools
 
 
 @click.command(name="setup")

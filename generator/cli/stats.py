@@ -12,8 +12,9 @@ from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, repo_
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.emit import entry_variants, environment
-from daedalus.generator.v3d import statistics, vkrun
+from daedalus.generator.modelled import statistics
 from daedalus.generator.variants import Variant, make_variant
+from daedalus.v3d import vkrun
 
 _COLUMNS = (
     "an_item", "instructions", "threads", "temps", "uniforms", "spills", "fills", "lookups", "nops"

@@ -27,7 +27,7 @@ def _c_files() -> list[Path]:
     root = repo_root()
     return sorted(
         p
-        for folder in ("runtime", "tools", "tests", "examples")
+        for folder in ("runtime", "v3d", "tools", "tests", "examples")
         for p in (root / folder).rglob("*.[ch]")
         if "generated" not in p.name and "fake_generated" not in p.parts
     )

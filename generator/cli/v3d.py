@@ -16,7 +16,7 @@ from daedalus.generator.cli import (
     v3d_schedule,
 )
 from daedalus.generator.cli.progress import progress
-from daedalus.generator.v3d import tools
+from daedalus.v3d import tools
 
 
 @click.group(name="v3d", context_settings={"help_option_names": ["-h", "--help"]})
@@ -68,7 +68,7 @@ _PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--profile",
     type=_PROFILE,
-    help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.",
+    help="Board to simulate: settings over those of v3d/profiles/pi5.profile.",
 )
 @click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
 @click.option(

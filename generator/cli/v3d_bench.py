@@ -9,7 +9,8 @@ import click
 from daedalus.generator.cli.common import EXIT_FAILED
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
-from daedalus.generator.v3d import bench, plane
+from daedalus.generator.modelled import device_bench as bench
+from daedalus.generator.modelled import plane
 
 
 @click.command(name="bench")

@@ -12,8 +12,8 @@ from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
-from daedalus.generator.v3d import comparison, dumps, vkrun
-from daedalus.generator.v3d.corpus import Program, commands, plans, program
+from daedalus.v3d import comparison, dumps, vkrun
+from daedalus.v3d.corpus import Program, commands, plans, program
 
 _COUNT = click.IntRange(min=0)
 

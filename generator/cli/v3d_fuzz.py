@@ -9,7 +9,7 @@ import click
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
-from daedalus.generator.v3d import fuzz
+from daedalus.v3d import fuzz
 
 
 @click.command(name="fuzz")

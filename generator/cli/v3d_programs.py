@@ -12,7 +12,7 @@ from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
-from daedalus.generator.v3d import programs, programs_debian
+from daedalus.v3d import programs, programs_debian
 
 
 @click.command(name="programs")
@@ -24,7 +24,7 @@ def command(only_list: bool, as_json: bool, names: tuple[str, ...]) -> None:
 
     NAMES are those of --list; without any all are run.  Programs are fetched on first use, from
     Debian and PyPI, into build/; nothing is installed.  What is known not to work stands in
-    tools/v3d/programs/programs.toml and in the table.  Exit code 1 when something else does not
+    v3d/tools/programs/programs.toml and in the table.  Exit code 1 when something else does not
     work, or something that is known not to does.
     """
     runs: dict[str, Callable[[], list[programs.Result]]] = {

@@ -32,13 +32,13 @@ def _python_digest() -> bytes:
     """
     digest = hashlib.sha256()
     package = Path(str(files("daedalus")))
-    for part in ("dsl", "generator", "templates"):
+    for part in ("dsl", "generator", "templates", "v3d"):
         _add(digest, package, package / part, (".py", ".j2", ".toml"))
     return digest.digest()
 
 
 # What programs are built of besides generated/, and when they are built: at any time.
-_BUILT_OF = ("runtime", "cmake", "tools")
+_BUILT_OF = ("runtime", "v3d", "cmake", "tools")
 _KINDS = (".c", ".h", ".s", ".qpu", ".comp", ".in", ".profile", ".txt", ".toml", ".cmake", ".sh")
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, WrongOutput
 from daedalus.generator.modelled import qpu
 from daedalus.generator.modelled.taken import Taken, taken
-from daedalus.generator.v3d import driver, tools
 from daedalus.generator.vulkan.devices import GpuDevice, environment_of
+from daedalus.v3d import driver, tools
 
 _PATIENCE_MS = "600000"  # that the runtime has with a job, which is simulated nine times
 

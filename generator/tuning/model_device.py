@@ -18,13 +18,13 @@ from daedalus.generator.tuning.fingerprint import NONE, Fingerprint, generator_h
 from daedalus.generator.tuning.journal import Terms
 from daedalus.generator.tuning.task import Known, Task
 from daedalus.generator.tuning.workers import Lost, Workers
-from daedalus.generator.v3d import driver
+from daedalus.v3d import driver
 
 CHIP = "BCM2712"
 # What decides a modelled time besides the code: the timing model and its profiles, what traces and
 # corrects, and what is drawn.
 _MODEL = (
-    "runtime/v3d/profiles", "runtime/v3d/simulator", "runtime/v3d/timing", "tools/tune",
+    "v3d/profiles", "v3d/simulator", "v3d/timing", "tools/tune",
     "tools/bench/qpu.toml", "tools/bench/layout.c", "runtime/tune/work.c", "generator/model",
     "generator/modelled/glsl.py", "generator/modelled/qpu.py", "generator/modelled/taken.py",
     "generator/trace.py", "generator/tuning/cpu_program.py", "generator/tuning/model_points.py",

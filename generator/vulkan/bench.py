@@ -13,10 +13,10 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.registry import Entry
-from daedalus.generator.v3d import driver
-from daedalus.generator.v3d.comparison import failed_jobs
 from daedalus.generator.vulkan import bench_data
 from daedalus.generator.vulkan.devices import GpuDevice
+from daedalus.v3d import driver
+from daedalus.v3d.comparison import failed_jobs
 
 DISTINCT = 256  # items of a class; each stands in a batch many times
 _SHARED = ("base", "items", "samples", "work")  # of runtime/tune, with the tuner

@@ -18,7 +18,7 @@ from pathlib import Path
 from daedalus.generator import fetch
 from daedalus.generator.cli.common import UserError, build_dir
 from daedalus.generator.packages import debian_architecture
-from daedalus.generator.v3d import driver, tools, vkrun
+from daedalus.v3d import driver, tools, vkrun
 
 LAVAPIPE = {"lavapipe-8": 256, "lavapipe-16": 512}  # bits of a vector
 V3DV = {"v3dv-native": "host", "v3dv-arm64": "aarch64"}

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from daedalus.generator import fetch, native
 from daedalus.generator.cli import doctor, setup
-from daedalus.generator.v3d import driver
+from daedalus.v3d import driver
 
 
 def found() -> dict[str, dict[str, Any]]:

@@ -59,7 +59,7 @@ pkg_config_project() {
 
 # The V3D toolkit configured, installed and used without the rest.
 v3d_alone() {
-  cmake -S "$here/../../runtime/v3d" -B "$work/v3d" -G "$GENERATOR" \
+  cmake -S "$here/../../v3d" -B "$work/v3d" -G "$GENERATOR" \
     -D CMAKE_TOOLCHAIN_FILE="$TOOLCHAIN_FILE" -D CMAKE_C_COMPILER="$CC" \
     -D DAEDALUS_V3D_DEVICE=OFF &&
     cmake --build "$work/v3d" &&

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator.v3d import statistics
+from daedalus.generator.modelled import statistics
 
 GENERATED = Path(__file__).parents[2] / "generated"
 # Instructions an item of expert GLSL as Mesa 25.0.7 compiles it, without spills.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from daedalus.generator.cli.common import repo_root
-from daedalus.generator.v3d import tools
+from daedalus.v3d import tools
 
 PROGRAMS = {
     "runtime/drm/copy.s": ("runtime/drm/copy.c", 2),

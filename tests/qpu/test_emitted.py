@@ -15,7 +15,7 @@ from daedalus.generator import qpu_choices
 from daedalus.generator.modelled.compare import wishes
 from daedalus.generator.registry import load
 from daedalus.generator.schedule import QPU, variant_name
-from daedalus.generator.v3d import tools
+from daedalus.v3d import tools
 
 GENERATED = Path(__file__).parents[2] / "generated"
 # Instructions an item in the steady state, loop control included, that the best variant may take,

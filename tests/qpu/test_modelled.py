@@ -20,8 +20,8 @@ from daedalus.generator.registry import find, load
 from daedalus.generator.targets.qpu.best import compile_again
 from daedalus.generator.targets.qpu.text import Assembly, assembly
 from daedalus.generator.targets.qpu.words import Run
-from daedalus.generator.v3d import driver
 from daedalus.generator.vulkan import bench
+from daedalus.v3d import driver
 
 ITEMS = 128
 WISH = Wish("some", "full", ("full",), bar=40, neon=(240.0, 216.0), spread=0.1)

@@ -12,9 +12,9 @@ from daedalus.generator.cli.common import build_dir, repo_root
 from daedalus.generator.crosscheck import Batch, Outcome
 from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import find, load
-from daedalus.generator.v3d import tools
 from daedalus.generator.variants import Variant
 from daedalus.generator.vulkan import check as vulkan
+from daedalus.v3d import tools
 
 ITEMS, SEED = 300, 3
 
@@ -51,7 +51,7 @@ def _tampered(tmp_path: Path, variant: Variant, old: str, new: str) -> Path:
         tmp_path / "check",
         [*crosscheck.sources(), source],
         includes=[
-            *native.library_includes(), repo_root() / "runtime" / "v3d" / "include",
+            *native.library_includes(), repo_root() / "v3d" / "include",
             repo_root() / "generated" / "src" / variant.kernel.family,
         ],
         libraries=[library, tools.simulator()],

@@ -14,8 +14,8 @@ from shader_runs import run
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.emit import entry_variants, environment
 from daedalus.generator.registry import find, legal_schedule, load
-from daedalus.generator.v3d import vkrun
 from daedalus.generator.variants import Variant, make_variant
+from daedalus.v3d import vkrun
 
 RANDOM = accepted_kernels(5)
 WAYS = (

@@ -22,8 +22,8 @@ from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import described
 from daedalus.generator.tuning.fingerprint import Fingerprint
 from daedalus.generator.tuning.recipe import library_of
-from daedalus.generator.v3d import vkrun
 from daedalus.generator.vulkan import devices
+from daedalus.v3d import vkrun
 
 HERE = Path(__file__).parent
 LIBRARY = library_of(json.loads((repo_root() / "generated" / "manifest.json").read_text()))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator.v3d import apart
+from daedalus.v3d import apart
 
 # Heeds no request to end, and starts another one that does not either; both are asked for by name.
 _STUBBORN = """

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from daedalus.generator.cli.common import UserError
-from daedalus.generator.v3d import bench, plane, vkrun
+from daedalus.generator.modelled import device_bench as bench
+from daedalus.generator.modelled import plane
+from daedalus.v3d import vkrun
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from daedalus.generator.cli.common import UserError
-from daedalus.generator.v3d import comparison, tools
+from daedalus.v3d import comparison, tools
 
 CLIENT = Path(__file__).parent / "videocore7_client.py"
 END = """

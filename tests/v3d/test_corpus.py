@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from daedalus.generator.v3d import comparison, vkrun
-from daedalus.generator.v3d.corpus import (
+from daedalus.v3d import comparison, vkrun
+from daedalus.v3d.corpus import (
     FAMILIES,
     Commands,
     Program,
@@ -20,8 +20,8 @@ from daedalus.generator.v3d.corpus import (
     precision,
     program,
 )
-from daedalus.generator.v3d.corpus.commands import FAMILIES as COMMANDS
-from daedalus.generator.v3d.corpus.model import Bounded, ExactFloat
+from daedalus.v3d.corpus.commands import FAMILIES as COMMANDS
+from daedalus.v3d.corpus.model import Bounded, ExactFloat
 
 WHOLE = 13 * len(FAMILIES)  # programs of the whole corpus
 FEW = 2 * len(FAMILIES)  # what runs here

@@ -12,7 +12,7 @@ import pytest
 
 from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
-from daedalus.generator.v3d import driver, tools, vkrun
+from daedalus.v3d import driver, tools, vkrun
 
 
 def test_the_device_speaks_the_drivers_language(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_the_device_speaks_the_drivers_language(tmp_path: Path) -> None:
     (tmp_path / "drm").symlink_to(headers)
     subprocess.run(
         ["gcc", "-std=c11", "-D_GNU_SOURCE", "-fsyntax-only", "-isystem", tmp_path,
-         "-I", repo_root() / "runtime/v3d/device", repo_root() / "tests/c/v3d/device/test_abi.c"],
+         "-I", repo_root() / "v3d/device", repo_root() / "tests/c/v3d/device/test_abi.c"],
         check=True,
     )  # fmt: skip
 

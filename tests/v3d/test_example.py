@@ -12,7 +12,7 @@ import pytest
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import repo_root
-from daedalus.generator.v3d import driver, shaders, tools
+from daedalus.v3d import driver, shaders, tools
 
 DOCS = repo_root() / "docs"
 RIGHT = "V3D 7.1.10.2\n256 of 256 words are right\n"

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from daedalus.generator.v3d import driver, vkrun
+from daedalus.v3d import driver, vkrun
 
 SHADER = """#version 450
 layout(local_size_x = 16) in;

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from daedalus.generator import native as native_code
-from daedalus.generator.v3d import comparison, driver, dumps, vkrun
-from daedalus.generator.v3d.corpus import FAMILIES, Program, commands, plans, program
-from daedalus.generator.v3d.corpus.commands import FAMILIES as COMMANDS
+from daedalus.v3d import comparison, driver, dumps, vkrun
+from daedalus.v3d.corpus import FAMILIES, Program, commands, plans, program
+from daedalus.v3d.corpus.commands import FAMILIES as COMMANDS
 
 # Two programs of each family, in two or three shapes each, and a sequence of each kind of commands.
 CASES: list[comparison.Case] = [

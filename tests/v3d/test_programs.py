@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from daedalus.generator import native
 from daedalus.generator.cli import v3d_programs
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
-from daedalus.generator.v3d import driver, programs, programs_debian
-from daedalus.generator.v3d.programs import Package, Program, Result, judge, judge_jobs
+from daedalus.v3d import driver, programs, programs_debian
+from daedalus.v3d.programs import Package, Program, Result, judge, judge_jobs
 
 ENDED = "exit status 0"
 

@@ -11,7 +11,7 @@ import pytest
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import repo_root
-from daedalus.generator.v3d import tools
+from daedalus.v3d import tools
 
 SOURCE = repo_root() / "examples" / "v3d"
 

@@ -11,7 +11,7 @@ import pytest
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import build_dir, repo_root
-from daedalus.generator.v3d import driver, tools
+from daedalus.v3d import driver, tools
 
 FOLDER = repo_root() / "tests" / "v3d"
 

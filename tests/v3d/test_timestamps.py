@@ -11,7 +11,7 @@ import pytest
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import build_dir, repo_root
-from daedalus.generator.v3d import driver, tools
+from daedalus.v3d import driver, tools
 
 SOURCE = repo_root() / "tests" / "v3d" / "timestamps" / "timestamps.c"
 SHADER = "#version 450\nlayout(local_size_x = 64) in;\nvoid main() {}\n"

@@ -8,7 +8,7 @@ import pytest
 from daedalus.generator import native
 from daedalus.generator.cli import v3d_fuzz
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
-from daedalus.generator.v3d import fuzz
+from daedalus.v3d import fuzz
 
 STATISTICS = """\
 #1	INITED cov: 7 ft: 9 corp: 1/1b exec/s: 0 rss: 30Mb

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from daedalus.generator import native
-from daedalus.generator.v3d import driver, vkrun
-from daedalus.generator.v3d.corpus import commands
-from daedalus.generator.v3d.corpus.commands import FAMILIES
+from daedalus.v3d import driver, vkrun
+from daedalus.v3d.corpus import commands
+from daedalus.v3d.corpus.commands import FAMILIES
 
 ADD = """#version 450
 layout(local_size_x = 8) in;
@@ -227,7 +227,7 @@ def test_a_driver_that_dies_costs_one_case(tmp_path: Path) -> None:
 
 def test_wrong_plans_and_right_ones_under_sanitizers(shaders: Path, tmp_path: Path) -> None:
     """Mutations of a plan that uses every command are refused or taken, and break nothing."""
-    sources = sorted((native.repo_root() / "tools" / "v3d" / "vkrun").glob("*.c"))
+    sources = sorted((native.repo_root() / "v3d" / "tools" / "vkrun").glob("*.c"))
     program = native.compile_program(
         "host", tmp_path / "vkrun", sources,
         system_includes=[driver.vulkan_headers()],

@@ -7,8 +7,8 @@ import pytest
 
 from daedalus.generator import fetch
 from daedalus.generator.cli.common import UserError
-from daedalus.generator.v3d import driver
 from daedalus.generator.vulkan import devices
+from daedalus.v3d import driver
 
 
 def program(arch: str) -> Path:

@@ -17,8 +17,8 @@ import pytest
 from frame_runs import BATCHES, BLOCKS, EIO, RIGHT, SIDE
 
 from daedalus.generator import crosscheck
-from daedalus.generator.v3d import driver, vkrun
 from daedalus.generator.vulkan import devices, validation
+from daedalus.v3d import driver, vkrun
 
 Ran = partial(
     frame_runs.Ran, environment={"DAEDALUS_QPU_ROUTE": "vulkan", "DAEDALUS_VULKAN_DEVICE": "v3d"}

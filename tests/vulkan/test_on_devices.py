@@ -15,8 +15,8 @@ from daedalus.generator.cli.common import UserError
 from daedalus.generator.crosscheck import Device, Outcome
 from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.v3d import driver, vkrun
 from daedalus.generator.vulkan import bench, check, devices, validation
+from daedalus.v3d import driver, vkrun
 
 ITEMS = 300
 SEED = 3

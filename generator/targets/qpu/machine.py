@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from daedalus.generator.cli.common import run
-from daedalus.generator.v3d import tools
+from daedalus.v3d import tools
 
 LANES = 16
 QPUS = 12  # of a board

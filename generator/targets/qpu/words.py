@@ -15,7 +15,7 @@ from daedalus.generator.cli.common import EXIT_FAILED, UserError
 from daedalus.generator.targets.qpu.interpret import Memory
 from daedalus.generator.targets.qpu.text import Assembly, uniform_words
 from daedalus.generator.targets.qpu.virtual import Uniform
-from daedalus.generator.v3d import tools
+from daedalus.v3d import tools
 
 
 @dataclass(frozen=True)

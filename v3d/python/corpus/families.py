@@ -4,9 +4,9 @@
 import random
 from collections.abc import Callable, Iterable, Iterator
 
-from daedalus.generator.v3d.corpus import floats, integers, memory, sharing, subgroups
-from daedalus.generator.v3d.corpus.model import Kernel, Program
-from daedalus.generator.v3d.corpus.sketch import LOCAL_SIZES, Sketch
+from daedalus.v3d.corpus import floats, integers, memory, sharing, subgroups
+from daedalus.v3d.corpus.model import Kernel, Program
+from daedalus.v3d.corpus.sketch import LOCAL_SIZES, Sketch
 
 # Seeds take the families in turn, so that any run of len(FAMILIES) seeds has one program of each.
 FAMILIES: dict[str, Callable[[Sketch], list[Kernel]]] = {

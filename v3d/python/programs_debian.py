@@ -12,9 +12,9 @@ from pathlib import Path
 from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import build_dir
 from daedalus.generator.cli.progress import say
-from daedalus.generator.v3d import apart, driver, tools, vkrun
-from daedalus.generator.v3d.corpus import commands, plans, program
-from daedalus.generator.v3d.programs import Result
+from daedalus.v3d import apart, driver, tools, vkrun
+from daedalus.v3d.corpus import commands, plans, program
+from daedalus.v3d.programs import Result
 
 _ORACLE = "vulkan-tools"
 _LIMIT_S = 120  # for vulkaninfo, which takes a second or two

@@ -3,8 +3,8 @@
 
 import math
 
-from daedalus.generator.v3d.corpus.model import Kernel
-from daedalus.generator.v3d.corpus.sketch import Sketch, random_words
+from daedalus.v3d.corpus.model import Kernel
+from daedalus.v3d.corpus.sketch import Sketch, random_words
 
 
 def _begin(s: Sketch, words: int = 256, loads: int = 3) -> None:

@@ -5,7 +5,7 @@
  *
  * DAEDALUS_V3D_SETTINGS(X) calls X(name, default, min, max, text).  A profile file holds lines
  * `name = value` (decimal or 0x), `#` begins a comment; what it leaves out keeps its default.
- * runtime/v3d/profiles/pi5.profile states all defaults.
+ * v3d/profiles/pi5.profile states all defaults.
  */
 #ifndef DAEDALUS_V3D_PROFILE_H
 #define DAEDALUS_V3D_PROFILE_H

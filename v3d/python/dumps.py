@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from daedalus.generator.cli.common import EXIT_FAILED, UserError
-from daedalus.generator.v3d import tools, vkrun
+from daedalus.v3d import tools, vkrun
 
 # The shader cache would keep the driver from compiling, and so from printing.
 ENVIRONMENT = {"V3D_DEBUG": "qpu,shaderdb", "MESA_SHADER_CACHE_DISABLE": "true"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir
-from daedalus.generator.v3d import vkrun
-from daedalus.generator.v3d.corpus import Commands, Program, compare, plans
+from daedalus.v3d import vkrun
+from daedalus.v3d.corpus import Commands, Program, compare, plans
 
 Case = Program | Commands
 

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from daedalus.generator.v3d.corpus.model import Kernel
+from daedalus.v3d.corpus.model import Kernel
 
 _LOCAL = 16
 # Each invocation replaces a word: every dispatch, and their order, shows in the result.  A row has

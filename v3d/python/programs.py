@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Other people's programs on the simulated device: fetches, runs and judges them.
 
-Those of PyPI stand in tools/v3d/programs/programs.toml, each with a script that uses it and reports
+Those of PyPI stand in v3d/tools/programs/programs.toml, each with a script that uses it and reports
 what it compared, and their packages with SHA-256 in packages.toml beside it; those of Debian are in
 programs_debian.py.
 """
@@ -18,7 +18,7 @@ from typing import Any
 from daedalus.generator import fetch
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, build_dir, repo_root, run
 from daedalus.generator.cli.progress import say
-from daedalus.generator.v3d import apart, driver, tools
+from daedalus.v3d import apart, driver, tools
 
 _LIMIT_S = 600
 
@@ -80,7 +80,7 @@ def _home() -> Path:
 
 def listed() -> dict[str, Program]:
     """The programs of PyPI, by name."""
-    folder = repo_root() / "tools" / "v3d" / "programs"
+    folder = repo_root() / "v3d" / "tools" / "programs"
     packages = {
         name: Package(name, p["version"], tuple(p["sha256"]))
         for name, p in tomllib.loads((folder / "packages.toml").read_text()).items()

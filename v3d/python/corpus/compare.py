@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from daedalus.generator.v3d.corpus import precision
-from daedalus.generator.v3d.corpus.commands import Commands
-from daedalus.generator.v3d.corpus.model import Bounded, Exact, ExactFloat, Program, Rule
-from daedalus.generator.v3d.corpus.plans import sizes
+from daedalus.v3d.corpus import precision
+from daedalus.v3d.corpus.commands import Commands
+from daedalus.v3d.corpus.model import Bounded, Exact, ExactFloat, Program, Rule
+from daedalus.v3d.corpus.plans import sizes
 
 Words = NDArray[np.uint32]
 

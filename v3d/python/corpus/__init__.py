@@ -6,8 +6,8 @@ correct device; what the specification leaves open is compared within the specif
 `program(seed)` is a pure function: the same text and the same input data on any machine.
 """
 
-from daedalus.generator.v3d.corpus.commands import Commands, commands
-from daedalus.generator.v3d.corpus.families import FAMILIES, program, programs
-from daedalus.generator.v3d.corpus.model import Program
+from daedalus.v3d.corpus.commands import Commands, commands
+from daedalus.v3d.corpus.families import FAMILIES, program, programs
+from daedalus.v3d.corpus.model import Program
 
 __all__ = ["FAMILIES", "Commands", "Program", "commands", "program", "programs"]

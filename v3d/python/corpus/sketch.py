@@ -9,7 +9,7 @@ earlier ones; every operation is defined for all operands (divisors are not zero
 import random
 import struct
 
-from daedalus.generator.v3d.corpus.model import Exact, Input, Kernel, Output, Program, Rule
+from daedalus.v3d.corpus.model import Exact, Input, Kernel, Output, Program, Rule
 
 LOCAL_SIZES = (
     (1, 1, 1), (8, 1, 1), (16, 1, 1), (24, 1, 1), (32, 1, 1), (64, 1, 1), (100, 1, 1), (256, 1, 1),

@@ -9,9 +9,9 @@ from becoming one operation.
 import random
 import struct
 
-from daedalus.generator.v3d.corpus import precision
-from daedalus.generator.v3d.corpus.model import Bounded, ExactFloat, Kernel
-from daedalus.generator.v3d.corpus.sketch import Sketch
+from daedalus.v3d.corpus import precision
+from daedalus.v3d.corpus.model import Bounded, ExactFloat, Kernel
+from daedalus.v3d.corpus.sketch import Sketch
 
 WORDS = 256
 # Text, and by how much it can enlarge; sums of magnitudes and products are tracked in `_Floats`.

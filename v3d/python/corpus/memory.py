@@ -3,8 +3,8 @@
 
 import struct
 
-from daedalus.generator.v3d.corpus.model import Kernel
-from daedalus.generator.v3d.corpus.sketch import Sketch, random_words
+from daedalus.v3d.corpus.model import Kernel
+from daedalus.v3d.corpus.sketch import Sketch, random_words
 
 
 def small_elements(s: Sketch) -> list[Kernel]:

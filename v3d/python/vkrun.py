@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Builds tools/v3d/vkrun and runs plans with it: compute work on any Vulkan device.
+"""Builds v3d/tools/vkrun and runs plans with it: compute work on any Vulkan device.
 
 A plan holds many cases, so that starting a driver is paid once.  A driver that ends the program in
 the midst of a case costs that case only: the others are run by another process.
@@ -14,7 +14,7 @@ from pathlib import Path
 from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir, repo_root
 from daedalus.generator.packages import debian_architecture
-from daedalus.generator.v3d import driver, tools
+from daedalus.v3d import driver, tools
 
 LAVAPIPE = "llvmpipe"  # what its device is called
 
@@ -43,7 +43,7 @@ class Outcome:
 
 def program(arch: str) -> Path:
     """Builds vkrun for a build of native.py unless it is there."""
-    sources = sorted((repo_root() / "tools" / "v3d" / "vkrun").glob("*.c"))
+    sources = sorted((repo_root() / "v3d" / "tools" / "vkrun").glob("*.c"))
     return native.compile_program(
         arch,
         build_dir() / "v3dv" / f"vkrun-{arch}" / "vkrun",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A plane of 8x8 blocks of VP9, transformed by a compute shader: the toolkit's end-to-end work.
 
-The shader is tools/v3d/bench/vp9_idct8.comp; what it must leave is what the reference interpreter
+The shader is v3d/tools/bench/vp9_idct8.comp; what it must leave is what the reference interpreter
 makes of the spec vp9_idct8.
 """
 
@@ -14,12 +14,12 @@ from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.generator import registry
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, repo_root
-from daedalus.generator.v3d import shaders
+from daedalus.v3d import shaders
 
 WIDTH, HEIGHT = 1920, 1088  # pixels; the picture is 1080 high
 BLOCKS = WIDTH * HEIGHT // 64
 CASE = "plane"
-_SHADER = Path("tools", "v3d", "bench", "vp9_idct8.comp")
+_SHADER = Path("v3d", "tools", "bench", "vp9_idct8.comp")
 _BLOCKS_OF_A_WORKGROUP = 16
 _DISTINCT = 1020  # blocks of a kind; each stands in the plane several times
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from daedalus.generator.cli.common import EXIT_FAILED, UserError
 from daedalus.generator.targets.glsl.spirv import compile_shader
-from daedalus.generator.v3d import dumps, vkrun
 from daedalus.generator.variants import Variant
+from daedalus.v3d import dumps, vkrun
 
 LANES = 16  # invocations that an instruction is for
 VERSION = 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The C programs of runtime/v3d: building them, and running others on the simulated device."""
+"""The C programs of v3d: building them, and running others on the simulated device."""
 
 import os
 import shutil
@@ -10,17 +10,17 @@ from pathlib import Path
 from daedalus.generator import native
 from daedalus.generator.cli.common import UserError, repo_root
 from daedalus.generator.cli.progress import say
-from daedalus.generator.v3d import driver
+from daedalus.v3d import driver
 
 _ELF_MACHINES = {62: "x86-64", 183: "aarch64"}
 
 
 def _toolkit(target: str, arch: str = "host", *, sanitize: bool = False) -> Path:
-    """Builds a target of runtime/v3d by itself: `gen` needs it, and what lies in generated/ may be
+    """Builds a target of v3d by itself: `gen` needs it, and what lies in generated/ may be
     anything then."""
     kind = "-sanitize" if sanitize else ""
     return native.build_library(
-        arch, sanitize, targets=(target,), source="runtime/v3d", folder=f"toolkit/{arch}{kind}"
+        arch, sanitize, targets=(target,), source="v3d", folder=f"toolkit/{arch}{kind}"
     )
 
 
@@ -42,7 +42,7 @@ def timing() -> Path:
 
 def timing_programs() -> Path:
     """The programs that stand for published measurements."""
-    return repo_root() / "tools" / "v3d" / "timing" / "programs"
+    return repo_root() / "v3d" / "tools" / "timing" / "programs"
 
 
 def device() -> Path:

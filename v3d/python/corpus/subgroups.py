@@ -6,8 +6,8 @@ workgroups, or a multiple (drivers differ in whether a subgroup has invocations 
 one family is independent of that and takes any workgroup.
 """
 
-from daedalus.generator.v3d.corpus.model import Kernel
-from daedalus.generator.v3d.corpus.sketch import Sketch, random_words
+from daedalus.v3d.corpus.model import Kernel
+from daedalus.v3d.corpus.sketch import Sketch, random_words
 
 SIZE = 16
 WHOLE = ((16, 1, 1), (32, 1, 1), (64, 1, 1), (256, 1, 1), (16, 4, 1), (32, 2, 3))

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from daedalus.generator import native
-from daedalus.generator.v3d import shaders
-from daedalus.generator.v3d.corpus.commands import Commands
-from daedalus.generator.v3d.corpus.model import Program
+from daedalus.v3d import shaders
+from daedalus.v3d.corpus.commands import Commands
+from daedalus.v3d.corpus.model import Program
 
 
 def materialise(programs: Iterable[Program | Commands], folder: Path) -> dict[str, str]:

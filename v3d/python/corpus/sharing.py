@@ -5,8 +5,8 @@ Between two barriers an element of shared memory is written by one invocation on
 operations that commute.
 """
 
-from daedalus.generator.v3d.corpus.model import Kernel
-from daedalus.generator.v3d.corpus.sketch import Sketch, random_words
+from daedalus.v3d.corpus.model import Kernel
+from daedalus.v3d.corpus.sketch import Sketch, random_words
 
 # Operation and initial word; all commute with themselves.
 _ATOMICS = (("Add", 0), ("And", 0xFFFFFFFF), ("Or", 0), ("Xor", 0), ("Min", 0xFFFFFFFF), ("Max", 0))

@@ -15,7 +15,8 @@ from pathlib import Path
 from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, run
 from daedalus.generator.cli.progress import say
-from daedalus.generator.v3d import plane, tools, vkrun
+from daedalus.generator.modelled import plane
+from daedalus.v3d import tools, vkrun
 
 LOOPS_AT_LEAST = 60.0  # million instructions of 16 lanes a second, of ALU loops, not strict
 STRICT_AT_MOST = 4.0  # times as long as without
