@@ -24,7 +24,7 @@ CHIP = "BCM2712"
 # What decides a modelled time besides the code: the timing model and its profiles, what traces and
 # corrects, and what is drawn.
 _MODEL = (
-    "v3d/profiles", "v3d/simulator", "v3d/timing", "tools/tune",
+    "v3d/profiles", "v3d/simulator", "tools/tune",
     "tools/bench/qpu.toml", "tools/bench/layout.c", "runtime/tune/work.c", "generator/model",
     "generator/modelled/glsl.py", "generator/modelled/qpu.py", "generator/modelled/taken.py",
     "generator/trace.py", "generator/tuning/cpu_program.py", "generator/tuning/model_points.py",

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "simulator/engine.h"
-#include "timing/model.h"
+#include "simulator/timing/model.h"
 
 /* What a magic write address means to a compute job. */
 static v3d_dest_kind kind_of_waddr(unsigned waddr) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "simulator/engine.h"
-#include "timing/model.h"
+#include "simulator/timing/model.h"
 
 /* What of a thread stays the same for the life of the machine. */
 static void init_thread(struct daedalus_v3d_machine *machine, unsigned slot) {

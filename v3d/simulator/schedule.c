@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "simulator/engine.h"
-#include "timing/model.h"
+#include "simulator/timing/model.h"
 
 /** Instructions of one turn, for programs that do not switch. */
 enum { TURN = 1 << 16 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "simulator/tmu_access.h"
-#include "timing/model.h"
+#include "simulator/timing/model.h"
 
 /* The low byte of the configuration: bit 7 per pixel, 6:3 operation, 2:0 type. */
 enum { PER_PIXEL = 0x80, OP_SHIFT = 3, OP_MASK = 0xf, TYPE_MASK = 7 };

@@ -4,7 +4,7 @@
  * reach: they see memory as it was when the job began (profile.uniforms_see_stores: as it is).
  */
 #include "simulator/engine.h"
-#include "timing/model.h"
+#include "simulator/timing/model.h"
 
 /* The word at address; name is the stream's, for reports. */
 static bool read_word(v3d_thread *thread, const v3d_op *op, uint32_t address, uint32_t *hint,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "timing/calendar.h"
+#include "simulator/timing/calendar.h"
 
 static void gaps(void) {
   static v3d_calendar c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "timing/trace_fields.h"
+#include "simulator/timing/trace_fields.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "timing/cache.h"
+#include "simulator/timing/cache.h"
 
 #include <stdlib.h>
 #include <string.h>

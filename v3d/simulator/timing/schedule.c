@@ -6,7 +6,7 @@
  * for threads that wait in a loop for each other): to the next one that can go on, or that can
  * first.
  */
-#include "timing/model.h"
+#include "simulator/timing/model.h"
 
 static uint64_t later(uint64_t a, uint64_t b) {
   return a > b ? a : b;

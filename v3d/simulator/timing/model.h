@@ -12,9 +12,9 @@
 #include <daedalus/v3d/trace.h>
 
 #include "simulator/engine.h"
-#include "timing/cache.h"
-#include "timing/calendar.h"
-#include "timing/trace_fields.h"
+#include "simulator/timing/cache.h"
+#include "simulator/timing/calendar.h"
+#include "simulator/timing/trace_fields.h"
 
 struct v3d_lookup;
 

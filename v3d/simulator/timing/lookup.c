@@ -9,7 +9,7 @@
  * free time after its own nevertheless.  Which lines the L2T holds follows the order of issue.
  */
 #include "simulator/tmu_access.h"
-#include "timing/model.h"
+#include "simulator/timing/model.h"
 
 enum { LINE = DAEDALUS_V3D_CACHE_LINE, MOST_LINES = 2 * V3D_LANES };
 

@@ -2,7 +2,7 @@
 /* A trace for programs: one JSON object. */
 #include <inttypes.h>
 
-#include "timing/trace_fields.h"
+#include "simulator/timing/trace_fields.h"
 
 static void print_string(const char *text, FILE *file) {
   fputc('"', file);

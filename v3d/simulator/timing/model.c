@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Instructions in time: what each waits for.  And the beginning and the end of a job. */
-#include "timing/model.h"
+#include "simulator/timing/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "timing/trace_fields.h"
+#include "simulator/timing/trace_fields.h"
 
 /* Disassembly without the columns: runs of blanks become one. */
 static void print_instruction(uint64_t word, FILE *file) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "timing/model.h"
+#include "simulator/timing/model.h"
 
 /*
  * Found by search: each setting went in turn to where the published figures together became fastest

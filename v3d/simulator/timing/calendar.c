@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "timing/calendar.h"
+#include "simulator/timing/calendar.h"
 
 #include <string.h>
 

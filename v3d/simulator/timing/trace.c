@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timing/model.h"
+#include "simulator/timing/model.h"
 
 /** Words of the uniform stream that a trace keeps: more than a program has names for. */
 enum { MOST_UNIFORMS = 4096 };
