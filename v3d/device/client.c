@@ -72,16 +72,6 @@ void dev_clients_close(struct dev_device *device) {
   }
 }
 
-void dev_view_unref(struct dev_view *view) {
-  if (view == NULL || --view->refs > 0)
-    return;
-  for (size_t i = 0; i < view->n; i++)
-    dev_bo_unref(view->bos[i]);
-  free(view->bos);
-  free(view->buffers);
-  free(view);
-}
-
 static int by_address(const void *a, const void *b) {
   const struct dev_bo *const *x = a, *const *y = b;
   return ((*x)->range.address > (*y)->range.address) - ((*x)->range.address < (*y)->range.address);
@@ -122,22 +112,4 @@ struct dev_view *dev_client_view(struct dev_client *client) {
   client->view = view;
   view->refs++;
   return view;
-}
-
-uint8_t *dev_view_at(const struct dev_view *view, uint32_t address, uint64_t bytes) {
-  size_t low = 0, high = view->n;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (view->buffers[middle].address <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == 0)
-    return NULL;
-  const daedalus_v3d_buffer *buffer = &view->buffers[low - 1];
-  const uint64_t offset = address - buffer->address;
-  if (offset >= buffer->size || bytes > buffer->size - offset)
-    return NULL;
-  return (uint8_t *)buffer->data + offset;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "device.h"
 
-#include <stdarg.h>
-
 int dev_device_init(struct dev_device *device, const daedalus_v3d_executor *executor,
                     const daedalus_v3d_profile *profile, uint64_t memory_limit) {
   *device = (struct dev_device){.executor = *executor, .profile = *profile, .done_event = -1};
@@ -10,7 +8,7 @@ int dev_device_init(struct dev_device *device, const daedalus_v3d_executor *exec
   device->memory.fd = -1;
   device->gpu_ns = dev_now_ns();
   const int result = dev_memory_init(&device->memory, memory_limit);
-  return result != 0 ? result : dev_queues_start(device);
+  return result != 0 ? result : dev_queues_start(device, dev_kinds);
 }
 
 void dev_device_destroy(struct dev_device *device) {
@@ -27,19 +25,4 @@ void dev_device_progress(struct dev_device *device) {
     dev_queues_progress(device);
     dev_sync_files_progress(device); /* before anybody is told that a fence is signaled */
   } while (dev_waits_progress(device));
-}
-
-void dev_report(struct dev_device *device, const char *format, ...) {
-  FILE *const outputs[] = {device->quiet ? NULL : stderr, device->log};
-  for (int i = 0; i < 2; i++) {
-    if (outputs[i] == NULL)
-      continue;
-    va_list values;
-    va_start(values, format);
-    fputs("daedalus-v3d-device: ", outputs[i]);
-    vfprintf(outputs[i], format, values);
-    fputc('\n', outputs[i]);
-    fflush(outputs[i]);
-    va_end(values);
-  }
 }

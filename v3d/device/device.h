@@ -106,8 +106,9 @@ const struct dev_export *dev_export_find(const struct dev_device *device,
 
 /* Frees what no descriptor holds any more, clients included. */
 void dev_sweep(struct dev_device *device);
-/* To be called before one more export or sync file: sweeps when there are many. */
+/* To be called before one more export or sync file is made: sweeps when there are many. */
 void dev_sweep_if_many(struct dev_device *device);
+void dev_exports_sweep(struct dev_device *device);
 void dev_exports_destroy(struct dev_device *device);
 
 /* -- Jobs -- */
@@ -182,7 +183,19 @@ struct dev_worker {
   bool started, stop;
 };
 
+/* What a queue has to know of its jobs: kinds.c has them, and queues are given them. */
+struct dev_kind {
+  const char *name, *fence_name; /* for reports, and as the kernel calls the queue */
+  bool has_worker;               /* else all jobs run in the loop */
+  bool can_stop;                 /* the executor can be told to end what runs */
+  bool (*runs_in_loop)(const struct dev_job *job);
+  int (*run)(struct dev_job *job);
+};
+
+extern const struct dev_kind dev_kinds[DEV_N_QUEUES];
+
 struct dev_queue {
+  const struct dev_kind *kind;
   struct dev_job *first, **last; /* waiting, in the order of submission */
   struct dev_job *running;
   struct dev_job *held; /* has run, or never will; ends at held_until_ns (CLOCK_MONOTONIC) */
@@ -191,7 +204,8 @@ struct dev_queue {
   struct dev_worker worker; /* unused for DEV_QUEUE_CPU, whose jobs run in the loop */
 };
 
-int dev_queues_start(struct dev_device *device);
+/* kinds: DEV_N_QUEUES of them. */
+int dev_queues_start(struct dev_device *device, const struct dev_kind *kinds);
 /* Stops the running jobs, which are reported if that failed them, and drops the others. */
 void dev_queues_stop(struct dev_device *device);
 /* Takes back finished jobs and starts those that can run now. */
@@ -202,7 +216,7 @@ uint64_t dev_queues_deadline(const struct dev_device *device);
 void dev_queues_lose(struct dev_device *device, struct dev_fault *fault, uint32_t client);
 int dev_cpu_run(struct dev_job *job);
 /* bytes at an offset of a buffer, or NULL with a message. */
-uint8_t *dev_cpu_bo_at(struct dev_job *job, const struct dev_bo *bo, uint64_t offset,
+uint8_t *dev_job_bo_at(struct dev_job *job, const struct dev_bo *bo, uint64_t offset,
                        uint64_t bytes);
 
 /* -- Waiting clients -- */

@@ -83,7 +83,7 @@ int dev_perf_read(struct dev_call *call, uint64_t address, struct dev_job *job) 
 /* Word index of a query's results, in the buffer. */
 static int put(struct dev_job *job, uint64_t at, uint64_t index, uint64_t value) {
   const size_t width = job->cpu.wide ? 8 : 4;
-  uint8_t *to = dev_cpu_bo_at(job, job->bos[0], at + index * width, width);
+  uint8_t *to = dev_job_bo_at(job, job->bos[0], at + index * width, width);
   if (to == NULL)
     return -EINVAL;
   memcpy(to, &value, width); /* little-endian hosts: the low half comes first */
@@ -118,13 +118,4 @@ int dev_perf_run(struct dev_job *job) {
     dev_syncobj_replace(query->syncobj, NULL);
   }
   return result;
-}
-
-void dev_perf_forget(struct dev_job *job) {
-  for (size_t i = 0; i < job->cpu.n; i++) {
-    for (uint32_t j = 0; j < job->cpu.queries[i].n_perfmons; j++)
-      dev_perfmon_unref(job->cpu.queries[i].perfmons[j]);
-    free(job->cpu.queries[i].perfmons);
-  }
-  dev_perfmon_unref(job->perfmon);
 }

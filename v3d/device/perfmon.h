@@ -26,7 +26,6 @@ void dev_perfmon_add(const struct dev_job *job);
 /* Performance queries of CPU jobs: reading the extension into the job, and running it. */
 int dev_perf_read(struct dev_call *call, uint64_t address, struct dev_job *job);
 int dev_perf_run(struct dev_job *job);
-void dev_perf_forget(struct dev_job *job);
 
 /* -- counters.c -- */
 

@@ -10,68 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cl.h"
 #include "fault_jobs.h"
 #include "perfmon.h"
 #include "timed.h"
-
-/* As the kernel calls the queues. */
-static const char *const fence_names[DEV_N_QUEUES] = {"v3d_render", "v3d_csd", "v3d_cpu"};
-
-struct dev_job *dev_job_create(struct dev_client *client, enum dev_queue_kind queue) {
-  struct dev_job *job = calloc(1, sizeof *job);
-  if (job == NULL)
-    return NULL;
-  job->queue = queue;
-  job->device = client->device;
-  job->client = client->id;
-  job->done = dev_fence_create(false);
-  if (job->done != NULL) {
-    job->done->is_job = true;
-    job->done->name = fence_names[queue];
-  }
-  job->view = dev_client_view(client);
-  if (job->done == NULL || job->view == NULL || dev_job_wait_for(job, client->last[queue]) != 0) {
-    dev_job_destroy(job);
-    return NULL;
-  }
-  return job;
-}
-
-void dev_job_destroy(struct dev_job *job) {
-  if (job == NULL)
-    return;
-  for (size_t i = 0; i < job->n_waits; i++)
-    dev_fence_unref(job->waits[i]);
-  for (size_t i = 0; i < job->n_bos; i++)
-    dev_bo_unref(job->bos[i]);
-  dev_perf_forget(job);
-  for (size_t i = 0; i < job->cpu.n; i++)
-    dev_syncobj_unref(job->cpu.queries[i].syncobj);
-  dev_bo_unref(job->cpu.uniforms);
-  dev_fence_unref(job->done);
-  dev_view_unref(job->view);
-  dev_fault_forget(job);
-  free(job->waits);
-  free(job->bos);
-  free(job->cpu.queries);
-  free(job->modelled);
-  free(job);
-}
-
-int dev_job_wait_for(struct dev_job *job, struct dev_fence *fence) {
-  if (fence == NULL || fence->signaled)
-    return 0;
-  if ((job->n_waits & (job->n_waits - 1)) == 0) { /* full at each power of two */
-    const size_t room = job->n_waits ? job->n_waits * 2 : 1;
-    struct dev_fence **waits = realloc(job->waits, room * sizeof(struct dev_fence *));
-    if (waits == NULL)
-      return -ENOMEM;
-    job->waits = waits;
-  }
-  job->waits[job->n_waits++] = dev_fence_ref(fence);
-  return 0;
-}
 
 void dev_job_push(struct dev_client *client, struct dev_job *job) {
   struct dev_queue *queue = &job->device->queues[job->queue];
@@ -114,22 +55,8 @@ static uint64_t clock_ns(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void execute(struct dev_job *job) {
-  if (job->queue == DEV_QUEUE_CPU) {
-    job->result = dev_cpu_run(job);
-  } else if (job->queue == DEV_QUEUE_CL) {
-    job->result = dev_cl_run(job->view, job->rcl_start, job->rcl_end, true, NULL, job->message,
-                             sizeof job->message);
-  } else {
-    daedalus_v3d_job csd = {.buffers = job->view->buffers, .n_buffers = job->view->n};
-    for (size_t i = 0; i < 7; i++)
-      csd.cfg[i] = job->cfg[i];
-    csd.strict = job->device->strict;
-    const daedalus_v3d_executor *executor = &job->device->executor;
-    job->result = dev_is_timed(job->device) ? dev_timed_run(job, &csd)
-                                            : executor->run_csd(executor->self, &csd, &job->counts,
-                                                                job->message, sizeof job->message);
-  }
+static const struct dev_kind *kind_of(const struct dev_job *job) {
+  return job->device->queues[job->queue].kind;
 }
 
 static void run(struct dev_job *job) {
@@ -138,14 +65,12 @@ static void run(struct dev_job *job) {
   if (job->flip != NULL)
     dev_fault_keep(job);
   const uint64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  execute(job);
+  job->result = kind_of(job)->run(job);
   job->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
   job->wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
   if (job->flip != NULL)
     dev_fault_flip(job);
 }
-
-static const char *const queue_names[DEV_N_QUEUES] = {"command list", "compute", "CPU"};
 
 static void print_fault(FILE *file, const struct dev_fault *fault, bool *first) {
   if (fault == NULL)
@@ -159,7 +84,7 @@ static void print_job(FILE *file, const struct dev_job *job) {
   fprintf(file,
           "{\"job\": %llu, \"queue\": \"%s\", \"result\": %d, \"instructions\": %llu, "
           "\"batches\": %llu, \"wall_us\": %.1f, \"cpu_us\": %.1f, \"submission\": %llu",
-          (unsigned long long)job->serial, queue_names[job->queue], job->result,
+          (unsigned long long)job->serial, kind_of(job)->name, job->result,
           (unsigned long long)job->counts.instructions, (unsigned long long)job->counts.batches,
           (double)job->wall_ns / 1000, (double)job->cpu_ns / 1000,
           (unsigned long long)job->submission);
@@ -180,7 +105,7 @@ static void finish(struct dev_job *job) {
     job->result = -ENODEV;
   } else if (job->result != 0) {
     device->n_failed += !job->hung;
-    dev_report(device, "%s job %llu failed: %s", queue_names[job->queue],
+    dev_report(device, "%s job %llu failed: %s", kind_of(job)->name,
                (unsigned long long)job->serial, job->message);
   }
   if (job->n_flipped > 0)
@@ -233,16 +158,17 @@ static void *work(void *argument) {
   return NULL;
 }
 
-int dev_queues_start(struct dev_device *device) {
+int dev_queues_start(struct dev_device *device, const struct dev_kind *kinds) {
   device->done_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (device->done_event < 0)
     return -errno;
   for (size_t i = 0; i < DEV_N_QUEUES; i++) {
     struct dev_queue *queue = &device->queues[i];
     struct dev_worker *worker = &queue->worker;
+    queue->kind = &kinds[i];
     queue->last = &queue->first;
     worker->device = device;
-    if (i == DEV_QUEUE_CPU)
+    if (!queue->kind->has_worker)
       continue;
     pthread_mutex_init(&worker->lock, NULL);
     pthread_cond_init(&worker->wake, NULL);
@@ -281,12 +207,6 @@ void dev_queues_stop(struct dev_device *device) {
   }
   if (device->done_event >= 0)
     close(device->done_event);
-}
-
-/* A list that moves little is run at once: waking a thread takes longer. */
-static bool runs_in_loop(const struct dev_job *job) {
-  enum { LITTLE = 64 << 10 };
-  return job->queue == DEV_QUEUE_CPU || (job->queue == DEV_QUEUE_CL && job->moves <= LITTLE);
 }
 
 /* Takes back the job that ran, if it is done. */
@@ -337,7 +257,7 @@ static bool step(struct dev_device *device, struct dev_queue *queue) {
     finish(job);
   } else if (dev_fault_hangs_at_once(job)) {
     hold(queue, job, dev_fault_hang(job, dev_now_ns()));
-  } else if (runs_in_loop(job)) {
+  } else if (kind_of(job)->runs_in_loop(job)) {
     run(job);
     end(queue, job);
   } else {
@@ -381,7 +301,7 @@ void dev_queues_lose(struct dev_device *device, struct dev_fault *fault, uint32_
       lose_job(job, fault, client);
     if (lose_job(queue->held, fault, client))
       queue->held_until_ns = 0;
-    if (!lose_job(queue->running, fault, client) || i != DEV_QUEUE_CSD || queue->stopped ||
+    if (!lose_job(queue->running, fault, client) || !queue->kind->can_stop || queue->stopped ||
         device->executor.resume == NULL)
       continue;
     queue->stopped = true;

@@ -167,22 +167,11 @@ int dev_ioctl_submit_cpu(struct dev_call *call) {
   return result;
 }
 
-uint8_t *dev_cpu_bo_at(struct dev_job *job, const struct dev_bo *bo, uint64_t offset,
-                       uint64_t bytes) {
-  const struct dev_range range = bo->range;
-  if (offset > range.bytes || bytes > range.bytes - offset) {
-    snprintf(job->message, sizeof job->message, "offset %llu is outside a buffer of %u bytes",
-             (unsigned long long)offset, range.bytes);
-    return NULL;
-  }
-  return job->device->memory.base + range.address + offset;
-}
-
 /* Sets group counts of the waiting compute job from memory. */
 static int run_indirect(struct dev_job *job) {
   struct dev_job *csd = job->cpu.csd;
   uint32_t counts[3];
-  const uint8_t *from = dev_cpu_bo_at(job, job->bos[0], job->cpu.offset, sizeof counts);
+  const uint8_t *from = dev_job_bo_at(job, job->bos[0], job->cpu.offset, sizeof counts);
   csd->skip = true; /* until all is right */
   if (from == NULL)
     return -EINVAL;
@@ -203,7 +192,7 @@ static int run_indirect(struct dev_job *job) {
     const uint32_t word = job->cpu.wg_uniform_offsets[i];
     if (word == UINT32_MAX)
       continue;
-    uint8_t *to = dev_cpu_bo_at(job, job->cpu.uniforms, (uint64_t)word * 4, 4);
+    uint8_t *to = dev_job_bo_at(job, job->cpu.uniforms, (uint64_t)word * 4, 4);
     if (to == NULL)
       return -EINVAL;
     memcpy(to, &counts[i], sizeof counts[i]);
@@ -217,7 +206,7 @@ static int run_timestamps(struct dev_job *job) {
   for (size_t i = 0; i < job->cpu.n; i++) {
     /* The first is the value, the rest fill the views of a multiview pass. */
     const uint64_t value = job->cpu.type == ABI_EXT_TIMESTAMP && i == 0 ? now : 0;
-    uint8_t *to = dev_cpu_bo_at(job, job->bos[0], job->cpu.queries[i].offset, sizeof value);
+    uint8_t *to = dev_job_bo_at(job, job->bos[0], job->cpu.queries[i].offset, sizeof value);
     if (to == NULL)
       return -EINVAL;
     memcpy(to, &value, sizeof value);
@@ -232,8 +221,8 @@ static int run_copy(struct dev_job *job) {
     const struct dev_fence *fence = work->queries[i].syncobj->fence;
     const uint64_t available = fence != NULL && fence->signaled;
     const uint64_t at = work->offset + (uint64_t)i * work->stride;
-    const uint8_t *from = dev_cpu_bo_at(job, job->bos[1], work->queries[i].offset, 8);
-    uint8_t *to = dev_cpu_bo_at(job, job->bos[0], at, width * (work->availability ? 2 : 1));
+    const uint8_t *from = dev_job_bo_at(job, job->bos[1], work->queries[i].offset, 8);
+    uint8_t *to = dev_job_bo_at(job, job->bos[0], at, width * (work->availability ? 2 : 1));
     if (from == NULL || to == NULL)
       return -EINVAL;
     /* Little-endian hosts: the low half comes first. */

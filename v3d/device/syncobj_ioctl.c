@@ -105,6 +105,7 @@ static int export_syncobj(struct dev_call *call, uint32_t handle) {
   struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, handle);
   if (syncobj == NULL)
     return -EINVAL;
+  dev_sweep_if_many(call->device);
   const int result = dev_export_syncobj(call->device, syncobj);
   if (result != 0)
     return result;

@@ -2,15 +2,8 @@
 /* Clients that wait for fences. */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "call.h"
-
-uint64_t dev_now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void drop_entries(struct dev_wait *wait) {
   for (size_t i = 0; i < wait->n; i++) {
