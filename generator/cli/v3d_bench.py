@@ -20,7 +20,7 @@ from daedalus.generator.modelled import plane
 def command(rounds: int, as_json: bool) -> None:
     """Measures simulator and device, beside the bars that this project set itself.
 
-    Loops of instructions, a VP9 inverse DCT over a picture's luma through the Vulkan driver
+    Loops of instructions, an inverse DCT over a picture's luma through the Vulkan driver
     (compared with the reference interpreter in every run), and jobs that do nothing.  Figures are
     medians; on a machine that does other work look at the processor time beside wall time.  Exit
     code 1 if a result is wrong or a bar is missed, 3 without the driver of

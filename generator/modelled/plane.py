@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A plane of 8x8 blocks of VP9, transformed by a compute shader: the toolkit's end-to-end work.
+"""A plane of 8x8 blocks, transformed by a compute shader: the toolkit's end-to-end work.
 
-The shader is v3d/tools/bench/vp9_idct8.comp; what it must leave is what the reference interpreter
-makes of the spec vp9_idct8.
+codecs/plane.toml names the shader and the kernel.  What the shader must leave is what the reference
+interpreter makes of the kernel.
 """
 
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from daedalus.v3d import shaders
 WIDTH, HEIGHT = 1920, 1088  # pixels; the picture is 1080 high
 BLOCKS = WIDTH * HEIGHT // 64
 CASE = "plane"
-_SHADER = Path("v3d", "tools", "bench", "vp9_idct8.comp")
+_NAMES = Path("codecs", "plane.toml")
 _BLOCKS_OF_A_WORKGROUP = 16
 _DISTINCT = 1020  # blocks of a kind; each stands in the plane several times
 
@@ -29,6 +30,7 @@ class Plane:
     """The work, as files in a folder and a case of vkrun's plans, and the picture it must leave."""
 
     folder: Path
+    shader: str
     case: str
     picture: Array  # uint8 [HEIGHT, WIDTH]
 
@@ -40,7 +42,7 @@ class Plane:
         if len(wrong):
             y, x = wrong[0]
             raise UserError(
-                f"{device}: {_SHADER.name} leaves {len(wrong)} of {found.size} pixels wrong; the"
+                f"{device}: {self.shader} leaves {len(wrong)} of {found.size} pixels wrong; the"
                 f" first at x {x}, y {y}: {found[y, x]}, the interpreter has {self.picture[y, x]}",
                 "no time counts",
                 EXIT_FAILED,
@@ -50,7 +52,8 @@ class Plane:
 def make(folder: Path, seed: int = 1) -> Plane:
     """Writes the shader, conformant blocks and where they lie to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    entry = registry.find(registry.load(), "vp9_idct8")
+    names = tomllib.loads((repo_root() / _NAMES).read_text())
+    entry = registry.find(registry.load(), names["kernel"])
     assert entry is not None
     kernel = entry.kernel
     items = vectors.joined(
@@ -61,20 +64,20 @@ def make(folder: Path, seed: int = 1) -> Plane:
     result = interp.run(kernel, items)
     if not result.conformant(kernel.defaults).all():
         raise AssertionError("a block breaks an assumption")
-    shaders.compile_glsl((repo_root() / _SHADER).read_text(), folder / "vp9_idct8")
+    shaders.compile_glsl((repo_root() / names["shader"]).read_text(), folder / "shader")
     _write(folder, items)
     lines = [
         f"case {CASE}",
         f"buffer dst {WIDTH * HEIGHT} file dst.bin",
         f"buffer coeffs {BLOCKS * 128} file coeffs.bin",
         f"buffer places {BLOCKS * 4} file places.bin",
-        "pipeline p vp9_idct8.spv",
+        "pipeline p shader.spv",
         *(f"bind p {i} {name}" for i, name in enumerate(("dst", "coeffs", "places"))),
         f"push p 0 {WIDTH // 2}",
         f"dispatch p {BLOCKS // _BLOCKS_OF_A_WORKGROUP} 1 1",
         "end\n",
     ]
-    return Plane(folder, "\n".join(lines), _picture(result.buffers["dst"]))
+    return Plane(folder, names["shader"], "\n".join(lines), _picture(result.buffers["dst"]))
 
 
 def _picture(blocks: Array) -> Array:
