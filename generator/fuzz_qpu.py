@@ -25,7 +25,7 @@ from daedalus.generator.cli.common import build_dir
 from daedalus.generator.fuzz_programs import Program, make_program, operations
 from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.schedule import POINTS, Schedule
-from daedalus.generator.targets.glsl.device import NotLowerable
+from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu import machine, virtual
 from daedalus.generator.targets.qpu.best import WAYS, reloaded
 from daedalus.generator.targets.qpu.compile import Code

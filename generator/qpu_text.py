@@ -4,8 +4,8 @@
 import textwrap
 
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.glsl.spirv import word_lines
+from daedalus.generator.targets.gpu.record import INDEX
 from daedalus.generator.targets.qpu.emit import Emitted
 from daedalus.generator.targets.qpu.machine import LANES, registers
 from daedalus.generator.targets.shell import meta_fields

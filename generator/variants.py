@@ -24,7 +24,7 @@ from daedalus.generator.targets.c.emit import emit as emit_c
 from daedalus.generator.targets.glsl import spirv
 from daedalus.generator.targets.glsl.emit import Choices, Shader
 from daedalus.generator.targets.glsl.emit import emit as emit_glsl
-from daedalus.generator.targets.glsl.record import INDEX
+from daedalus.generator.targets.gpu.record import INDEX
 from daedalus.generator.targets.neon.emit import emit as emit_neon
 from daedalus.generator.targets.neon.select import Selection
 from daedalus.generator.targets.neon.target import NEON, Target

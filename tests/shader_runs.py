@@ -17,8 +17,8 @@ from daedalus.generator import crosscheck, layout
 from daedalus.generator.crosscheck import Batch, Outcome
 from daedalus.generator.emit import environment
 from daedalus.generator.schedule import parse_variant
-from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.glsl.spirv import compile_shader
+from daedalus.generator.targets.gpu.record import INDEX
 from daedalus.generator.variants import Variant, make_variant
 from daedalus.generator.vulkan import check
 from daedalus.v3d import vkrun

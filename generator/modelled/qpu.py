@@ -17,7 +17,7 @@ import numpy as np
 from daedalus.dsl.interp import Array
 from daedalus.generator.cli.common import WrongOutput, run
 from daedalus.generator.modelled.taken import Taken, taken
-from daedalus.generator.targets.glsl.record import INDEX
+from daedalus.generator.targets.gpu.record import INDEX
 from daedalus.generator.targets.qpu.interpret import Memory
 from daedalus.generator.targets.qpu.machine import LANES, QPUS
 from daedalus.generator.targets.qpu.select import Selected

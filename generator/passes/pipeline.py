@@ -9,6 +9,7 @@ from daedalus.dsl.ir import Kernel, Node, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
 from daedalus.generator.levers import ALL, Levers
+from daedalus.generator.passes import dots
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
 from daedalus.generator.passes.compare import compare_operands
@@ -33,7 +34,6 @@ from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
 from daedalus.generator.schedule import VECTOR_TARGETS, Schedule
-from daedalus.generator.targets.neon import dots
 
 Pass = Callable[[Kernel], Kernel]
 Lowered = dict[tuple[Pass, ...], Kernel]  # of one kernel, what comes out of passes

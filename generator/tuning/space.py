@@ -24,7 +24,7 @@ from daedalus.generator.schedule import (
     Schedule,
     variant_name,
 )
-from daedalus.generator.targets.glsl import device
+from daedalus.generator.targets.gpu import device
 from daedalus.generator.targets.qpu.machine import LANES
 from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.tuning.point import COMPILERS, Point

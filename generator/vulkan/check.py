@@ -28,7 +28,7 @@ from daedalus.generator.crosscheck import (
     compare,
     execute,
 )
-from daedalus.generator.targets.glsl import device as limits
+from daedalus.generator.targets.gpu import device as limits
 from daedalus.generator.variants import Variant
 
 FRAME = "frame"

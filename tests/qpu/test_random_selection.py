@@ -15,7 +15,7 @@ from daedalus.dsl.errors import Loc, SpecError
 from daedalus.generator import fuzz_qpu
 from daedalus.generator.fuzz_programs import make_program
 from daedalus.generator.schedule import POINTS, QPU_FLAGS, Schedule
-from daedalus.generator.targets.glsl.device import NotLowerable
+from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.trial import interpreted, selected, trial

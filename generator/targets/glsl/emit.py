@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, walk
 from daedalus.dsl.ranges import place_ranges
-from daedalus.generator.targets.glsl import device
 from daedalus.generator.targets.glsl.barriers import Barriers
-from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.mapping import Mapping, coordinates, mapping
 from daedalus.generator.targets.glsl.memory import StageMemory
 from daedalus.generator.targets.glsl.names import names
 from daedalus.generator.targets.glsl.pointers import Bases
-from daedalus.generator.targets.glsl.record import INDEX, Record, parameter, record
 from daedalus.generator.targets.glsl.signs import SignValues
 from daedalus.generator.targets.glsl.tables import Tables
-from daedalus.generator.targets.glsl.temps import TempLayouts
 from daedalus.generator.targets.glsl.values import DECLARED_ZERO, Values, constant
 from daedalus.generator.targets.glsl.views import View, Views
+from daedalus.generator.targets.gpu import device
+from daedalus.generator.targets.gpu.device import NotLowerable
+from daedalus.generator.targets.gpu.record import INDEX, Record, parameter, record
+from daedalus.generator.targets.gpu.temps import TempLayouts
 from daedalus.generator.targets.shell import (
     fixed_names,
     meta_fields,

@@ -10,7 +10,7 @@ from collections.abc import Mapping as Mapping_
 from dataclasses import dataclass
 
 from daedalus.dsl.ir import Kernel, Stage
-from daedalus.generator.targets.glsl import device
+from daedalus.generator.targets.gpu import device
 
 
 @dataclass(frozen=True)

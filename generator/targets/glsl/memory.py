@@ -7,13 +7,14 @@ from dataclasses import replace
 from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, Store, u8
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.glsl.fields import field_of, packed, summed, under
-from daedalus.generator.targets.glsl.pointers import Bases, Pointers, Walk, moved_place, walk_of
+from daedalus.generator.targets.glsl.pointers import Bases, Pointers, moved_place
 from daedalus.generator.targets.glsl.shared import StageTemps
 from daedalus.generator.targets.glsl.shifted import Windows
-from daedalus.generator.targets.glsl.temps import TempLayouts
 from daedalus.generator.targets.glsl.values import Values
 from daedalus.generator.targets.glsl.views import Views, word_of
-from daedalus.generator.targets.glsl.windows import Writes, elements, load_unit, places, writes
+from daedalus.generator.targets.gpu.temps import TempLayouts
+from daedalus.generator.targets.gpu.walks import Walk, walk_of
+from daedalus.generator.targets.gpu.windows import Writes, elements, load_unit, places, writes
 
 
 class StageMemory:

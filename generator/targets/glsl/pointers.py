@@ -6,43 +6,13 @@ one before by adding the stride: V3D has no cheap multiplication. Pointers count
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node, Op
-from daedalus.generator.targets.c.emit import flat
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.glsl.values import Values
+from daedalus.generator.targets.gpu.walks import Walk, byte_place, lanes_of
 
-Terms = tuple[tuple[str, int], ...]
 Moves = tuple[tuple[Node, int], ...]
-
-
-@dataclass(frozen=True)
-class Walk:
-    """What accesses share a pointer: the lanes' part of row and column, the latter in bytes."""
-
-    buffer: str
-    rows: Terms
-    cols: Terms
-
-
-def byte_place(b: Buffer, index: Index) -> tuple[Affine, Affine]:
-    """The row, which counts strides, and the byte inside it; only planes have rows."""
-    assert b.dtype is not None
-    row, col = (index[0], index[1]) if b.kind == "plane" else (Affine(0), flat(b, index))
-    size = b.dtype.bytes
-    return row, Affine(col.const * size, tuple((lane, c * size) for lane, c in col.terms))
-
-
-def lanes_of(a: Affine) -> Terms:
-    """The terms of lanes."""
-    return tuple(sorted(t for t in a.terms if not t[0].startswith("#")))
-
-
-def walk_of(b: Buffer, index: Index) -> tuple[Walk, int, int]:
-    """The walk of an access, its row and its byte."""
-    row, col = byte_place(b, index)
-    return Walk(b.name, lanes_of(row), lanes_of(col)), row.const, col.const
 
 
 class Bases:

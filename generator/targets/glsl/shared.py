@@ -4,8 +4,8 @@
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Stage, Store
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.glsl.fields import field_of, packed, summed, under
-from daedalus.generator.targets.glsl.temps import Layout, TempLayouts
 from daedalus.generator.targets.glsl.values import Values
+from daedalus.generator.targets.gpu.temps import Layout, TempLayouts
 
 
 class StageTemps:

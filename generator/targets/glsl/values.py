@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from daedalus.dsl.ir import DType, Kernel, Node, Op
 from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.generator.targets.c.scalar import Names
-from daedalus.generator.targets.glsl.device import NotLowerable
+from daedalus.generator.targets.gpu.device import NotLowerable
 
 _INT = (-(2**31), 2**31 - 1)
 _INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.LE: "<=", Op.GT: ">", Op.AND: "&&", Op.OR: "||"}

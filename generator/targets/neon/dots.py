@@ -6,35 +6,13 @@ sum of the taps is the value it starts from. That sum is a constant because all 
 can be selected have the same. A table lookup brings the window of every output together.
 """
 
-from daedalus.dsl.ir import Affine, Kernel, Node, Op, Table, i8
-from daedalus.dsl.ranges import Ranges
+from daedalus.dsl.ir import Node, Table
 from daedalus.generator.targets.neon.lanes import Place, run_length
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.vectors import Group, Lines
 from daedalus.generator.targets.shell import table_name
 
 _OUTPUTS = 8  # that one window serves: adjacent lanes
-
-
-def suits(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
-    """Whether a DOT can be done so: 4 or 8 adjacent bytes, taps of 8 bits, equal sums."""
-    xs = node.args[1:]
-    if len(xs) not in (4, 8) or any(x.op is not Op.LOAD for x in xs):
-        return False
-    name, first = xs[0].attr[0], xs[0].index
-    buffer = kernel.buffer(name)
-    table = kernel.table(node.attr[0])
-    if table.dtype.bits > 16 or not table.dtype.signed or len(table.rows[0]) != len(xs):
-        return False
-    if buffer.kind != "plane" or ranges.dtype(name).bits != 8 or ranges.dtype(name).signed:
-        return False
-    *before, last = first
-    for k, x in enumerate(xs):
-        there = (*before, Affine(last.const + k, last.terms))
-        if x.attr[0] != name or x.index != there or x.args != xs[0].args:
-            return False
-    rows = ranges.rows(node)
-    return len({sum(r) for r in rows}) == 1 and all(i8.lo <= t <= i8.hi for r in rows for t in r)
 
 
 class Dots:

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.targets.glsl.record import Record
+from daedalus.generator.targets.gpu.record import Record
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.depend import is_address
 from daedalus.generator.targets.qpu.estimate import clocks

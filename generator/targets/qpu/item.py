@@ -9,8 +9,8 @@ nothing.
 from contextlib import nullcontext
 
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Param
-from daedalus.generator.targets.glsl.device import NotLowerable
-from daedalus.generator.targets.glsl.record import INDEX, Record, record
+from daedalus.generator.targets.gpu.device import NotLowerable
+from daedalus.generator.targets.gpu.record import INDEX, Record, record
 from daedalus.generator.targets.qpu.builder import Argument, LoopBuilder
 from daedalus.generator.targets.qpu.conditions import Condition, Test
 from daedalus.generator.targets.qpu.emitter import Emitter, amount

@@ -9,7 +9,7 @@ beyond a smaller stage's points compute what another point computes, and store n
 from dataclasses import dataclass
 
 from daedalus.dsl.ir import Kernel, Stage
-from daedalus.generator.targets.glsl.device import NotLowerable
+from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu.emitter import Emitter, amount
 from daedalus.generator.targets.qpu.machine import LANES
 from daedalus.generator.targets.qpu.virtual import Value

@@ -10,8 +10,8 @@ item, two neighbours read the items of both, one after the other.
 from dataclasses import dataclass
 
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Op, Stage
-from daedalus.generator.targets.glsl.pointers import Walk
-from daedalus.generator.targets.glsl.windows import load_unit, places
+from daedalus.generator.targets.gpu.walks import Walk
+from daedalus.generator.targets.gpu.windows import load_unit, places
 from daedalus.generator.targets.qpu.conditions import Flags
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.exchange import Place, Places, components, plan

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from daedalus.dsl.ir import Buffer, DType, Index, Kernel, Node, Op, Stage, Store, u8
 from daedalus.dsl.ranges import Interval, Ranges
-from daedalus.generator.targets.glsl.pointers import byte_place
-from daedalus.generator.targets.glsl.windows import Writes, elements, load_unit, places, writes
+from daedalus.generator.targets.gpu.walks import byte_place
+from daedalus.generator.targets.gpu.windows import Writes, elements, load_unit, places, writes
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.emitter import Emitter

@@ -6,7 +6,7 @@ the one before by adding the stride. What of a pointer is the same in every trip
 """
 
 from daedalus.dsl.ir import Affine, Buffer, Index, Node
-from daedalus.generator.targets.glsl.pointers import Walk, byte_place, lanes_of, walk_of
+from daedalus.generator.targets.gpu.walks import Walk, byte_place, lanes_of, walk_of
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.item import Items, weighted

@@ -10,7 +10,7 @@ lane.
 from dataclasses import dataclass
 
 from daedalus.dsl.ir import Buffer, Index, Kernel, Node, Op, Stage
-from daedalus.generator.targets.glsl.device import NotLowerable
+from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.emitter import Emitter

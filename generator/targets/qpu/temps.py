@@ -8,8 +8,8 @@ element of a temp takes a word; a thread waits for its stores before it loads.
 
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Stage
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator.targets.glsl.device import NotLowerable
-from daedalus.generator.targets.glsl.temps import TempLayouts
+from daedalus.generator.targets.gpu.device import NotLowerable
+from daedalus.generator.targets.gpu.temps import TempLayouts
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.emitter import Emitter

@@ -13,7 +13,7 @@ from daedalus.dsl.ir import FULL, Kernel
 from daedalus.generator import layout
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule
-from daedalus.generator.targets.glsl.record import INDEX
+from daedalus.generator.targets.gpu.record import INDEX
 from daedalus.generator.targets.qpu.best import compile_best
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.interpret import Memory, interpret

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.dsl.show import node_kind
-from daedalus.generator.targets.glsl.device import NotLowerable
+from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, Flags, any_of, both
 from daedalus.generator.targets.qpu.emitter import Emitter

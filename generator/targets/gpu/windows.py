@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from daedalus.dsl.ir import Buffer, Kernel, Op, Stage, Store
-from daedalus.generator.targets.glsl.pointers import Walk, walk_of
+from daedalus.generator.targets.gpu.walks import Walk, walk_of
 
 _LARGEST = {"plane": 8, "block": 16}
 
