@@ -265,6 +265,7 @@ static void test_negative_strides(void) {
   fixture f;
   stub_reset();
   fixture_open(&f, NULL);
+  CHECK_INT(daedalus_ctx_has_qpu(f.ctx), 1);
   fresh_work(11);
   daedalus_fake_add_meta metas[WIDTH / 4];
   for (uint32_t i = 0; i < WIDTH / 4; i++) {
