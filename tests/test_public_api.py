@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The public interface is what tests/data/public_symbols.txt lists, and the ledger tells changes."""
+"""The public interface is what tests/data/public_symbols.txt lists; a ledger tells changes."""
 
 import os
 import re
