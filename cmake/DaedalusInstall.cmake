@@ -5,7 +5,12 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/daedalus)
 
 install(TARGETS daedalus EXPORT daedalus ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY runtime/include/ ${DAEDALUS_GENERATED_DIR}/include/
+# The public ones alone: what else lies beside them is for generated code.
+foreach(header IN ITEMS core gpu table)
+  install(FILES runtime/include/daedalus/${header}.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/daedalus)
+endforeach()
+install(DIRECTORY ${DAEDALUS_GENERATED_DIR}/include/
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT daedalus NAMESPACE daedalus:: FILE daedalusTargets.cmake DESTINATION ${package_dir})
 

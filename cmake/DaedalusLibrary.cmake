@@ -112,11 +112,13 @@ function(daedalus_add_runtime)
     ${runtime}/core/append.c
     ${runtime}/core/batch.c
     ${runtime}/core/check.c
+    ${runtime}/core/config.c
     ${runtime}/core/context.c
     ${runtime}/core/dispatch.c
     ${runtime}/core/error.c
     ${runtime}/core/log.c
     ${runtime}/core/overlap.c
+    ${runtime}/core/query.c
     ${runtime}/core/recipe.c
     ${runtime}/core/recipe_text.c
     ${runtime}/core/table.c

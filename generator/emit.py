@@ -183,7 +183,7 @@ def _arguments(kernel: Kernel) -> list[str]:
         const = "const " if b.access == "in" else ""
         out.append(f"{const}{b.dtype.c} *{b.name}")
         if b.kind == "plane":
-            out.append(f"size_t {b.name}_stride")
+            out.append(f"ptrdiff_t {b.name}_stride")
     return [*out, f"size_t n_{kernel.item_noun}", f"const daedalus_{kernel.id}_meta *meta"]
 
 

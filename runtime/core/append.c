@@ -14,6 +14,19 @@
 #include "core/meta.h"
 #include "gpu/route.h"
 
+static const char no_gpu[] =
+    "the QPU was asked for, but there is none here: the CPU, as the configuration allows";
+
+static const char not_on_gpu[] =
+    "the QPU was asked for, but no variant can run there with these buffers: the CPU, as the "
+    "configuration allows";
+
+/** Whether the CPU is to stand in for a GPU that is not there, by the configuration. */
+static bool falls_back(daedalus_ctx *ctx, daedalus_substrate substrate) {
+  return substrate == DAEDALUS_SUBSTRATE_QPU &&
+         (ctx->flags & DAEDALUS_CONFIG_QPU_FALLBACK_CPU) != 0 && daedalus_rt_gpu_open(ctx) != 0;
+}
+
 /** Whether the substrate is there.  @return 0, -ENODEV or -EINVAL, logged */
 static int check_substrate(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
                            daedalus_substrate substrate) {
@@ -27,7 +40,8 @@ static int check_substrate(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel
       }
       daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
                       "%s: the QPU was asked for, but this context has none; use "
-                      "DAEDALUS_SUBSTRATE_AUTO or DAEDALUS_SUBSTRATE_CPU",
+                      "DAEDALUS_SUBSTRATE_AUTO, DAEDALUS_SUBSTRATE_CPU or "
+                      "DAEDALUS_CONFIG_QPU_FALLBACK_CPU",
                       kernel->id);
       return -ENODEV;
   }
@@ -97,13 +111,33 @@ static bool meets(const daedalus_kernel_desc *kernel, const daedalus_class_desc 
   return true;
 }
 
+/** The CPU's variant for each class, or for those alone that have none yet. */
+static void fall_back(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel, daedalus_pick *picks,
+                      bool all) {
+  for (uint16_t c = 0; c < kernel->n_classes; c++) {
+    if (all || picks[c].variant == NULL) {
+      picks[c] = daedalus_rt_cpu_pick(ctx, kernel, c);
+      picks[c].reason = all ? no_gpu : not_on_gpu;
+    }
+  }
+}
+
 /** What is to run each class here. */
 static void pick_variants(daedalus_batch *batch, const daedalus_work *work,
                           daedalus_substrate substrate) {
   daedalus_ctx *ctx = batch->ctx;
   daedalus_pick *picks = batch->picks.data;
   if (substrate == DAEDALUS_SUBSTRATE_QPU) {
+    if (falls_back(ctx, substrate)) {
+      fall_back(ctx, work->kernel, picks, true);
+      return;
+    }
     daedalus_rt_gpu_choose(ctx, work, picks);
+    /* Items of a class without a variant take a wider class's, as long as there is one. */
+    if ((ctx->flags & DAEDALUS_CONFIG_QPU_FALLBACK_CPU) != 0 &&
+        picks[work->kernel->n_classes - 1].variant == NULL) {
+      fall_back(ctx, work->kernel, picks, false);
+    }
     return;
   }
   bool qpu = false;
@@ -203,7 +237,8 @@ int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
   }
   const daedalus_work work = {
       .kernel = kernel, .buffers = buffers, .meta = meta, .n_items = n_items};
-  int error = check_substrate(batch->ctx, kernel, substrate);
+  int error =
+      falls_back(batch->ctx, substrate) ? 0 : check_substrate(batch->ctx, kernel, substrate);
   if (error != 0 || n_items == 0) {
     return error;
   }

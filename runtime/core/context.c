@@ -4,13 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/config.h"
 #include "gpu/route.h"
-
-/* The structs of releases 0.1 and 0.2 ended before these members. */
-static const size_t size_of_0_1 = offsetof(daedalus_config, device);
-static const size_t size_of_0_2 = offsetof(daedalus_config, recipe);
-
-static const uint32_t known_flags = DAEDALUS_CONFIG_NO_QPU | DAEDALUS_CONFIG_CHECK_OVERLAP;
 
 static int copy_text(const daedalus_ctx *ctx, const char *text, char **copy) {
   if (text == NULL) {
@@ -32,36 +27,9 @@ static void release_texts(daedalus_ctx *ctx) {
   daedalus_rt_recipe_free(ctx);
 }
 
-/*
- * Takes over `config`.  The logger comes first, so that what is wrong with the
- * rest is told to the caller's own logger; of a struct of unknown size nothing
- * is read.
- */
+/** Takes over `config`. */
 static int configure(daedalus_ctx *ctx, const daedalus_config *config) {
-  ctx->log = daedalus_rt_log_stderr;
-  if (config == NULL) {
-    return 0;
-  }
-  if (config->size != sizeof(*config) && config->size != size_of_0_1 &&
-      config->size != size_of_0_2) {
-    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
-                    "daedalus_config.size is %zu, this library knows %zu, %zu and %zu",
-                    config->size, sizeof(*config), size_of_0_2, size_of_0_1);
-    return -EINVAL;
-  }
-  if (config->log != NULL) {
-    ctx->log = config->log;
-    ctx->log_user = config->log_user;
-  }
-  if ((config->flags & ~known_flags) != 0) {
-    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "daedalus_config.flags has unknown bits 0x%lx",
-                    (unsigned long)(config->flags & ~known_flags));
-    return -EINVAL;
-  }
   ctx->flags = config->flags;
-  if (config->size == size_of_0_1) {
-    return 0;
-  }
   ctx->get_instance_proc_addr = config->get_instance_proc_addr;
   ctx->timeout_ms = config->timeout_ms;
   int error = copy_text(ctx, config->device, &ctx->device);
@@ -69,11 +37,6 @@ static int configure(daedalus_ctx *ctx, const daedalus_config *config) {
     error = copy_text(ctx, config->cache_dir, &ctx->cache_dir);
   }
   return error == 0 ? copy_text(ctx, config->route, &ctx->route) : error;
-}
-
-/** NULL where the caller's struct ends before it. */
-static const char *recipe_of(const daedalus_config *config) {
-  return config == NULL || config->size <= size_of_0_2 ? NULL : config->recipe;
 }
 
 static int check_table(const daedalus_ctx *ctx, const daedalus_kernel_table *table) {
@@ -91,12 +54,16 @@ daedalus_ctx *daedalus_rt_ctx_create(const daedalus_config *config,
                                      const daedalus_kernel_table *table,
                                      const daedalus_allocator *allocator) {
   daedalus_ctx created = {.allocator = *allocator, .table = table};
-  int error = configure(&created, config);
+  daedalus_config known;
+  int error = daedalus_rt_config_read(&created, config, &known);
+  if (error == 0) {
+    error = configure(&created, &known);
+  }
   if (error == 0) {
     error = check_table(&created, table);
   }
   if (error == 0) {
-    error = daedalus_rt_recipe_load(&created, recipe_of(config));
+    error = daedalus_rt_recipe_load(&created, known.recipe);
   }
   daedalus_ctx *ctx = NULL;
   if (error == 0) {

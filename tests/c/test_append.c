@@ -37,6 +37,36 @@ static void test_substrates(void) {
   daedalus_ctx_destroy(ctx);
 }
 
+/* The same, of a context that lets the CPU stand in. */
+static void test_falls_back(void) {
+  log_of_test = (logged){0};
+  const daedalus_config config = {.size = sizeof(config),
+                                  .flags = DAEDALUS_CONFIG_QPU_FALLBACK_CPU,
+                                  .log = logged_fn,
+                                  .log_user = &log_of_test,
+                                  .device = "none"};
+  daedalus_ctx *ctx = daedalus_ctx_create_with(&config);
+  daedalus_batch *batch = NULL;
+  CHECK_INT(daedalus_ctx_has_qpu(ctx), 0);
+  CHECK_INT(daedalus_batch_begin(ctx, &batch), 0);
+  const recorder_meta meta = {.tag = 7};
+  const daedalus_substrate qpu = DAEDALUS_SUBSTRATE_QPU;
+  CHECK_INT(daedalus_append(batch, &recorder_kernel, qpu, &recorder_buffer, 1, &meta), 0);
+  daedalus_choice choice;
+  CHECK_INT(daedalus_batch_choice(batch, 0, &choice), 0);
+  CHECK_INT(choice.substrate, DAEDALUS_SUBSTRATE_CPU);
+  CHECK_STR(choice.variant, "few");
+  CHECK(strstr(choice.reason, "as the configuration allows") != NULL);
+  CHECK_INT(daedalus_append_variant(batch, &recorder_kernel, &recorder_variants[RECORDER_BEST], 0,
+                                    &recorder_buffer, 1, &meta),
+            -ENODEV);
+  recorder_n = 0;
+  CHECK_INT(daedalus_dispatch(ctx, &recorder_kernel, qpu, &recorder_buffer, 1, &meta), 0);
+  CHECK_INT(recorder_n, 1);
+  CHECK_INT(recorder[0].tag, 7);
+  daedalus_ctx_destroy(ctx);
+}
+
 static void test_arguments(void) {
   daedalus_ctx *ctx;
   daedalus_batch *batch = begin(&ctx);
@@ -161,6 +191,7 @@ static void test_alignment(void) {
 
 int main(void) {
   RUN(test_substrates);
+  RUN(test_falls_back);
   RUN(test_arguments);
   RUN(test_range_message);
   RUN(test_range_types);

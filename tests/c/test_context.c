@@ -18,11 +18,71 @@ static void test_create(void) {
 
 static void test_wrong_size(void) {
   logged log = {0};
-  const daedalus_config config = {.size = sizeof(config) + 8, .log = logged_fn, .log_user = &log};
-  errno = 0;
-  CHECK(daedalus_ctx_create_with(&config) == NULL);
-  CHECK_INT(errno, EINVAL);
+  const size_t wrong[] = {0,
+                          1,
+                          offsetof(daedalus_config, device) - 1,
+                          offsetof(daedalus_config, timeout_ms),
+                          sizeof(daedalus_config) - 1,
+                          DAEDALUS_CONFIG_SIZE_MOST + 1,
+                          SIZE_MAX};
+  for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    const daedalus_config config = {.size = wrong[i], .log = logged_fn, .log_user = &log};
+    errno = 0;
+    CHECK(daedalus_ctx_create_with(&config) == NULL);
+    CHECK_INT(errno, EINVAL);
+  }
   CHECK_INT(log.n, 0); /* nothing of a struct of unknown size may be used */
+}
+
+/* A program that was compiled with a later minor version's headers. */
+static void test_larger_size(void) {
+  union {
+    daedalus_config config;
+    unsigned char bytes[DAEDALUS_CONFIG_SIZE_MOST];
+  } later = {.config = {.flags = DAEDALUS_CONFIG_NO_QPU, .log = logged_fn, .version = 0x00050007}};
+  logged log = {0};
+  later.config.log_user = &log;
+  const size_t larger[] = {sizeof(daedalus_config) + 1, sizeof(daedalus_config) + 8,
+                           sizeof(later.bytes)};
+  for (size_t i = 0; i < sizeof(larger) / sizeof(larger[0]); i++) {
+    const size_t last = larger[i] - 1;
+    later.config.size = larger[i];
+    later.bytes[last] = 0;
+    daedalus_ctx *ctx = daedalus_ctx_create_with(&later.config);
+    CHECK(ctx != NULL && ctx->flags == DAEDALUS_CONFIG_NO_QPU);
+    daedalus_ctx_destroy(ctx);
+    CHECK_INT(log.n, (int)i);
+    later.bytes[last] = 1;
+    errno = 0;
+    CHECK(daedalus_ctx_create_with(&later.config) == NULL);
+    CHECK_INT(errno, EINVAL);
+    char offset[32];
+    snprintf(offset, sizeof(offset), "at offset %zu is set", last);
+    CHECK(strstr(log.message, offset) != NULL);
+    CHECK(strstr(log.message, daedalus_version()) != NULL && strstr(log.message, "5.7") != NULL);
+    later.bytes[last] = 0;
+  }
+  later.config.size = sizeof(daedalus_config);
+  later.config.reserved = 1;
+  later.config.version = 0;
+  CHECK(daedalus_ctx_create_with(&later.config) == NULL);
+  CHECK(strstr(log.message, "a version that it does not tell") != NULL);
+}
+
+/* The struct of 0.3 ended before what tells the version. */
+static void test_size_of_0_3(void) {
+  logged log = {0};
+  daedalus_config config;
+  memset(&config, 0, sizeof(config));
+  config.size = offsetof(daedalus_config, version);
+  config.log = logged_fn;
+  config.log_user = &log;
+  config.recipe = "none";
+  config.reserved = 1; /* behind its end */
+  daedalus_ctx *ctx = daedalus_ctx_create_with(&config);
+  CHECK(ctx != NULL);
+  daedalus_ctx_destroy(ctx);
+  CHECK_INT(log.n, 0);
 }
 
 /* A program that was compiled with the headers of 0.1, whose struct ended sooner. */
@@ -152,6 +212,8 @@ static void test_find_kernel(void) {
 int main(void) {
   RUN(test_create);
   RUN(test_wrong_size);
+  RUN(test_larger_size);
+  RUN(test_size_of_0_3);
   RUN(test_size_of_0_1);
   RUN(test_size_of_0_2);
   RUN(test_unknown_flag);

@@ -49,6 +49,42 @@ static void test_is_followed(void) {
   daedalus_ctx_destroy(ctx);
 }
 
+static void test_placements(void) {
+  daedalus_ctx *ctx = open_text(HEAD "choose recorder full qpu shader vulkan 128 ; fast\n" ONE);
+  daedalus_placement placement = {.size = sizeof(placement)};
+  CHECK_INT(daedalus_ctx_placement(ctx, "recorder", "one", &placement), 0);
+  CHECK_STR(placement.kernel, "recorder");
+  CHECK_STR(placement.class_name, "one");
+  CHECK_STR(placement.variant, "one_worse");
+  CHECK_STR(placement.reason, "R 0.5 YELLOW, measured");
+  CHECK(placement.route == NULL);
+  CHECK_INT(placement.substrate, DAEDALUS_SUBSTRATE_CPU);
+  CHECK_INT(placement.recorded, 1);
+  CHECK_INT(daedalus_ctx_placement(ctx, "recorder_alias", "few", &placement), 0);
+  CHECK_STR(placement.variant, "few");
+  CHECK_STR(placement.reason, "f");
+  CHECK_INT(placement.recorded, 0);
+  /* What the recipe has on the QPU, where there is none. */
+  CHECK_INT(daedalus_ctx_placement(ctx, "recorder", NULL, &placement), 0);
+  CHECK_STR(placement.class_name, "full");
+  CHECK_STR(placement.variant, "full");
+  CHECK_INT(placement.substrate, DAEDALUS_SUBSTRATE_CPU);
+  CHECK_INT(placement.recorded, 1);
+  CHECK(strstr(placement.reason, "there is none here") != NULL);
+  CHECK_INT(daedalus_ctx_has_qpu(ctx), 0);
+  CHECK_INT(daedalus_ctx_placement(ctx, "recorder", "none", &placement), -EINVAL);
+  CHECK_STR(last.message, "recorder has no class none");
+  CHECK_INT(daedalus_ctx_placement(ctx, "nothing", NULL, &placement), -EINVAL);
+  CHECK_STR(last.message, "there is no kernel nothing in this library");
+  CHECK_INT(daedalus_ctx_placement(NULL, "recorder", NULL, &placement), -EINVAL);
+  CHECK_INT(daedalus_ctx_placement(ctx, NULL, NULL, &placement), -EINVAL);
+  CHECK_INT(daedalus_ctx_placement(ctx, "recorder", NULL, NULL), -EINVAL);
+  placement.size--;
+  CHECK_INT(daedalus_ctx_placement(ctx, "recorder", NULL, &placement), -EINVAL);
+  CHECK_INT(daedalus_ctx_has_qpu(NULL), -EINVAL);
+  daedalus_ctx_destroy(ctx);
+}
+
 static void test_records_can_be_asked(void) {
   daedalus_ctx *ctx = open_text(HEAD
                                 "choose recorder full qpu shader vulkan 128 ; fast\n"
@@ -171,6 +207,7 @@ int main(void) {
   make_table();
   RUN(test_none);
   RUN(test_is_followed);
+  RUN(test_placements);
   RUN(test_records_can_be_asked);
   RUN(test_what_the_processor_lacks);
   RUN(test_foreign_kernels);

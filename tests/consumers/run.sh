@@ -52,6 +52,26 @@ cmake_project() {
     cmake --build "$work/$project" --target run
 }
 
+# The installed headers are the public ones and nothing else, and each compiles alone.
+public_headers() {
+  {
+    printf '%s\n' daedalus/core.h daedalus/gpu.h daedalus/table.h
+    (cd "$GENERATED_DIR/include" && find . -name '*.h' | sed 's|^\./||')
+  } | sort >"$work/expected"
+  (cd "$work/prefix/include" && find . -type f | sed 's|^\./||' | sort) >"$work/headers"
+  diff "$work/expected" "$work/headers" || return 1
+  while read -r header; do
+    echo "#include <$header>" >"$work/alone.c"
+    # Unquoted on purpose, here and below: the compilers are lists of words.
+    # shellcheck disable=SC2086
+    $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I "$work/prefix/include" \
+      "$work/alone.c" || return 1
+    # shellcheck disable=SC2086
+    [ -z "$CXX" ] || $CXX -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ \
+      -I "$work/prefix/include" "$work/alone.c" || return 1
+  done <"$work/headers"
+}
+
 pkg_config_project() {
   libdir=$(dirname "$(find "$work/prefix" -name daedalus.pc)")
   PKG_CONFIG_LIBDIR=$libdir sh "$here/pkg_config/build.sh" "$work"
@@ -82,6 +102,7 @@ v3d_example() {
 }
 
 attempt install install_library
+attempt public_headers public_headers
 attempt cmake_subdirectory cmake_project "$here/cmake_subdirectory" \
   -D DAEDALUS_GENERATED_DIR="$GENERATED_DIR" -D DAEDALUS_SANITIZE="$SANITIZE" \
   -D DAEDALUS_ALLOW_UNVERIFIED="$ALLOW_UNVERIFIED"

@@ -49,17 +49,17 @@ typedef struct daedalus_av1_cdef8_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_av1_cdef8(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_av1_cdef8(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_av1_cdef8(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta);
 
 /**
@@ -106,17 +106,17 @@ typedef struct daedalus_av1_cdef_dir_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_av1_cdef_dir(daedalus_batch *batch, daedalus_substrate substrate,
-    const uint8_t *src, size_t src_stride, int32_t *found, size_t n_blocks,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t *found, size_t n_blocks,
     const daedalus_av1_cdef_dir_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_av1_cdef_dir(daedalus_ctx *ctx, daedalus_substrate substrate,
-    const uint8_t *src, size_t src_stride, int32_t *found, size_t n_blocks,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t *found, size_t n_blocks,
     const daedalus_av1_cdef_dir_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_av1_cdef_dir(daedalus_ctx *ctx, const uint8_t *src,
-    size_t src_stride, int32_t *found, size_t n_blocks, const daedalus_av1_cdef_dir_meta *meta);
+    ptrdiff_t src_stride, int32_t *found, size_t n_blocks, const daedalus_av1_cdef_dir_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
@@ -164,17 +164,17 @@ typedef struct daedalus_av1_sgr8_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_av1_sgr8(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_units,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_units,
     const daedalus_av1_sgr8_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_av1_sgr8(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_units,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_units,
     const daedalus_av1_sgr8_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_av1_sgr8(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_units,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_units,
     const daedalus_av1_sgr8_meta *meta);
 
 /**

@@ -35,17 +35,17 @@ typedef struct daedalus_h264_deblock_luma_v_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_h264_deblock_luma_v(daedalus_batch *batch,
-    daedalus_substrate substrate, uint8_t *dst, size_t dst_stride, size_t n_edges,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges,
     const daedalus_h264_deblock_luma_v_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx,
-    daedalus_substrate substrate, uint8_t *dst, size_t dst_stride, size_t n_edges,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges,
     const daedalus_h264_deblock_luma_v_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta);
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
@@ -90,17 +90,17 @@ typedef struct daedalus_h264_idct4_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_h264_idct4(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct4_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_h264_idct4(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct4_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_h264_idct4(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct4_meta *meta);
 
 /**
@@ -152,17 +152,17 @@ typedef struct daedalus_h264_idct8_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_h264_idct8(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct8_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_h264_idct8(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct8_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_h264_idct8(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct8_meta *meta);
 
 /**
@@ -213,17 +213,17 @@ typedef struct daedalus_h264_qpel_mc20_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_h264_qpel_mc20(daedalus_batch *batch,
-    daedalus_substrate substrate, uint8_t *dst, size_t dst_stride, const uint8_t *src,
-    size_t src_stride, size_t n_blocks, const daedalus_h264_qpel_mc20_meta *meta);
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_h264_qpel_mc20_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_h264_qpel_mc20(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_h264_qpel_mc20_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_h264_qpel_mc20(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_h264_qpel_mc20_meta *meta);
 
 /**

@@ -45,20 +45,20 @@ typedef struct daedalus_sand128_nv12_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_sand128_nv12(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, uint8_t *dst_uv, size_t dst_uv_stride, const uint8_t *src,
-    size_t src_stride, const uint8_t *src_uv, size_t src_uv_stride, size_t n_tiles,
-    const daedalus_sand128_nv12_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv, ptrdiff_t dst_uv_stride,
+    const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv, ptrdiff_t src_uv_stride,
+    size_t n_tiles, const daedalus_sand128_nv12_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_sand128_nv12(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, uint8_t *dst_uv, size_t dst_uv_stride, const uint8_t *src,
-    size_t src_stride, const uint8_t *src_uv, size_t src_uv_stride, size_t n_tiles,
-    const daedalus_sand128_nv12_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv, ptrdiff_t dst_uv_stride,
+    const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv, ptrdiff_t src_uv_stride,
+    size_t n_tiles, const daedalus_sand128_nv12_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_sand128_nv12(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, uint8_t *dst_uv, size_t dst_uv_stride, const uint8_t *src,
-    size_t src_stride, const uint8_t *src_uv, size_t src_uv_stride, size_t n_tiles,
+    ptrdiff_t dst_stride, uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src,
+    ptrdiff_t src_stride, const uint8_t *src_uv, ptrdiff_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_nv12_meta *meta);
 
 /**
@@ -126,20 +126,20 @@ typedef struct daedalus_sand128_p010_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_sand128_p010(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, uint16_t *dst_uv, size_t dst_uv_stride, const uint32_t *src,
-    size_t src_stride, const uint32_t *src_uv, size_t src_uv_stride, size_t n_tiles,
-    const daedalus_sand128_p010_meta *meta);
+    uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv, ptrdiff_t dst_uv_stride,
+    const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv, ptrdiff_t src_uv_stride,
+    size_t n_tiles, const daedalus_sand128_p010_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_sand128_p010(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, uint16_t *dst_uv, size_t dst_uv_stride, const uint32_t *src,
-    size_t src_stride, const uint32_t *src_uv, size_t src_uv_stride, size_t n_tiles,
-    const daedalus_sand128_p010_meta *meta);
+    uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv, ptrdiff_t dst_uv_stride,
+    const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv, ptrdiff_t src_uv_stride,
+    size_t n_tiles, const daedalus_sand128_p010_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_sand128_p010(daedalus_ctx *ctx, uint16_t *dst,
-    size_t dst_stride, uint16_t *dst_uv, size_t dst_uv_stride, const uint32_t *src,
-    size_t src_stride, const uint32_t *src_uv, size_t src_uv_stride, size_t n_tiles,
+    ptrdiff_t dst_stride, uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src,
+    ptrdiff_t src_stride, const uint32_t *src_uv, ptrdiff_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_p010_meta *meta);
 
 /**

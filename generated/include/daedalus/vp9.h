@@ -37,17 +37,17 @@ typedef struct daedalus_vp9_iadst16_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_iadst16(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_iadst16_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_iadst16(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_iadst16_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_iadst16_meta *meta);
 
 /**
@@ -95,17 +95,18 @@ typedef struct daedalus_vp9_idct8_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_idct8(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_idct8(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta);
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
@@ -159,17 +160,17 @@ typedef struct daedalus_vp9_idct8_10_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_idct8_10(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_10_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_idct8_10(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_10_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst,
-    size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_10_meta *meta);
 
 /**
@@ -217,16 +218,16 @@ typedef struct daedalus_vp9_lpf16_10_h_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_lpf16_10_h(daedalus_batch *batch,
-    daedalus_substrate substrate, uint16_t *dst, size_t dst_stride, size_t n_edges,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
     const daedalus_vp9_lpf16_10_h_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, uint16_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
@@ -251,15 +252,15 @@ typedef daedalus_vp9_lpf16_10_h_meta daedalus_vp9_lpf16_10_meta;
 
 /** daedalus_append_vp9_lpf16_10_h() under the alias. */
 DAEDALUS_API int daedalus_append_vp9_lpf16_10(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
 
 /** daedalus_dispatch_vp9_lpf16_10_h() under the alias. */
 DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
 
 /** daedalus_recipe_dispatch_vp9_lpf16_10_h() under the alias. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, uint16_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
 
 /*
  * vp9_lpf16_10_v
@@ -291,16 +292,16 @@ typedef struct daedalus_vp9_lpf16_10_v_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_lpf16_10_v(daedalus_batch *batch,
-    daedalus_substrate substrate, uint16_t *dst, size_t dst_stride, size_t n_edges,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
     const daedalus_vp9_lpf16_10_v_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta);
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint16_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta);
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
@@ -344,15 +345,15 @@ typedef struct daedalus_vp9_lpf4_h_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_lpf4_h(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
@@ -377,15 +378,15 @@ typedef daedalus_vp9_lpf4_h_meta daedalus_vp9_lpf4_meta;
 
 /** daedalus_append_vp9_lpf4_h() under the alias. */
 DAEDALUS_API int daedalus_append_vp9_lpf4(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
 
 /** daedalus_dispatch_vp9_lpf4_h() under the alias. */
 DAEDALUS_API int daedalus_dispatch_vp9_lpf4(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
 
 /** daedalus_recipe_dispatch_vp9_lpf4_h() under the alias. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
 
 /*
  * vp9_lpf4_v
@@ -414,15 +415,15 @@ typedef struct daedalus_vp9_lpf4_v_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_lpf4_v(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta);
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
@@ -466,15 +467,15 @@ typedef struct daedalus_vp9_lpf8_h_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_lpf8_h(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
@@ -499,15 +500,15 @@ typedef daedalus_vp9_lpf8_h_meta daedalus_vp9_lpf8_meta;
 
 /** daedalus_append_vp9_lpf8_h() under the alias. */
 DAEDALUS_API int daedalus_append_vp9_lpf8(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
 
 /** daedalus_dispatch_vp9_lpf8_h() under the alias. */
 DAEDALUS_API int daedalus_dispatch_vp9_lpf8(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
 
 /** daedalus_recipe_dispatch_vp9_lpf8_h() under the alias. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
 
 /*
  * vp9_lpf8_v
@@ -536,15 +537,15 @@ typedef struct daedalus_vp9_lpf8_v_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_lpf8_v(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
@@ -593,17 +594,17 @@ typedef struct daedalus_vp9_mc_8h_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_mc_8h(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_mc_8h(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta);
 
 /**
@@ -656,17 +657,17 @@ typedef struct daedalus_vp9_mc_8h_avg_meta {
  * @param meta  one struct an item; copied
  */
 DAEDALUS_API int daedalus_append_vp9_mc_8h_avg(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
 DAEDALUS_API int daedalus_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta);
 
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta);
 
 /**

@@ -16,29 +16,30 @@ static_assert(offsetof(daedalus_av1_cdef8_meta, reserved) == 13, "av1_cdef8: res
 static_assert(sizeof(daedalus_av1_cdef8_meta) == 16, "av1_cdef8: size");
 
 int daedalus_append_av1_cdef8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("av1_cdef8"), substrate, buffers, n_blocks,
       meta);
 }
 
 int daedalus_dispatch_av1_cdef8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("av1_cdef8"), substrate, buffers, n_blocks,
       meta);
 }
 
-int daedalus_recipe_dispatch_av1_cdef8(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
-    const uint8_t *src, size_t src_stride, size_t n_blocks, const daedalus_av1_cdef8_meta *meta) {
+int daedalus_recipe_dispatch_av1_cdef8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta) {
   return daedalus_dispatch_av1_cdef8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
@@ -47,10 +48,10 @@ static_assert(offsetof(daedalus_av1_cdef_dir_meta, src_off) == 0, "av1_cdef_dir:
 static_assert(sizeof(daedalus_av1_cdef_dir_meta) == 4, "av1_cdef_dir: size");
 
 int daedalus_append_av1_cdef_dir(daedalus_batch *batch, daedalus_substrate substrate,
-    const uint8_t *src, size_t src_stride, int32_t *found, size_t n_blocks,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t *found, size_t n_blocks,
     const daedalus_av1_cdef_dir_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)src, src_stride },
     { (void *)found, 0 },
   };
   return daedalus_append(batch, daedalus_find_kernel("av1_cdef_dir"), substrate, buffers, n_blocks,
@@ -58,18 +59,18 @@ int daedalus_append_av1_cdef_dir(daedalus_batch *batch, daedalus_substrate subst
 }
 
 int daedalus_dispatch_av1_cdef_dir(daedalus_ctx *ctx, daedalus_substrate substrate,
-    const uint8_t *src, size_t src_stride, int32_t *found, size_t n_blocks,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t *found, size_t n_blocks,
     const daedalus_av1_cdef_dir_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)src, src_stride },
     { (void *)found, 0 },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("av1_cdef_dir"), substrate, buffers, n_blocks,
       meta);
 }
 
-int daedalus_recipe_dispatch_av1_cdef_dir(daedalus_ctx *ctx, const uint8_t *src, size_t src_stride,
-    int32_t *found, size_t n_blocks, const daedalus_av1_cdef_dir_meta *meta) {
+int daedalus_recipe_dispatch_av1_cdef_dir(daedalus_ctx *ctx, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t *found, size_t n_blocks, const daedalus_av1_cdef_dir_meta *meta) {
   return daedalus_dispatch_av1_cdef_dir(ctx, DAEDALUS_SUBSTRATE_AUTO, src, src_stride, found,
       n_blocks, meta);
 }
@@ -83,29 +84,29 @@ static_assert(offsetof(daedalus_av1_sgr8_meta, reserved) == 11, "av1_sgr8: reser
 static_assert(sizeof(daedalus_av1_sgr8_meta) == 12, "av1_sgr8: size");
 
 int daedalus_append_av1_sgr8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_units,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_units,
     const daedalus_av1_sgr8_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("av1_sgr8"), substrate, buffers, n_units,
       meta);
 }
 
 int daedalus_dispatch_av1_sgr8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_units,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_units,
     const daedalus_av1_sgr8_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("av1_sgr8"), substrate, buffers, n_units,
       meta);
 }
 
-int daedalus_recipe_dispatch_av1_sgr8(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
-    const uint8_t *src, size_t src_stride, size_t n_units, const daedalus_av1_sgr8_meta *meta) {
+int daedalus_recipe_dispatch_av1_sgr8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_units, const daedalus_av1_sgr8_meta *meta) {
   return daedalus_dispatch_av1_sgr8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src, src_stride,
       n_units, meta);
 }

@@ -16,27 +16,27 @@ static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, reserved) == 10,
 static_assert(sizeof(daedalus_h264_deblock_luma_v_meta) == 12, "h264_deblock_luma_v: size");
 
 int daedalus_append_h264_deblock_luma_v(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges,
     const daedalus_h264_deblock_luma_v_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("h264_deblock_luma_v"), substrate, buffers,
       n_edges, meta);
 }
 
 int daedalus_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, size_t n_edges,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges,
     const daedalus_h264_deblock_luma_v_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("h264_deblock_luma_v"), substrate, buffers,
       n_edges, meta);
 }
 
 int daedalus_recipe_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta) {
   return daedalus_dispatch_h264_deblock_luma_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
       n_edges, meta);
 }
@@ -45,10 +45,10 @@ static_assert(offsetof(daedalus_h264_idct4_meta, dst_off) == 0, "h264_idct4: dst
 static_assert(sizeof(daedalus_h264_idct4_meta) == 4, "h264_idct4: size");
 
 int daedalus_append_h264_idct4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct4_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
   return daedalus_append(batch, daedalus_find_kernel("h264_idct4"), substrate, buffers, n_blocks,
@@ -56,17 +56,17 @@ int daedalus_append_h264_idct4(daedalus_batch *batch, daedalus_substrate substra
 }
 
 int daedalus_dispatch_h264_idct4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct4_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("h264_idct4"), substrate, buffers, n_blocks,
       meta);
 }
 
-int daedalus_recipe_dispatch_h264_idct4(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_h264_idct4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_h264_idct4_meta *meta) {
   return daedalus_dispatch_h264_idct4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
@@ -76,10 +76,10 @@ static_assert(offsetof(daedalus_h264_idct8_meta, dst_off) == 0, "h264_idct8: dst
 static_assert(sizeof(daedalus_h264_idct8_meta) == 4, "h264_idct8: size");
 
 int daedalus_append_h264_idct8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct8_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
   return daedalus_append(batch, daedalus_find_kernel("h264_idct8"), substrate, buffers, n_blocks,
@@ -87,17 +87,17 @@ int daedalus_append_h264_idct8(daedalus_batch *batch, daedalus_substrate substra
 }
 
 int daedalus_dispatch_h264_idct8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct8_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("h264_idct8"), substrate, buffers, n_blocks,
       meta);
 }
 
-int daedalus_recipe_dispatch_h264_idct8(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_h264_idct8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_h264_idct8_meta *meta) {
   return daedalus_dispatch_h264_idct8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
@@ -108,29 +108,29 @@ static_assert(offsetof(daedalus_h264_qpel_mc20_meta, src_off) == 4, "h264_qpel_m
 static_assert(sizeof(daedalus_h264_qpel_mc20_meta) == 8, "h264_qpel_mc20: size");
 
 int daedalus_append_h264_qpel_mc20(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_h264_qpel_mc20_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("h264_qpel_mc20"), substrate, buffers,
       n_blocks, meta);
 }
 
 int daedalus_dispatch_h264_qpel_mc20(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_h264_qpel_mc20_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("h264_qpel_mc20"), substrate, buffers,
       n_blocks, meta);
 }
 
-int daedalus_recipe_dispatch_h264_qpel_mc20(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
-    const uint8_t *src, size_t src_stride, size_t n_blocks,
+int daedalus_recipe_dispatch_h264_qpel_mc20(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_h264_qpel_mc20_meta *meta) {
   return daedalus_dispatch_h264_qpel_mc20(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);

@@ -14,36 +14,36 @@ static_assert(offsetof(daedalus_sand128_nv12_meta, reserved) == 17, "sand128_nv1
 static_assert(sizeof(daedalus_sand128_nv12_meta) == 20, "sand128_nv12: size");
 
 int daedalus_append_sand128_nv12(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, uint8_t *dst_uv, size_t dst_uv_stride, const uint8_t *src,
-    size_t src_stride, const uint8_t *src_uv, size_t src_uv_stride, size_t n_tiles,
+    ptrdiff_t dst_stride, uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src,
+    ptrdiff_t src_stride, const uint8_t *src_uv, ptrdiff_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_nv12_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)dst_uv, (ptrdiff_t)dst_uv_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
-    { (void *)src_uv, (ptrdiff_t)src_uv_stride },
+    { (void *)dst, dst_stride },
+    { (void *)dst_uv, dst_uv_stride },
+    { (void *)src, src_stride },
+    { (void *)src_uv, src_uv_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("sand128_nv12"), substrate, buffers, n_tiles,
       meta);
 }
 
 int daedalus_dispatch_sand128_nv12(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, uint8_t *dst_uv, size_t dst_uv_stride, const uint8_t *src,
-    size_t src_stride, const uint8_t *src_uv, size_t src_uv_stride, size_t n_tiles,
+    ptrdiff_t dst_stride, uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src,
+    ptrdiff_t src_stride, const uint8_t *src_uv, ptrdiff_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_nv12_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)dst_uv, (ptrdiff_t)dst_uv_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
-    { (void *)src_uv, (ptrdiff_t)src_uv_stride },
+    { (void *)dst, dst_stride },
+    { (void *)dst_uv, dst_uv_stride },
+    { (void *)src, src_stride },
+    { (void *)src_uv, src_uv_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("sand128_nv12"), substrate, buffers, n_tiles,
       meta);
 }
 
-int daedalus_recipe_dispatch_sand128_nv12(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
-    uint8_t *dst_uv, size_t dst_uv_stride, const uint8_t *src, size_t src_stride,
-    const uint8_t *src_uv, size_t src_uv_stride, size_t n_tiles,
+int daedalus_recipe_dispatch_sand128_nv12(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride,
+    const uint8_t *src_uv, ptrdiff_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_nv12_meta *meta) {
   return daedalus_dispatch_sand128_nv12(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, dst_uv,
       dst_uv_stride, src, src_stride, src_uv, src_uv_stride, n_tiles, meta);
@@ -58,36 +58,36 @@ static_assert(offsetof(daedalus_sand128_p010_meta, reserved) == 17, "sand128_p01
 static_assert(sizeof(daedalus_sand128_p010_meta) == 20, "sand128_p010: size");
 
 int daedalus_append_sand128_p010(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, uint16_t *dst_uv, size_t dst_uv_stride, const uint32_t *src,
-    size_t src_stride, const uint32_t *src_uv, size_t src_uv_stride, size_t n_tiles,
-    const daedalus_sand128_p010_meta *meta) {
+    uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv, ptrdiff_t dst_uv_stride,
+    const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv, ptrdiff_t src_uv_stride,
+    size_t n_tiles, const daedalus_sand128_p010_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)dst_uv, (ptrdiff_t)dst_uv_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
-    { (void *)src_uv, (ptrdiff_t)src_uv_stride },
+    { (void *)dst, dst_stride },
+    { (void *)dst_uv, dst_uv_stride },
+    { (void *)src, src_stride },
+    { (void *)src_uv, src_uv_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("sand128_p010"), substrate, buffers, n_tiles,
       meta);
 }
 
 int daedalus_dispatch_sand128_p010(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
-    size_t dst_stride, uint16_t *dst_uv, size_t dst_uv_stride, const uint32_t *src,
-    size_t src_stride, const uint32_t *src_uv, size_t src_uv_stride, size_t n_tiles,
+    ptrdiff_t dst_stride, uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src,
+    ptrdiff_t src_stride, const uint32_t *src_uv, ptrdiff_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_p010_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)dst_uv, (ptrdiff_t)dst_uv_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
-    { (void *)src_uv, (ptrdiff_t)src_uv_stride },
+    { (void *)dst, dst_stride },
+    { (void *)dst_uv, dst_uv_stride },
+    { (void *)src, src_stride },
+    { (void *)src_uv, src_uv_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("sand128_p010"), substrate, buffers, n_tiles,
       meta);
 }
 
-int daedalus_recipe_dispatch_sand128_p010(daedalus_ctx *ctx, uint16_t *dst, size_t dst_stride,
-    uint16_t *dst_uv, size_t dst_uv_stride, const uint32_t *src, size_t src_stride,
-    const uint32_t *src_uv, size_t src_uv_stride, size_t n_tiles,
+int daedalus_recipe_dispatch_sand128_p010(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride,
+    const uint32_t *src_uv, ptrdiff_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_p010_meta *meta) {
   return daedalus_dispatch_sand128_p010(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, dst_uv,
       dst_uv_stride, src, src_stride, src_uv, src_uv_stride, n_tiles, meta);

@@ -9,10 +9,10 @@ static_assert(offsetof(daedalus_vp9_iadst16_meta, dst_off) == 0, "vp9_iadst16: d
 static_assert(sizeof(daedalus_vp9_iadst16_meta) == 4, "vp9_iadst16: size");
 
 int daedalus_append_vp9_iadst16(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_iadst16_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_iadst16"), substrate, buffers, n_blocks,
@@ -20,17 +20,17 @@ int daedalus_append_vp9_iadst16(daedalus_batch *batch, daedalus_substrate substr
 }
 
 int daedalus_dispatch_vp9_iadst16(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_iadst16_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst16"), substrate, buffers, n_blocks,
       meta);
 }
 
-int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst16_meta *meta) {
   return daedalus_dispatch_vp9_iadst16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
@@ -42,10 +42,10 @@ static_assert(offsetof(daedalus_vp9_idct8_meta, reserved) == 5, "vp9_idct8: rese
 static_assert(sizeof(daedalus_vp9_idct8_meta) == 8, "vp9_idct8: size");
 
 int daedalus_append_vp9_idct8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_idct8"), substrate, buffers, n_blocks,
@@ -53,17 +53,17 @@ int daedalus_append_vp9_idct8(daedalus_batch *batch, daedalus_substrate substrat
 }
 
 int daedalus_dispatch_vp9_idct8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct8"), substrate, buffers, n_blocks,
       meta);
 }
 
-int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta) {
   return daedalus_dispatch_vp9_idct8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
@@ -73,10 +73,10 @@ static_assert(offsetof(daedalus_vp9_idct8_10_meta, dst_off) == 0, "vp9_idct8_10:
 static_assert(sizeof(daedalus_vp9_idct8_10_meta) == 4, "vp9_idct8_10: size");
 
 int daedalus_append_vp9_idct8_10(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_10_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_idct8_10"), substrate, buffers, n_blocks,
@@ -84,17 +84,17 @@ int daedalus_append_vp9_idct8_10(daedalus_batch *batch, daedalus_substrate subst
 }
 
 int daedalus_dispatch_vp9_idct8_10(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
-    size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_10_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct8_10"), substrate, buffers, n_blocks,
       meta);
 }
 
-int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
     const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_10_meta *meta) {
   return daedalus_dispatch_vp9_idct8_10(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
@@ -108,40 +108,40 @@ static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, reserved) == 7, "vp9_lpf16_
 static_assert(sizeof(daedalus_vp9_lpf16_10_h_meta) == 8, "vp9_lpf16_10_h: size");
 
 int daedalus_append_vp9_lpf16_10_h(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_lpf16_10_h"), substrate, buffers,
       n_edges, meta);
 }
 
 int daedalus_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf16_10_h"), substrate, buffers,
       n_edges, meta);
 }
 
-int daedalus_recipe_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, uint16_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
   return daedalus_dispatch_vp9_lpf16_10_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
       meta);
 }
 
 int daedalus_append_vp9_lpf16_10(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
   return daedalus_append_vp9_lpf16_10_h(batch, substrate, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
   return daedalus_dispatch_vp9_lpf16_10_h(ctx, substrate, dst, dst_stride, n_edges, meta);
 }
 
-int daedalus_recipe_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, uint16_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
   return daedalus_recipe_dispatch_vp9_lpf16_10_h(ctx, dst, dst_stride, n_edges, meta);
 }
@@ -154,24 +154,24 @@ static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, reserved) == 7, "vp9_lpf16_
 static_assert(sizeof(daedalus_vp9_lpf16_10_v_meta) == 8, "vp9_lpf16_10_v: size");
 
 int daedalus_append_vp9_lpf16_10_v(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_lpf16_10_v"), substrate, buffers,
       n_edges, meta);
 }
 
 int daedalus_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf16_10_v"), substrate, buffers,
       n_edges, meta);
 }
 
-int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint16_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
   return daedalus_dispatch_vp9_lpf16_10_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
       meta);
@@ -185,39 +185,39 @@ static_assert(offsetof(daedalus_vp9_lpf4_h_meta, reserved) == 7, "vp9_lpf4_h: re
 static_assert(sizeof(daedalus_vp9_lpf4_h_meta) == 8, "vp9_lpf4_h: size");
 
 int daedalus_append_vp9_lpf4_h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_lpf4_h"), substrate, buffers, n_edges,
       meta);
 }
 
 int daedalus_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf4_h"), substrate, buffers, n_edges,
       meta);
 }
 
-int daedalus_recipe_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
   return daedalus_dispatch_vp9_lpf4_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_append_vp9_lpf4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
   return daedalus_append_vp9_lpf4_h(batch, substrate, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_dispatch_vp9_lpf4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
   return daedalus_dispatch_vp9_lpf4_h(ctx, substrate, dst, dst_stride, n_edges, meta);
 }
 
-int daedalus_recipe_dispatch_vp9_lpf4(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_lpf4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
   return daedalus_recipe_dispatch_vp9_lpf4_h(ctx, dst, dst_stride, n_edges, meta);
 }
@@ -230,24 +230,24 @@ static_assert(offsetof(daedalus_vp9_lpf4_v_meta, reserved) == 7, "vp9_lpf4_v: re
 static_assert(sizeof(daedalus_vp9_lpf4_v_meta) == 8, "vp9_lpf4_v: size");
 
 int daedalus_append_vp9_lpf4_v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_lpf4_v"), substrate, buffers, n_edges,
       meta);
 }
 
 int daedalus_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf4_v"), substrate, buffers, n_edges,
       meta);
 }
 
-int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta) {
   return daedalus_dispatch_vp9_lpf4_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
@@ -260,39 +260,39 @@ static_assert(offsetof(daedalus_vp9_lpf8_h_meta, reserved) == 7, "vp9_lpf8_h: re
 static_assert(sizeof(daedalus_vp9_lpf8_h_meta) == 8, "vp9_lpf8_h: size");
 
 int daedalus_append_vp9_lpf8_h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_lpf8_h"), substrate, buffers, n_edges,
       meta);
 }
 
 int daedalus_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_h"), substrate, buffers, n_edges,
       meta);
 }
 
-int daedalus_recipe_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
   return daedalus_dispatch_vp9_lpf8_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_append_vp9_lpf8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
   return daedalus_append_vp9_lpf8_h(batch, substrate, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_dispatch_vp9_lpf8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
   return daedalus_dispatch_vp9_lpf8_h(ctx, substrate, dst, dst_stride, n_edges, meta);
 }
 
-int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
   return daedalus_recipe_dispatch_vp9_lpf8_h(ctx, dst, dst_stride, n_edges, meta);
 }
@@ -305,24 +305,24 @@ static_assert(offsetof(daedalus_vp9_lpf8_v_meta, reserved) == 7, "vp9_lpf8_v: re
 static_assert(sizeof(daedalus_vp9_lpf8_v_meta) == 8, "vp9_lpf8_v: size");
 
 int daedalus_append_vp9_lpf8_v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_lpf8_v"), substrate, buffers, n_edges,
       meta);
 }
 
 int daedalus_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta) {
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)dst, dst_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_v"), substrate, buffers, n_edges,
       meta);
 }
 
-int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta) {
   return daedalus_dispatch_vp9_lpf8_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
@@ -336,29 +336,30 @@ static_assert(offsetof(daedalus_vp9_mc_8h_meta, reserved) == 11, "vp9_mc_8h: res
 static_assert(sizeof(daedalus_vp9_mc_8h_meta) == 12, "vp9_mc_8h: size");
 
 int daedalus_append_vp9_mc_8h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8h"), substrate, buffers, n_blocks,
       meta);
 }
 
 int daedalus_dispatch_vp9_mc_8h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8h"), substrate, buffers, n_blocks,
       meta);
 }
 
-int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
-    const uint8_t *src, size_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta) {
+int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta) {
   return daedalus_dispatch_vp9_mc_8h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
@@ -372,29 +373,29 @@ static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, reserved) == 11, "vp9_mc_8h_
 static_assert(sizeof(daedalus_vp9_mc_8h_avg_meta) == 12, "vp9_mc_8h_avg: size");
 
 int daedalus_append_vp9_mc_8h_avg(daedalus_batch *batch, daedalus_substrate substrate,
-    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
   };
   return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8h_avg"), substrate, buffers,
       n_blocks, meta);
 }
 
 int daedalus_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
-    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta) {
   const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
   };
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8h_avg"), substrate, buffers,
       n_blocks, meta);
 }
 
-int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
-    const uint8_t *src, size_t src_stride, size_t n_blocks,
+int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_8h_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);

@@ -24,10 +24,17 @@
  * Threads: a context, and all batches begun on it, may be used by one thread
  * at a time.  Different contexts are independent and may be used at once.
  *
- * Strides are in bytes.  Offsets in a meta are in bytes from the plane pointer
- * that was passed; both are multiples of the element's size.  The caller
- * guarantees that what an item touches (the kernel's header states the
+ * Strides are in bytes, as ptrdiff_t.  Offsets in a meta are in bytes from the
+ * plane pointer that was passed; both are multiples of the element's size.  The
+ * caller guarantees that what an item touches (the kernel's header states the
  * rectangle) lies inside its memory.
+ *
+ * A negative stride means that rows run upwards: row 1 lies below row 0 in
+ * memory.  daedalus_append_*, daedalus_dispatch_*, daedalus_recipe_dispatch_*,
+ * daedalus_append(), daedalus_append_variant() and daedalus_dispatch() take one
+ * on every substrate, and so do daedalus_items_* (for steps from item to item,
+ * too) and the decoder entries.  An offset is unsigned all the same, and counts
+ * upwards from the pointer.
  */
 #ifndef DAEDALUS_CORE_H
 #define DAEDALUS_CORE_H
@@ -47,7 +54,9 @@ extern "C" {
 
 /** Version of this interface: major changes break callers, minor ones add. */
 #define DAEDALUS_VERSION_MAJOR 0
-#define DAEDALUS_VERSION_MINOR 3
+#define DAEDALUS_VERSION_MINOR 4
+/** Both in one number, for daedalus_config.version. */
+#define DAEDALUS_VERSION (DAEDALUS_VERSION_MAJOR * 65536 + DAEDALUS_VERSION_MINOR)
 
 /** Everything that lives from create to destroy: devices, recipes, the logger. */
 typedef struct daedalus_ctx daedalus_ctx;
@@ -55,7 +64,10 @@ typedef struct daedalus_ctx daedalus_ctx;
 /** Ordered appends of items, executed together.  Belongs to its context. */
 typedef struct daedalus_batch daedalus_batch;
 
-/** Where to run.  AUTO follows the recipe; without one it means the CPU. */
+/**
+ * Where to run.  AUTO follows the recipe; without one it means the CPU.  QPU is refused with
+ * -ENODEV where there is no GPU, unless the context has DAEDALUS_CONFIG_QPU_FALLBACK_CPU.
+ */
 typedef enum daedalus_substrate {
   DAEDALUS_SUBSTRATE_AUTO = 0,
   DAEDALUS_SUBSTRATE_CPU = 1,
@@ -83,7 +95,14 @@ enum {
    * and do not read what another of them writes; a violation is -EINVAL and
    * is logged with the two items.  Costs time and memory: for debugging.
    */
-  DAEDALUS_CONFIG_CHECK_OVERLAP = 1u << 1
+  DAEDALUS_CONFIG_CHECK_OVERLAP = 1u << 1,
+  /**
+   * Since 0.4.  What is appended or dispatched for DAEDALUS_SUBSTRATE_QPU takes the CPU where there
+   * is no GPU, or none of its variants can run there with these buffers.  daedalus_batch_choice()
+   * tells what was taken and why.  Without this flag both are refused with -ENODEV.  A variant that
+   * was asked for by name (daedalus_append_variant()) is refused as ever.
+   */
+  DAEDALUS_CONFIG_QPU_FALLBACK_CPU = 1u << 2
 };
 
 /** vkGetInstanceProcAddr, written without Vulkan's types; cast it to this. */
@@ -91,10 +110,12 @@ typedef void (*daedalus_vulkan_fn)(void);
 typedef daedalus_vulkan_fn (*daedalus_get_instance_proc_addr_fn)(void *instance, const char *name);
 
 /**
- * Set `size` to sizeof(daedalus_config) and everything unused to zero.  The
- * sizes that this library knows are accepted: that of 0.1, which ended with
- * `log_user`, that of 0.2, which ended with `route`, and this one.  Of the
- * strings nothing is kept but copies.
+ * Set `size` to sizeof(daedalus_config), `version` to DAEDALUS_VERSION and everything unused to
+ * zero.  The sizes of earlier versions are accepted: 0.1 ended with `log_user`, 0.2 with `route`,
+ * 0.3 with `recipe`.  A larger size, that of a later minor version, is accepted if all bytes beyond
+ * this struct are zero; else it is refused, and the message tells the first such byte's offset and
+ * both versions.  Above DAEDALUS_CONFIG_SIZE_MOST it is refused unread.  Of the strings nothing is
+ * kept but copies.
  */
 typedef struct daedalus_config {
   size_t size;         /**< tells which release's struct this is */
@@ -131,7 +152,14 @@ typedef struct daedalus_config {
    * NULL or "" leaves it to these two.
    */
   const char *recipe;
+
+  /* Since 0.4. */
+  uint32_t version;  /**< DAEDALUS_VERSION as the caller was compiled; 0: not told.  For messages */
+  uint32_t reserved; /**< zero, else refused */
 } daedalus_config;
+
+/** No daedalus_config of this major version is larger. */
+#define DAEDALUS_CONFIG_SIZE_MOST 4096
 
 /** What daedalus_config.timeout_ms is by default. */
 #define DAEDALUS_TIMEOUT_MS 10000
@@ -216,6 +244,36 @@ typedef struct daedalus_recipe_record {
  */
 DAEDALUS_API int daedalus_ctx_recipe_record(const daedalus_ctx *ctx, size_t index,
                                             daedalus_recipe_record *record);
+
+/** Set `size` to sizeof(daedalus_placement); strings live as long as the context. */
+typedef struct daedalus_placement {
+  size_t size;
+  const char *kernel;           /**< kernel id */
+  const char *class_name;       /**< of the items that were asked about */
+  const char *variant;          /**< the variant's full name */
+  const char *route;            /**< "vulkan" or "drm"; NULL for the CPU */
+  const char *reason;           /**< why this one, a sentence; the recipe's where it decided */
+  daedalus_substrate substrate; /**< CPU or QPU, never AUTO */
+  uint8_t recorded;             /**< the recipe says something about this kernel and class */
+} daedalus_placement;
+
+/**
+ * What DAEDALUS_SUBSTRATE_AUTO does with items of a class, and why; of buffers that are aligned for
+ * every variant.  Opens the GPU where the recipe says QPU, and tests the variant there.
+ * @param kernel      id or alias
+ * @param class_name  NULL: "full"
+ * @return 0; -EINVAL (a NULL argument, wrong size, no such kernel or class, logged); -ENODEV
+ *         (nothing here can run it); -ENOMEM
+ */
+DAEDALUS_API int daedalus_ctx_placement(daedalus_ctx *ctx, const char *kernel,
+                                        const char *class_name, daedalus_placement *placement);
+
+/**
+ * Whether work for DAEDALUS_SUBSTRATE_QPU finds a GPU; opens it.  Why there is none is logged the
+ * first time that it is looked for.
+ * @return 1, 0 (none, or it was lost), or -EINVAL
+ */
+DAEDALUS_API int daedalus_ctx_has_qpu(daedalus_ctx *ctx);
 
 /** @return a static text for 0 or a negative error code; never NULL. */
 DAEDALUS_API const char *daedalus_strerror(int error);

@@ -26,8 +26,9 @@ extern "C" {
 
 /** One buffer argument: where it starts and, for a plane, its stride. */
 typedef struct daedalus_buffer {
-  void *data;       /**< never written through when the kernel declares it `in` */
-  ptrdiff_t stride; /**< bytes from a row to the next; 0 for a block buffer */
+  void *data; /**< never written through when the kernel declares it `in` */
+  ptrdiff_t
+      stride; /**< bytes from a row to the next, negative where rows run upwards; 0 for a block */
 } daedalus_buffer;
 
 /**
@@ -304,7 +305,8 @@ DAEDALUS_API const daedalus_kernel_desc *daedalus_find_kernel(const char *id);
  * @param meta     n_items structs, copied
  * @return 0; -EINVAL (NULL argument, parameter out of range, misaligned buffer
  *         or offset, overlap in the debug mode); -EALREADY (submitted);
- *         -ENODEV (QPU asked for and none there, or no variant that can run
+ *         -ENODEV (QPU asked for and none there, but for
+ *         DAEDALUS_CONFIG_QPU_FALLBACK_CPU, or no variant that can run
  *         here); -ENOMEM; -EOVERFLOW (n_items over UINT32_MAX)
  */
 DAEDALUS_API int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,

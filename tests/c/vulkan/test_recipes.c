@@ -64,6 +64,12 @@ static void test_auto_goes_to_the_qpu(void) {
   CHECK_STR(choice.reason, "GREEN");
   CHECK(choice.substrate == DAEDALUS_SUBSTRATE_QPU);
   CHECK_INT(workgroup_seen, 32);
+  daedalus_placement placement = {.size = sizeof(placement)};
+  CHECK_INT(daedalus_ctx_placement(f.ctx, "fake_add", NULL, &placement), 0);
+  CHECK_STR(placement.variant, choice.variant);
+  CHECK_STR(placement.reason, "GREEN");
+  CHECK_STR(placement.route, "vulkan");
+  CHECK(placement.substrate == DAEDALUS_SUBSTRATE_QPU && placement.recorded == 1);
   /* Whoever asks for a substrate gets it. */
   CHECK_STR(run(&f, DAEDALUS_SUBSTRATE_QPU, 0, 1, 0).variant, "daedalus_fake_add__glsl_full");
   CHECK_STR(run(&f, DAEDALUS_SUBSTRATE_CPU, 0, 1, 0).variant, "daedalus_fake_add__c_full");

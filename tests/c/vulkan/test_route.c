@@ -265,6 +265,7 @@ static void test_negative_strides(void) {
   fixture f;
   stub_reset();
   fixture_open(&f, NULL);
+  CHECK_INT(daedalus_ctx_has_qpu(f.ctx), 1);
   fresh_work(11);
   daedalus_fake_add_meta metas[WIDTH / 4];
   for (uint32_t i = 0; i < WIDTH / 4; i++) {
@@ -297,6 +298,35 @@ static const char *taken(daedalus_ctx *ctx, size_t shift, ptrdiff_t stride) {
   CHECK_INT(daedalus_batch_wait(batch, -1), 0);
   daedalus_batch_destroy(batch);
   return choice.variant;
+}
+
+/* A kernel that the GPU has no variant of: refused, or the CPU's where the context says so. */
+static void test_falls_back(void) {
+  for (int allowed = 0; allowed < 2; allowed++) {
+    fixture f;
+    stub_reset();
+    fixture_open(&f, &(daedalus_config){.cache_dir = "",
+                                        .flags = allowed ? DAEDALUS_CONFIG_QPU_FALLBACK_CPU : 0});
+    fresh_work(13);
+    daedalus_kernel_desc kernel = *KERNEL(ADD);
+    kernel.variants = VARIANT(ADD, ADD_C_FULL);
+    kernel.n_variants = 1;
+    daedalus_batch *batch = NULL;
+    daedalus_choice choice = {0};
+    const daedalus_fake_add_meta meta = {.dst_off = 4, .count = 3, .gain = 1};
+    const daedalus_buffer buffers[] = {{work.plane, WIDTH}, {work.blocks, 0}};
+    const daedalus_substrate qpu = DAEDALUS_SUBSTRATE_QPU;
+    CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+    CHECK_INT(daedalus_append(batch, &kernel, qpu, buffers, 1, &meta), allowed ? 0 : -ENODEV);
+    CHECK_INT(daedalus_batch_choice(batch, 0, &choice), allowed ? 0 : -EINVAL);
+    CHECK(!allowed || (choice.substrate == DAEDALUS_SUBSTRATE_CPU &&
+                       strstr(choice.reason, "no variant can run there") != NULL));
+    /* Where there is one, the flag changes nothing. */
+    CHECK_INT(daedalus_append(batch, KERNEL(ADD), qpu, buffers, 1, &meta), 0);
+    CHECK_INT(daedalus_batch_choice(batch, (size_t)allowed, &choice), 0);
+    CHECK(choice.substrate == DAEDALUS_SUBSTRATE_QPU);
+    CHECK_INT(fixture_close(&f), 0);
+  }
 }
 
 static void test_alignment_chooses(void) {
@@ -554,6 +584,7 @@ int main(void) {
   RUN(test_only_what_is_written_comes_back);
   RUN(test_fewer_rows);
   RUN(test_negative_strides);
+  RUN(test_falls_back);
   RUN(test_alignment_chooses);
   RUN(test_workgroup_sizes);
   RUN(test_limits_split);

@@ -21,14 +21,14 @@ typedef struct daedalus_fake_add_meta {
 } daedalus_fake_add_meta;
 
 DAEDALUS_API int daedalus_dispatch_fake_add(daedalus_ctx *ctx, daedalus_substrate substrate,
-                                            uint8_t *dst, size_t dst_stride, const int16_t *src,
+                                            uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src,
                                             size_t n_blocks, const daedalus_fake_add_meta *meta);
 DAEDALUS_API int daedalus_recipe_dispatch_fake_add(daedalus_ctx *ctx, uint8_t *dst,
-                                                   size_t dst_stride, const int16_t *src,
+                                                   ptrdiff_t dst_stride, const int16_t *src,
                                                    size_t n_blocks,
                                                    const daedalus_fake_add_meta *meta);
 DAEDALUS_API int daedalus_append_fake_add(daedalus_batch *batch, daedalus_substrate substrate,
-                                          uint8_t *dst, size_t dst_stride, const int16_t *src,
+                                          uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src,
                                           size_t n_blocks, const daedalus_fake_add_meta *meta);
 
 /** 8 columns by `rows` rows: dst = src. */
@@ -40,8 +40,8 @@ typedef struct daedalus_fake_copy_meta {
 } daedalus_fake_copy_meta;
 
 DAEDALUS_API int daedalus_append_fake_copy(daedalus_batch *batch, daedalus_substrate substrate,
-                                           uint8_t *dst, size_t dst_stride, const uint8_t *src,
-                                           size_t src_stride, size_t n_blocks,
+                                           uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                                           ptrdiff_t src_stride, size_t n_blocks,
                                            const daedalus_fake_copy_meta *meta);
 
 #ifdef __cplusplus

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause
+cmake_minimum_required(VERSION 3.25)
+# Every global symbol of LIBRARY, as NM tells them, begins with daedalus_.
+if(NOT EXISTS ${LIBRARY})
+  message("${LIBRARY} is not built: skipped")
+  return()
+endif()
+execute_process(COMMAND ${NM} -g --defined-only -P ${LIBRARY}
+                OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" output "${output}")
+set(n 0)
+set(problems "")
+foreach(line IN LISTS output)
+  # "name type ..."; other lines name the archive's members.  The address sanitizer adds its own.
+  if(line MATCHES "^([^ ]+) [A-Za-z]( |$)" AND NOT line MATCHES "^__odr_asan")
+    math(EXPR n "${n} + 1")
+    if(NOT line MATCHES "^daedalus_")
+      string(APPEND problems "\n  ${CMAKE_MATCH_1}")
+    endif()
+  endif()
+endforeach()
+if(problems)
+  message(FATAL_ERROR "Global symbols of ${LIBRARY} that do not begin with daedalus_:${problems}")
+endif()
+if(n EQUAL 0)
+  message(FATAL_ERROR "${LIBRARY} has no global symbols")
+endif()
