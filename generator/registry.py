@@ -93,7 +93,7 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
 
 
 def _headers() -> list[Path]:
-    """Where the runtime's own headers lie: public ones and those of generated code, whose names no generated header can have."""
+    """Where the runtime's own headers lie, whose names no generated header can have."""
     return [Path(str(files("daedalus") / n / "daedalus")) for n in ("include", "support")]
 
 

@@ -80,7 +80,8 @@ def test_the_wheel_holds_every_source(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = {"daedalus/__init__.py"}
     for folder, name in (("dsl", "dsl"), ("generator", "generator"), ("templates", "templates"),
-                         ("runtime/include", "include"), ("runtime/support", "support")):  # fmt: skip
+                         ("runtime/include", "include"),
+                         ("runtime/support", "support")):  # fmt: skip
         wanted |= {
             f"daedalus/{name}/{p.relative_to(ROOT / folder).as_posix()}"
             for p in (ROOT / folder).rglob("*")
