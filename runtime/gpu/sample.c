@@ -47,10 +47,10 @@ static cell cell_of(const daedalus_buffer_desc *desc, size_t align) {
     all.col_begin = w->col_begin < all.col_begin ? w->col_begin : all.col_begin;
     all.col_end = w->col_end > all.col_end ? w->col_end : all.col_end;
   }
-  const size_t before = all.col_begin < 0 ? (size_t) - (int64_t)all.col_begin : 0;
+  const size_t before = all.col_begin < 0 ? (size_t)-(int64_t)all.col_begin : 0;
   const size_t behind = all.col_end > 0 ? (size_t)all.col_end : 0;
   cell c = {.left = up(before * size, align),
-            .above = all.row_begin < 0 ? (size_t) - (int64_t)all.row_begin : 0};
+            .above = all.row_begin < 0 ? (size_t)-(int64_t)all.row_begin : 0};
   c.rows = c.above + (all.row_end > 0 ? (size_t)all.row_end : 0);
   c.width = up(c.left + behind * size, align);
   return c;

@@ -40,7 +40,7 @@ typedef struct daedalus_drm_version {
 
 /* X(result, name, parameters).  Those with a result of 0 or a negative number leave errno set. */
 #define DAEDALUS_DRM_FUNCTIONS(X)                                                       \
-  X(int, drmGetDevices2, (uint32_t flags, daedalus_drm_listed * *devices, int max))     \
+  X(int, drmGetDevices2, (uint32_t flags, daedalus_drm_listed **devices, int max))      \
   X(void, drmFreeDevices, (daedalus_drm_listed * *devices, int count))                  \
   X(daedalus_drm_version *, drmGetVersion, (int fd))                                    \
   X(void, drmFreeVersion, (daedalus_drm_version * version))                             \

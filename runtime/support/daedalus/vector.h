@@ -170,7 +170,7 @@ VECTOR_NARROW(u32, uint32x4_t, u16, uint16x8_t, u16, uint16x8_t, 16)
 VECTOR_NARROW(s32, int32x4_t, s16, int16x8_t, u16, uint16x8_t, 16)
 
 /* (a + 2^(n-1)) >> n without overflow. */
-#define VECTOR_ROUNDED(S, a, n) vector_mean_##S(vector_shr_##S(a, (n)-1), vector_fill_##S(0))
+#define VECTOR_ROUNDED(S, a, n) vector_mean_##S(vector_shr_##S(a, (n) - 1), vector_fill_##S(0))
 /* Limited; `u` is nothing, or "u" where signed becomes unsigned. */
 #define VECTOR_LIMITED(u, S, T, TH, UH, TUH, MIN, MAX)                         \
   VECTOR_FN TH vqmov##u##nq_##S(T a, T b) {                                    \

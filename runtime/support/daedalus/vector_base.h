@@ -136,14 +136,10 @@ VECTOR_TYPES_64(VECTOR_HALVES, )
 
 /* ------------------------------------------------------------------ memory and scalars */
 
-#define VECTOR_FILL_2(x) \
-  { x, x }
-#define VECTOR_FILL_4(x) \
-  { x, x, x, x }
-#define VECTOR_FILL_8(x) \
-  { x, x, x, x, x, x, x, x }
-#define VECTOR_FILL_16(x) \
-  { x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x }
+#define VECTOR_FILL_2(x) {x, x}
+#define VECTOR_FILL_4(x) {x, x, x, x}
+#define VECTOR_FILL_8(x) {x, x, x, x, x, x, x, x}
+#define VECTOR_FILL_16(x) {x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}
 
 #define VECTOR_MEMORY(q, S, E, T, N, US, U)                  \
   VECTOR_FN T vld1q_##S(const E *from) {                     \

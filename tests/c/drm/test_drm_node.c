@@ -32,11 +32,11 @@ static char path[] = "/tmp/daedalus-node-XXXXXX"; /* a file, whose group is told
 static char paths[NODES][64];
 
 static const made_node pi5 = {.driver = "v3d",
-                              .compatible = {(char *)(uintptr_t) "brcm,2712-v3d"},
+                              .compatible = {(char *)(uintptr_t)"brcm,2712-v3d"},
                               .ident0 = 0x07443356,
                               .ident1 = 0x81001431,
                               .hub_ident3 = 0x00000700};
-static const made_node display = {.driver = "vc4", .compatible = {(char *)(uintptr_t) "brcm,gpu"}};
+static const made_node display = {.driver = "vc4", .compatible = {(char *)(uintptr_t)"brcm,gpu"}};
 
 static int open_node(const char *asked, int flags, ...) {
   CHECK((flags & O_CLOEXEC) != 0);
