@@ -70,7 +70,7 @@ endfunction()
 # The route through Vulkan, of which the headers alone are needed: its library is loaded when it is
 # used.  Without them there is no such route, and whoever asks for it is told so.
 function(daedalus_vulkan_sources sources)
-  set(folder ${PROJECT_SOURCE_DIR}/runtime/vulkan)
+  set(folder ${PROJECT_SOURCE_DIR}/runtime/gpu/vulkan)
   if(DAEDALUS_VULKAN)
     # The headers are the same for every processor, wherever a cross compiler looks for others.
     find_path(DAEDALUS_VULKAN_INCLUDE vulkan/vulkan_core.h DOC "Folder of the Vulkan headers"
@@ -97,7 +97,7 @@ function(daedalus_drm_sources sources)
   else()
     set(names absent)
   endif()
-  list(TRANSFORM names PREPEND ${PROJECT_SOURCE_DIR}/runtime/drm/)
+  list(TRANSFORM names PREPEND ${PROJECT_SOURCE_DIR}/runtime/gpu/drm/)
   list(TRANSFORM names APPEND .c)
   set(${sources} ${names} PARENT_SCOPE)
 endfunction()
@@ -108,20 +108,20 @@ function(daedalus_add_runtime)
   daedalus_vulkan_sources(vulkan)
   daedalus_drm_sources(drm)
   add_library(daedalus_runtime OBJECT
-    ${runtime}/core/alloc.c
-    ${runtime}/core/append.c
-    ${runtime}/core/batch.c
-    ${runtime}/core/check.c
-    ${runtime}/core/config.c
-    ${runtime}/core/context.c
-    ${runtime}/core/dispatch.c
-    ${runtime}/core/error.c
-    ${runtime}/core/log.c
-    ${runtime}/core/overlap.c
-    ${runtime}/core/query.c
-    ${runtime}/core/recipe.c
-    ${runtime}/core/recipe_text.c
-    ${runtime}/core/table.c
+    ${runtime}/base/alloc.c
+    ${runtime}/base/config.c
+    ${runtime}/base/context.c
+    ${runtime}/base/error.c
+    ${runtime}/base/log.c
+    ${runtime}/base/recipe.c
+    ${runtime}/base/recipe_text.c
+    ${runtime}/base/table.c
+    ${runtime}/batch/append.c
+    ${runtime}/batch/batch.c
+    ${runtime}/batch/check.c
+    ${runtime}/batch/dispatch.c
+    ${runtime}/batch/overlap.c
+    ${runtime}/batch/query.c
     ${runtime}/cpu/choose.c
     ${runtime}/cpu/features.c
     ${runtime}/cpu/run.c
@@ -143,7 +143,8 @@ function(daedalus_add_runtime)
     ${runtime}/gpu/wanted.c
     ${vulkan}
     ${drm})
-  target_include_directories(daedalus_runtime PRIVATE ${runtime} ${runtime}/include)
+  target_include_directories(daedalus_runtime PRIVATE
+    ${runtime} ${runtime}/include ${runtime}/support)
   if(DAEDALUS_VULKAN AND DAEDALUS_VULKAN_INCLUDE)
     # By links, so that nothing else is seen that lies beside them, such as another C library's.
     set(links ${PROJECT_BINARY_DIR}/vulkan-headers)
@@ -162,7 +163,7 @@ endfunction()
 # one without any where there is no file.
 function(daedalus_recipe_source source target folder file)
   if(NOT file)
-    set(${source} ${PROJECT_SOURCE_DIR}/runtime/core/recipe_none.c PARENT_SCOPE)
+    set(${source} ${PROJECT_SOURCE_DIR}/runtime/base/recipe_none.c PARENT_SCOPE)
     return()
   endif()
   get_filename_component(file "${file}" ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
@@ -190,7 +191,7 @@ function(daedalus_recipe_source source target folder file)
   set(made ${PROJECT_BINARY_DIR}/recipe/${target}.c)
   file(CONFIGURE OUTPUT ${made} @ONLY CONTENT [[
 /* Made of a recipe by CMake. */
-#include "core/recipe.h"
+#include "base/recipe.h"
 
 const unsigned char daedalus_rt_recipe_built_in[] = {
 @bytes@};
@@ -244,6 +245,8 @@ function(daedalus_add_library target)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
     $<BUILD_INTERFACE:${arg_GENERATED}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  # What generated code includes besides, which is not installed.
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/runtime/support)
   daedalus_compile_flags(${target})
   target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
   if(DAEDALUS_NEON)

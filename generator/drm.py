@@ -49,7 +49,7 @@ def device(name: str, program: Program) -> GpuDevice | Skip:
 
 
 def _refusal(node: Path) -> str:
-    """Why a node may not be opened, as runtime/drm/node.c says it."""
+    """Why a node may not be opened, as runtime/gpu/drm/node.c says it."""
     try:
         status = node.stat()
     except OSError as e:

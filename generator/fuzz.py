@@ -292,16 +292,18 @@ class Build:
             flags.append(f"-fsanitize={which}")
             _stop_at_findings()
         runtime = sorted(
-            p for part in ("core", "cpu", "gpu") for p in (root / "runtime" / part).glob("*.c")
+            p
+            for part in ("base", "batch", "cpu", "gpu")
+            for p in (root / "runtime" / part).glob("*.c")
         )
         # Random programs are for the CPU, so the runtime is the one without a route to the GPU.
-        runtime += [root / "runtime" / part / "absent.c" for part in ("vulkan", "drm")]
+        runtime += [root / "runtime" / "gpu" / part / "absent.c" for part in ("vulkan", "drm")]
         generated = self.folder / "generated" / "src"
         dispatch = [p for n in ("dispatch", "items") for p in sorted(generated.glob(f"*/{n}.c"))]
         return native.compile_program(
             device.arch, self.folder / f"check-{device.target}-{device.arch}",
             [*crosscheck.sources(), *runtime, *dispatch, source],
-            includes=[root / "runtime" / "include", root / "runtime", self.include],
+            includes=[*native.library_includes()[:2], root / "runtime", self.include],
             system_includes=system,
             flags=flags, static=not self.sanitize,
         )  # fmt: skip

@@ -163,8 +163,9 @@ def build_library(
 
 
 def library_includes() -> list[Path]:
-    """Where the public headers lie, fixed and generated."""
-    return [repo_root() / "runtime" / "include", repo_root() / "generated" / "include"]
+    """Where headers lie: the public ones, fixed and generated, and those of generated code."""
+    runtime = repo_root() / "runtime"
+    return [runtime / "include", runtime / "support", repo_root() / "generated" / "include"]
 
 
 def compile_program(

@@ -77,7 +77,7 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
     seen: dict[str, Entry] = {}
     for e in entries:
         for name in (e.kernel.family, *(d.decoder for d in e.kernel.decoders)):
-            if (_headers() / f"{name}.h").is_file():
+            if any((folder / f"{name}.h").is_file() for folder in _headers()):
                 raise SpecError(
                     "name", f"<daedalus/{name}.h> is a header of the runtime",
                     e.kernel.loc, e.kernel.id, hint="choose another family or decoder name",
@@ -92,9 +92,9 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def _headers() -> Path:
-    """The runtime's own public headers, whose names no generated header can have."""
-    return Path(str(files("daedalus") / "include" / "daedalus"))
+def _headers() -> list[Path]:
+    """Where the runtime's own headers lie, whose names no generated header can have."""
+    return [Path(str(files("daedalus") / n / "daedalus")) for n in ("include", "support")]
 
 
 def find(entries: tuple[Entry, ...], name: str) -> Entry | None:

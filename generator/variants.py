@@ -393,7 +393,7 @@ def has_dots(lowered: Kernel) -> bool:
 @cache
 def _header_texts(target: str) -> str:
     """The headers whose functions generated code computes with."""
-    folder = files("daedalus") / "include" / "daedalus"
+    folder = files("daedalus") / "support" / "daedalus"
     vectors = VECTOR if target == "vector" else NEON
     names = ("lane.h", vectors.header, *vectors.parts)
     return "".join((folder / name).read_text() for name in names)

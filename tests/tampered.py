@@ -42,7 +42,7 @@ class Tampered:
             "host",
             self._folder / "check",
             crosscheck.sources(),
-            includes=[repo_root() / "runtime" / "include", self._generated / "include"],
+            includes=[*native.library_includes()[:2], self._generated / "include"],
             libraries=[build / "libdaedalus_variants.a"],
             flags=["-ldl"] if loads else [],
             static=not loads,

@@ -49,7 +49,7 @@ def sources() -> str:
     """A hash of the specs, the generator and what it reads."""
     digest = hashlib.sha256()
     package = Path(str(files("daedalus")))
-    for name in ("dsl", "generator", "templates", "v3d", "include"):
+    for name in ("dsl", "generator", "templates", "v3d", "include", "support"):
         for file in sorted((package / name).resolve().rglob("*")):
             if file.suffix in _KINDS and "cli" not in file.parts:
                 digest.update(f"{file.name} {file.parent.name}\0".encode() + file.read_bytes())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """From a journal to a recipe: the text that tells the library where items belong, and why.
 
-The text is read by the runtime alone (runtime/core/recipe_text.c); docs/recipes.md has its format.
+The text is read by the runtime alone (runtime/base/recipe_text.c); docs/recipes.md has its format.
 """
 
 import math

@@ -3,8 +3,8 @@
 #ifndef DAEDALUS_CPU_CPU_H
 #define DAEDALUS_CPU_CPU_H
 
-#include "core/batch.h"
-#include "core/check.h"
+#include "base/batch.h"
+#include "batch/check.h"
 
 /** @return the variant of that class with the lowest rank that the CPU can run, or NULL */
 const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kernel,

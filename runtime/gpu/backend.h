@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "core/context.h"
+#include "base/context.h"
 
 typedef struct daedalus_gpu_backend daedalus_gpu_backend;
 typedef struct daedalus_gpu_pool daedalus_gpu_pool; /* pool.h */

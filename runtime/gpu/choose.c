@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "core/meta.h"
+#include "base/meta.h"
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 #include "gpu/route.h"

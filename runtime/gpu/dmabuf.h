@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "core/context.h"
+#include "base/context.h"
 
 /**
  * A dma-buf that memory of a context lies in.  Several daedalus_memory may lie

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/extent.h"
 
-#include "core/meta.h"
+#include "base/meta.h"
 
 daedalus_gpu_part daedalus_rt_gpu_part(const daedalus_batch *batch, const daedalus_group *group,
                                        size_t buffer) {

@@ -3,7 +3,7 @@
 #ifndef DAEDALUS_GPU_EXTENT_H
 #define DAEDALUS_GPU_EXTENT_H
 
-#include "core/batch.h"
+#include "base/batch.h"
 
 /** Items `first` to `end` of a group's order, and one buffer of its kernel. */
 typedef struct daedalus_gpu_part {

@@ -6,8 +6,8 @@
 #ifndef DAEDALUS_GPU_ROUTE_H
 #define DAEDALUS_GPU_ROUTE_H
 
-#include "core/batch.h"
-#include "core/check.h"
+#include "base/batch.h"
+#include "batch/check.h"
 
 /** Whether there is a GPU to append for; opens it.  @return 0 or -ENODEV, logged the first time */
 int daedalus_rt_gpu_open(daedalus_ctx *ctx);

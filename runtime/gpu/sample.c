@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/meta.h"
+#include "base/meta.h"
 
 enum { CELLS_A_ROW = 5, UNIT = 256 };
 

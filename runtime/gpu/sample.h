@@ -3,7 +3,7 @@
 #ifndef DAEDALUS_GPU_SAMPLE_H
 #define DAEDALUS_GPU_SAMPLE_H
 
-#include "core/batch.h"
+#include "base/batch.h"
 #include "gpu/extent.h"
 
 enum { DAEDALUS_GPU_SAMPLE_BUFFERS = 15 };

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/context.h"
+#include "base/context.h"
 
 /** @return which device; NULL: nothing particular */
 const char *daedalus_rt_wanted_device(const daedalus_ctx *ctx);

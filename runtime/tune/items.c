@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/meta.h"
+#include "base/meta.h"
 
 /* ----------------------------------------------------------------------------- the file */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tune/base.h"
-#include "vulkan/vk.h"
+#include "gpu/vulkan/vk.h"
 
 enum { SEEN_BYTES = 256 };
 

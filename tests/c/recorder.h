@@ -9,7 +9,7 @@
 
 #include <daedalus/table.h>
 
-#include "core/context.h"
+#include "base/context.h"
 
 typedef struct recorder_meta {
   uint32_t dst_off;

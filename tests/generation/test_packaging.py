@@ -16,7 +16,7 @@ from daedalus.generator.emit import RECORDS
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("pyproject.toml", "LICENSE", "README.md", "python", "dsl", "generator", "templates",
-           "v3d/python", "runtime/include")  # fmt: skip
+           "v3d/python", "runtime/include", "runtime/support")  # fmt: skip
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 pytestmark = pytest.mark.slow
@@ -80,7 +80,8 @@ def test_the_wheel_holds_every_source(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = {"daedalus/__init__.py"}
     for folder, name in (("dsl", "dsl"), ("generator", "generator"), ("templates", "templates"),
-                         ("v3d/python", "v3d"), ("runtime/include", "include")):  # fmt: skip
+                         ("v3d/python", "v3d"), ("runtime/include", "include"),
+                         ("runtime/support", "support")):  # fmt: skip
         wanted |= {
             f"daedalus/{name}/{p.relative_to(ROOT / folder).as_posix()}"
             for p in (ROOT / folder).rglob("*")

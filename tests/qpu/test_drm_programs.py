@@ -11,7 +11,7 @@ from daedalus.generator.cli.common import repo_root
 from daedalus.v3d import tools
 
 PROGRAMS = {
-    "runtime/drm/copy.s": ("runtime/drm/copy.c", 2),
+    "runtime/gpu/drm/copy.s": ("runtime/gpu/drm/copy.c", 2),
     "tests/c/drm/slow.s": ("tests/c/drm/slow.c", 2),
     "tests/c/drm/sum.s": ("tests/c/drm/sum.c", 2),
     "tests/c/drm/sum_carry.s": ("tests/c/drm/sum_carry.c", 2),

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "vulkan/vk.h"
+#include "gpu/vulkan/vk.h"
 
 static counted so_far;
 static PFN_vkGetInstanceProcAddr loader;

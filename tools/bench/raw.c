@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vulkan/vk.h"
+#include "gpu/vulkan/vk.h"
 
 /* layout(local_size_x = 16) in; void main() {} */
 static const uint32_t noop_words[] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Statements without what compilers are told of registers (runtime/include/daedalus/neon.h)."""
+"""Statements without what compilers are told of registers (runtime/support/daedalus/neon.h)."""
 
 import re
 

@@ -4,7 +4,7 @@
 
 #include <xf86drm.h>
 
-#include "drm/libdrm.h"
+#include "gpu/drm/libdrm.h"
 
 #define SAME(own, theirs, member, other)                                         \
   _Static_assert(offsetof(own, member) == offsetof(theirs, other) &&             \

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "drm/device.h"
+#include "gpu/drm/device.h"
 #include "recorder.h"
 
 enum { SIZE = 4096 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How many items a dispatch and a submission have, by what programs state and by threads. */
 #include "check.h"
-#include "drm/program.h"
+#include "gpu/drm/program.h"
 #include "gpu/bound.h"
 
 enum { CLOCKS = 2290, ITEMS = 4 };

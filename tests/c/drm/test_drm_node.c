@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "drm/node.h"
+#include "gpu/drm/node.h"
 #include "v3d/device/abi.h"
 
 enum { NODES = 4 };

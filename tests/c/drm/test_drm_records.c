@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "drm/program.h"
+#include "gpu/drm/program.h"
 #include "gpu/job.h"
 
 enum { META = 2, ITEMS = 1000, MOST = 3 * ITEMS };

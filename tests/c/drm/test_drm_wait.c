@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "drm/submit.h"
+#include "gpu/drm/submit.h"
 #include "v3d/device/abi.h"
 
 enum { SYNCS = 8, AGO = 5000, RESET = 400 };

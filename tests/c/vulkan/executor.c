@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/meta.h"
+#include "base/meta.h"
 
 enum { MAX_META = 256 };
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What an append is checked for before anything is taken over. */
+#ifndef DAEDALUS_BATCH_CHECK_H
+#define DAEDALUS_BATCH_CHECK_H
+
+#include "base/batch.h"
+
+/** What daedalus_append() was given. */
+typedef struct daedalus_work {
+  const daedalus_kernel_desc *kernel;
+  const daedalus_buffer *buffers;
+  const void *meta;
+  size_t n_items;
+} daedalus_work;
+
+/** What is to run a class of items, and why. */
+typedef struct daedalus_pick {
+  const daedalus_variant *variant; /* NULL: nothing here can */
+  const char *reason;              /* static */
+  uint32_t workgroup;              /* of a GPU variant, as daedalus_append_variant() takes it */
+} daedalus_pick;
+
+/**
+ * Appends all items with one variant, whatever their class; checks nothing but
+ * for memory.
+ * @return 0 or -ENOMEM
+ */
+int daedalus_rt_append_all(daedalus_batch *batch, const daedalus_work *work,
+                           const daedalus_pick *pick);
+
+/** Buffers: not NULL and aligned for their elements.  @return 0 or -EINVAL, logged */
+int daedalus_rt_check_buffers(const daedalus_ctx *ctx, const daedalus_work *work);
+
+/** Items: parameters in range, offsets aligned.  @return 0 or -EINVAL, logged */
+int daedalus_rt_check_items(const daedalus_ctx *ctx, const daedalus_work *work);
+
+/**
+ * That no item touches what another one writes (DAEDALUS_CONFIG_CHECK_OVERLAP).
+ * Buffers and items have been checked before.
+ * @return 0, -EINVAL, logged, or -ENOMEM
+ */
+int daedalus_rt_check_overlap(daedalus_batch *batch, const daedalus_work *work);
+
+#endif /* DAEDALUS_BATCH_CHECK_H */
