@@ -17,14 +17,15 @@ from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.verified import compilers
 from daedalus.generator.crosscheck import devices
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import PLAIN_TARGETS, TARGETS
+from daedalus.generator.schedule import GPU_TARGETS, TARGETS
 
+_PROCESSOR = tuple(t for t in TARGETS if t not in GPU_TARGETS)
 FOREIGN_ITEMS = 1000  # of each variant that is built in, by a compiler without records
 
 
 @click.command("build")
 @click.option("--items", default=200, show_default=True, type=click.IntRange(100),
-              help="Conformant items to compare of each variant that this machine runs.")  # fmt: skip
+              help="Conformant items to compare of each variant that runs here.")  # fmt: skip
 @click.option("--prefix", type=click.Path(path_type=Path), help="Install the library there.")
 @click.option("--recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="Build this recipe into the library, in a folder of its own.")  # fmt: skip
@@ -100,7 +101,7 @@ def _verify(items: int) -> None:
         count = max(items, FOREIGN_ITEMS)
         outcomes, skips = run_checks(
             [replace(e, schedules=tuple(s for s in e.schedules if s[1])) for e in entries],
-            Wish(PLAIN_TARGETS, count, seed=1),
+            Wish(_PROCESSOR, count, seed=1),
         )
         check_verb.report(outcomes, count, seed=1, table=False, skips=skips)
     outcomes, skips = run_checks(entries, Wish(TARGETS, items, seed=1))
@@ -111,7 +112,7 @@ def _verify(items: int) -> None:
 
 def foreign_compilers(recorded: set[str]) -> list[str]:
     """This machine's compilers that none of the records is by."""
-    here = {native.version_of(native.compiler(d.arch)) for d in devices(PLAIN_TARGETS)}
+    here = {native.version_of(native.compiler(d.arch)) for d in devices(_PROCESSOR)}
     return sorted(here - recorded)
 
 
