@@ -102,6 +102,7 @@ class Outcome:
     out_of_bounds: int = 0
     wanted: int = 1  # conformant items below which nothing was shown
     failures: list[str] = field(default_factory=list)
+    compiler: str = ""  # what made it, where C was compiled for the device: its version line
 
     @property
     def good(self) -> bool:

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
@@ -98,6 +99,27 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
+def forget_foreign(place: Path, source: Path) -> None:
+    """Empties a build folder that CMake would refuse or could not go on with: one that was copied
+    or moved here, is of another source folder, or whose first configuring was cut short."""
+    cache = place / "CMakeCache.txt"
+    if not cache.is_file():
+        return
+    found = dict(re.findall(r"^(CMAKE_\w+):INTERNAL=(.*)$", cache.read_text(), re.MULTILINE))
+    here = {"CMAKE_CACHEFILE_DIR": place, "CMAKE_HOME_DIRECTORY": source}
+    own = all(Path(found.get(k, "")).resolve() == p.resolve() for k, p in here.items())
+    if own and (place / "build.ninja").is_file():
+        return
+    say(f"{place.name}: the build folder is of another place or half made; making it anew")
+    for path in place.iterdir():
+        if path.name == "build.lock":  # which this process holds
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
 def build_library(
     arch: str,
     sanitize: bool = False,
@@ -152,6 +174,7 @@ def build_library(
         settings += [f"-DDAEDALUS_SIMDE={include}", "-DDAEDALUS_HAVE_NATIVE_NEON=OFF"]
     settings.append(f"-DDAEDALUS_SANITIZE={'address,undefined' if sanitize else ''}")
     with alone(place):
+        forget_foreign(place, repo_root() / source)
         say(f"building {', '.join(targets)} for {place.name}")
         configure: list[str | Path] = ["cmake", "-S", repo_root() / source, "-B", place]
         configure += ["-G", "Ninja"]

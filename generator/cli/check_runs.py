@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from daedalus.generator import drm, drm_faults, qpu_check, witness_file
+from daedalus.generator import drm, drm_faults, native, qpu_check, witness_file
 from daedalus.generator.cli.common import UserError, build_dir, console, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.witness import known_or_searched
@@ -164,7 +164,9 @@ def _on_processors(
             (variant_name(e.kernel.id, s), prod) for s, prod in e.schedules if s.target == d.target
         ]
         outcomes.append(check_items(e.kernel, variants, d, exe, regular, wish.seed, found_here))
+    compilers = {d.name: native.version_of(native.compiler(d.arch)) for d in found}
     for o in outcomes:
+        o.compiler = compilers.get(o.device, "")
         if o.variant != WITNESS:
             o.wanted = wish.items // 20 if o.variant == ITEMS else wish.items
     return outcomes

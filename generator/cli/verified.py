@@ -45,7 +45,20 @@ def merged(
             continue
         same = old.get("input_hash") == variant.input_hash
         runs = {r["device"]: r for r in old.get("runs", ())} if same else {}
-        runs |= {o.device: {f: o.record()[f] for f in _FIELDS} for o in fresh}
+        runs |= {o.device: _run(o) for o in fresh}
         if runs:
             entries[name] = {"input_hash": variant.input_hash, "runs": list(runs.values())}
     return entries
+
+
+def _run(outcome: Outcome) -> dict[str, Any]:
+    record = outcome.record()
+    compiler = {"compiler": outcome.compiler} if outcome.compiler else {}
+    return {**{f: record[f] for f in _FIELDS}, **compiler}
+
+
+def compilers() -> set[str]:
+    """The version lines of the compilers that the records are of."""
+    path = repo_root() / "generated" / "verified.json"
+    entries = json.loads(path.read_text())["variants"].values()
+    return {r["compiler"] for e in entries for r in e["runs"] if "compiler" in r}

@@ -52,3 +52,10 @@ def test_runs_of_other_code_go() -> None:
 def test_a_variant_that_failed_loses_everything() -> None:
     found = entries({"a": "1"}, outcome("a", "lavapipe-8"), outcome("a", "gpu-0", mismatches=1))
     assert found == {}
+
+
+def test_a_record_names_the_compiler() -> None:
+    made = outcome("a", "native")
+    made.compiler = "gcc 12"
+    found = entries({"a": "1"}, made)
+    assert {**run("native", 5), "compiler": "gcc 12"} in found["a"]["runs"]

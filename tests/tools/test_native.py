@@ -54,3 +54,32 @@ def test_programs_are_compiled_once_and_again_when_something_changed(
     monkeypatch.setattr(native, "version_of", lambda program: "another compiler")
     assert compiled() != second
     assert not list(program.parent.glob("*.new"))
+
+
+def _configured(place: Path, source: Path) -> Path:
+    place.mkdir(parents=True)
+    (place / "CMakeCache.txt").write_text(
+        f"CMAKE_CACHEFILE_DIR:INTERNAL={place}\nCMAKE_HOME_DIRECTORY:INTERNAL={source}\n"
+    )
+    (place / "build.ninja").touch()
+    (place / "objects").mkdir()
+    (place / "build.lock").touch()
+    return place
+
+
+def test_build_folders_of_this_place_stay(tmp_path: Path) -> None:
+    place = _configured(tmp_path / "build", tmp_path)
+    native.forget_foreign(place, tmp_path)
+    assert (place / "objects").is_dir()
+    assert (place / "CMakeCache.txt").is_file()
+
+
+@pytest.mark.parametrize("what", ["moved", "other source", "half made"])
+def test_other_build_folders_are_emptied(tmp_path: Path, what: str) -> None:
+    place = _configured(tmp_path / "build", tmp_path)
+    if what == "moved":
+        place = place.rename(tmp_path / "elsewhere")
+    elif what == "half made":
+        (place / "build.ninja").unlink()
+    native.forget_foreign(place, tmp_path / "sub" if what == "other source" else tmp_path)
+    assert [p.name for p in place.iterdir()] == ["build.lock"]

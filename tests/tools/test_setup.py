@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,18 @@ def test_setup_of_one_part_asks_for_its_packages_only(tmp_path: Path) -> None:
     for everything in (["setup"], ["setup", "--oracles"]):
         done = launch(tmp_path, "--no-setup", *everything)
         assert "clang-19" in done.stderr and "ffmpeg" in done.stderr, everything
+
+
+def test_apt_waits_for_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(repo_root() / "daedalus")
+    launcher = SourceFileLoader("daedalus_launcher", path).load_module()
+    calls: list[list[str]] = []
+
+    def note(argv: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        calls.append(argv)
+        return subprocess.CompletedProcess(argv, 0)
+
+    monkeypatch.setattr(launcher.subprocess, "run", note)
+    launcher.install_packages(["some-package"], 0)
+    assert [argv[-1] for argv in calls] == ["update", "some-package"]
+    assert all("DPkg::Lock::Timeout=300" in argv for argv in calls)

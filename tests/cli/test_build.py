@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What `build` compares, and what it refuses; the comparison itself has tests of its own."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from daedalus.generator import native
+from daedalus.generator.cli import build
+from daedalus.generator.cli.check_runs import Wish
+from daedalus.generator.cli.common import UserError
+from daedalus.generator.cli.gen import generate_or_explain
+from daedalus.generator.crosscheck import Outcome
+from daedalus.generator.registry import Entry
+
+
+def compared(monkeypatch: pytest.MonkeyPatch, recorded: set[str]) -> list[tuple[bool, Wish]]:
+    """Of each comparison that `build` makes: whether it is of prod variants alone, and its wish."""
+    calls: list[tuple[bool, Wish]] = []
+
+    def note(entries: list[Entry], wish: Wish) -> tuple[list[Outcome], list[object]]:
+        calls.append((all(prod for e in entries for _, prod in e.schedules), wish))
+        return [Outcome("k", "c", "v", "native", wish.items, wish.items)], []
+
+    monkeypatch.setattr(build, "run_checks", note)
+    monkeypatch.setattr(build, "compilers", lambda: recorded)
+    build._verify(200)
+    return calls
+
+
+def test_a_compiler_on_record_means_a_sample_of_every_variant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = set(build.foreign_compilers(set()))
+    assert here
+    assert compared(monkeypatch, here) == [(False, Wish(build.TARGETS, 200, seed=1))]
+
+
+def test_a_compiler_without_records_is_told_and_prod_variants_get_more(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more, sample = compared(monkeypatch, {"some other compiler 1.0"})
+    assert more == (True, Wish(("c", "vector", "neon"), 1000, seed=1))
+    assert sample == (False, Wish(build.TARGETS, 200, seed=1))
+    assert "no record is by" in capsys.readouterr().err
+
+
+def test_a_generated_file_changed_by_hand_is_found_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = generate_or_explain()
+    shutil.copytree(native.repo_root() / "generated", tmp_path / "generated")
+    changed = next((tmp_path / "generated" / "src").rglob("*.c"))
+    changed.write_text(changed.read_text() + "/* by hand */\n")
+    before = changed.read_text()
+    monkeypatch.setattr(build, "generate_or_explain", lambda: made)
+    monkeypatch.setattr(build, "repo_root", lambda: tmp_path)
+    with pytest.raises(UserError, match="1 files") as caught:
+        build._require_unchanged()
+    assert "./daedalus gen" in caught.value.hint
+    assert changed.read_text() == before
