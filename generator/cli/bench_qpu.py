@@ -16,6 +16,7 @@ from daedalus.generator.modelled import choose as chooser
 from daedalus.generator.modelled import compare
 from daedalus.generator.modelled.compare import Interval, Report, Result, ratio
 from daedalus.generator.modelled.taken import RESOURCES, Taken, Times
+from daedalus.generator.outputs import write_output
 from daedalus.generator.registry import load
 from daedalus.generator.tuning.fingerprint import generator_hash
 from daedalus.generator.vulkan import bench
@@ -38,8 +39,8 @@ def measure(kernel: str, items: int, distinct: int, as_json: bool, output: Path 
         report = compare.compare(wanted, data, items, folder, say)
     text = json.dumps(as_data(report), indent=1)
     if output is not None:
-        output.write_text(text + "\n")
-        output.with_suffix(".md").write_text("\n".join(page(report)) + "\n")
+        write_output(output, text + "\n")
+        write_output(output.with_suffix(".md"), "\n".join(page(report)) + "\n")
     print(text if as_json else "\n".join(lines(report)))
     if report.missed():
         sys.exit(EXIT_FAILED)

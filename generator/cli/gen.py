@@ -17,6 +17,7 @@ from daedalus.generator import qpu_choices
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.emit import RECORDS, Generated, generate
+from daedalus.generator.outputs import write_output
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import load
 from daedalus.generator.schedule import QPU, variant_name
@@ -239,10 +240,7 @@ def write(generated: Generated, target: Path) -> tuple[int, int]:
             file = target / path
             if path in present and file.read_text() == text:
                 continue
-            file.parent.mkdir(parents=True, exist_ok=True)
-            partial = file.with_name(file.name + ".partial")
-            partial.write_text(text)
-            partial.replace(file)
+            write_output(file, text)
             written += 1
         stale = (before & present) - set(generated.files)
         for path in stale:

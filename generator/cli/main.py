@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The command line: one verb a module, gathered here."""
 
+import contextlib
+import difflib
+import errno
 import importlib
+import os
 import sys
 
 import click
@@ -38,6 +42,14 @@ class Verbs(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        near = difflib.get_close_matches(args[0], VERBS)
+        if near and args[0] not in VERBS:
+            ctx.fail(f"No such command '{args[0]}'. Did you mean {' or '.join(near)}?")
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="daedalus")
@@ -50,10 +62,17 @@ def cli() -> None:
     """
 
 
+def _drop_stdout() -> None:
+    """Nobody can take what is left: without this Python tries again at its end, and complains."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main() -> None:
     """Console entry point."""
     try:
         code = cli(prog_name="daedalus", standalone_mode=False)
+        sys.stdout.flush()  # here, where a full disk can still be told
     except click.ClickException as e:
         e.show()
         code = 2
@@ -68,7 +87,15 @@ def main() -> None:
         report_error(UserError(str(e)))
         code = EXIT_USAGE
     except BrokenPipeError:
+        _drop_stdout()
         code = EXIT_FAILED
+    except OSError as e:
+        if e.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        _drop_stdout()
+        where = f" {e.filename}" if e.filename else ""
+        report_error(UserError(f"cannot write{where}: {e.strerror}", "make room on the disk"))
+        code = EXIT_USAGE
     sys.exit(code if isinstance(code, int) else 0)
 
 

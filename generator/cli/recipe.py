@@ -10,6 +10,7 @@ import click
 from daedalus.generator.cli.common import UserError, build_dir, console, repo_root
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.cli.tune_store import FILE, default_journal, load
+from daedalus.generator.outputs import write_output
 from daedalus.generator.tuning import compare
 from daedalus.generator.tuning.entries import Mixed
 from daedalus.generator.tuning.point import COMPILERS, ROUTES, parse_point
@@ -30,7 +31,8 @@ from daedalus.generator.tuning.rules import QPU
 @click.option("--fingerprint", default="", metavar="ID",
               help="Whose results, where the journal holds several machines': the id's beginning "
                    "will do.")  # fmt: skip
-@click.option("--output", type=FILE, help="The recipe; default: build/tune/daedalus.recipe.")
+@click.option("--output", type=FILE, help="The recipe; default: build/tune/daedalus.recipe. "
+                   "Missing folders are made.")  # fmt: skip
 @click.option("--route", type=click.Choice(ROUTES), default=None,
               help="By which the QPU is reached; default: the better one.")  # fmt: skip
 @click.option("--compiler", type=click.Choice(COMPILERS), default=None,
@@ -121,10 +123,7 @@ def _check_generator(path: Path, side: compare.Side, library: Library) -> None:
 
 def write_recipe(recipe: Recipe, target: Path) -> None:
     """Puts it there, or leaves what is there as it is."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_name(target.name + ".new")
-    fresh.write_text(text_of(recipe), encoding="ascii")
-    fresh.replace(target)
+    write_output(target, text_of(recipe))
 
 
 def print_recipe(recipe: Recipe, target: Path) -> None:

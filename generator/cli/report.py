@@ -8,6 +8,7 @@ import click
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.tune_store import FILE, default_journal, load
+from daedalus.generator.outputs import write_output
 from daedalus.generator.report.drawings import Drawn, drawings
 from daedalus.generator.report.page import render
 from daedalus.generator.report.sources import Sources, latest_record, read_json
@@ -24,7 +25,8 @@ from daedalus.generator.report.sources import Sources, latest_record, read_json
 @click.option("--neon", type=FILE, help="What `bench --model --json` printed, for NEON's bounds.")
 @click.option("--kernel", "kernels", multiple=True, metavar="ID",
               help="Only this kernel; may be repeated.")  # fmt: skip
-@click.option("--output", type=FILE, help="The page; default: build/report.html.")
+@click.option("--output", type=FILE, help="The page; default: build/report.html. Missing "
+                   "folders are made.")  # fmt: skip
 @click.option("--no-drawings", is_flag=True, help="Leave out the flow graphs.")
 def command(
     journals: tuple[Path, ...], recipe: Path | None, model: Path | None, neon: Path | None,
@@ -56,7 +58,7 @@ def command(
     )  # fmt: skip
     target = (output or build_dir() / "report.html").resolve()
     page = render(sources, drawn, target)
-    _write(target, page)
+    write_output(output or target, page)
     results = sum(type(e).__name__ == "Result" for e in sources.entries)
     click.echo(f"{target}: {len(sources.kernels)} kernels, {results} results, {len(page):,} bytes")
 
@@ -99,14 +101,3 @@ def _lines(path: Path) -> list[str]:
     if not lines or not lines[0].startswith("daedalus-recipe "):
         raise UserError(f"{path} is no recipe: its first line is not daedalus-recipe 1")
     return lines
-
-
-def _write(target: Path, page: str) -> None:
-    """Puts it there, or leaves what is there as it is."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = target.with_name(target.name + ".new")
-        fresh.write_text(page, encoding="utf-8")
-        fresh.replace(target)
-    except OSError as e:
-        raise UserError(f"cannot write {target}: {e.strerror}", "name another file") from None

@@ -11,6 +11,7 @@ from daedalus.generator.cli.common import UserError, build_dir, console
 from daedalus.generator.cli.kernels import one
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.cli.tune_show import as_json, print_shown, shown
+from daedalus.generator.outputs import refuse_special, write_output
 from daedalus.generator.tuning import compare, export, journal
 from daedalus.generator.tuning.merge import merge
 
@@ -26,7 +27,10 @@ def load(path: Path) -> journal.Journal:
     """A journal that exists; its problems are told."""
     if not path.is_file():
         raise UserError(f"there is no journal {path}", "./daedalus tune writes one")
-    found = journal.read(path)
+    try:
+        found = journal.read(path)
+    except OSError as e:
+        raise UserError(f"cannot read {path}: {e.strerror}") from None
     tell_problems(found.problems)
     return found
 
@@ -60,10 +64,15 @@ def merge_command(out: Path, sources: tuple[Path, ...], json_wanted: bool) -> No
     Lines are the same where fingerprint, key and time are. OUT is only appended to; lines with
     problems are told and skipped, and stay where they are.
     """
+    refuse_special(out)
+    for path in sources:
+        refuse_special(path)
     try:
         done = merge(out, sources)
     except FileNotFoundError as e:
         raise UserError(f"there is no journal {e.filename}") from None
+    except OSError as e:
+        raise UserError(f"cannot add to {out}: {e.strerror or e}", "name another file") from None
     tell_problems(done.problems)
     for c in done.conflicts:
         console.print(f"warning: {c}", markup=False, soft_wrap=True)
@@ -160,7 +169,8 @@ def _print_compared(c: compare.Comparison) -> None:
 
 @click.command("export")
 @click.option("--t4", required=True, metavar="FILE", type=FILE,
-              help="Write Kernel Tuner's T4 results, version 1.0.0, to FILE.")  # fmt: skip
+              help="Write Kernel Tuner's T4 results, version 1.0.0, to FILE. Missing "
+                   "folders are made.")  # fmt: skip
 @click.option("--journal", "path", type=FILE, help="The journal; default build/tune/journal.jsonl.")
 @click.option("--fingerprint", default="", metavar="ID",
               help="Whose results, by the first digits.")  # fmt: skip
@@ -169,10 +179,7 @@ def export_command(t4: Path, path: Path | None, fingerprint: str, json_wanted: b
     """Writes the results of one machine in the form that other autotuners' tools read."""
     path = path or default_journal()
     side = _side(path, fingerprint, "--fingerprint")
-    t4.parent.mkdir(parents=True, exist_ok=True)
-    partial = t4.with_name(t4.name + ".partial")
-    partial.write_text(json.dumps(export.t4(side), indent=1) + "\n")
-    partial.replace(t4)
+    write_output(t4, json.dumps(export.t4(side), indent=1) + "\n")
     if json_wanted:
         told = {"file": str(t4), "results": len(side.results), "fingerprint": side.fingerprint}
         click.echo(json.dumps(told, indent=1))

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from daedalus.generator.cli.common import UserError, run
+from daedalus.generator.cli.common import run
 from daedalus.generator.native import tool
+from daedalus.generator.outputs import refuse_special, write_output
 
 
 def quoted(text: object, *, left: bool = False) -> str:
@@ -60,6 +61,7 @@ def render(text: str, file: Path, *, placed: bool) -> None:
 
     Raises UserError where Graphviz is missing (exit code 3) or the file cannot be written.
     """
+    refuse_special(file)
     program = tool("dot")
     engine = ["-Kneato", "-n2"] if placed else ["-Kdot"]
     with tempfile.TemporaryDirectory(prefix="daedalus-graph-") as folder:
@@ -67,7 +69,4 @@ def render(text: str, file: Path, *, placed: bool) -> None:
         source.write_text(text, encoding="utf-8")
         run([program, *engine, "-Tsvg", "-o", drawing, source], what="drawing the graph")
         drawn = drawing.read_bytes()
-    try:
-        file.write_bytes(drawn)
-    except OSError as e:
-        raise UserError(f"cannot write {file}: {e.strerror}", "name another file") from None
+    write_output(file, drawn)

@@ -200,8 +200,14 @@ def _write(fd: int, data: bytes, path: Path) -> None:
     size = os.fstat(fd).st_size
     if size and os.pread(fd, 1, size - 1) != b"\n":
         data = b"\n" + data  # whoever wrote last was killed in the middle of a line
-    written = os.write(fd, data)
-    os.fdatasync(fd)
+    try:
+        written = os.write(fd, data)
+        os.fdatasync(fd)
+    except OSError:
+        os.ftruncate(fd, size)
+        raise
+    if written != len(data):
+        os.ftruncate(fd, size)  # a line in part is none
     if not size:
         _sync_folder(path.parent)
     if written != len(data):

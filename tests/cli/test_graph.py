@@ -177,6 +177,7 @@ def test_graphviz_is_named_where_it_is_missing(
 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "none").write_text("")  # no folder can be made there
     file = tmp_path / "none" / "x.svg"
     error = CliRunner().invoke(explain_verb.command, ["h264_idct4", "--svg", str(file)]).exception
     assert isinstance(error, UserError) and error.message.startswith(f"cannot write {file}: ")

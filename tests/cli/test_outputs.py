@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Files that verbs write: whole or not at all, and never over what is no regular file."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tuning_lines import every_type
+
+from daedalus.generator import outputs
+from daedalus.generator.cli.common import UserError
+from daedalus.generator.cli.main import cli
+from daedalus.generator.outputs import write_output
+from daedalus.generator.tuning import journal
+
+
+def daedalus(*words: str, stdout: int | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "daedalus.generator.cli.main", *words],
+        stdout=subprocess.PIPE if stdout is None else stdout, stderr=subprocess.PIPE,
+        text=True, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def special(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    path = tmp_path / "out"
+    if request.param == "fifo":
+        os.mkfifo(path)
+    elif request.param == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/null")
+    return path
+
+
+SPECIAL = pytest.mark.parametrize("special", ["fifo", "folder", "node"], indirect=True)
+
+
+@SPECIAL
+def test_what_is_no_regular_file_is_refused(special: Path) -> None:
+    before = special.lstat()
+    with pytest.raises(UserError, match="is no regular file") as e:
+        write_output(special, "text")
+    assert e.value.exit_code == 2
+    assert special.lstat().st_mode == before.st_mode and Path("/dev/null").is_char_device()
+    assert [p.name for p in special.parent.iterdir()] == ["out"]
+
+
+def test_symlinks_stay_and_their_targets_are_written(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to("target")
+    write_output(link, "new")
+    assert link.is_symlink() and target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o640
+    dangling = tmp_path / "dangling"
+    dangling.symlink_to("later")
+    write_output(dangling, b"new")
+    assert dangling.is_symlink() and (tmp_path / "later").read_bytes() == b"new"
+    dangling.unlink()
+    dangling.symlink_to("dangling")
+    with pytest.raises(UserError):
+        write_output(dangling, "new")
+
+
+def test_missing_folders_are_made(tmp_path: Path) -> None:
+    write_output(tmp_path / "a" / "b" / "out", "text")
+    assert (tmp_path / "a" / "b" / "out").read_text() == "text"
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    out.write_text("old")
+
+    def full(fd: int, mode: str) -> object:
+        os.close(fd)
+        return open("/dev/full", mode, buffering=0)
+
+    monkeypatch.setattr(outputs.os, "fdopen", full)
+    with pytest.raises(UserError, match="No space left on device"):
+        write_output(out, "new")
+    assert out.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+@SPECIAL
+def test_verbs_refuse_it(special: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "journal"
+    journal.append(kept, *every_type())
+    for words in (
+        ["tune", "export", "--journal", str(kept), "--t4", str(special)],
+        ["tune", "merge", str(special), str(kept)],
+        ["tune", "merge", str(tmp_path / "new"), str(special)],
+        ["report", "--no-drawings", "--kernel", "vp9_idct8", "--output", str(special)],
+        ["explain", "vp9_idct8", "--svg", str(special)],
+    ):
+        ran = daedalus(*words)
+        assert ran.returncode == 2, (words, ran.stderr)
+        assert "Traceback" not in ran.stderr
+    assert special.exists() and not special.is_file()
+
+
+def test_a_full_disk_behind_stdout() -> None:
+    with open("/dev/full", "w") as full:
+        ran = daedalus("list", stdout=full.fileno())
+    assert ran.returncode == 2
+    assert ran.stderr.splitlines()[0] == "daedalus: error: cannot write: No space left on device"
+    assert "Traceback" not in ran.stderr and "Exception" not in ran.stderr
+
+
+def test_a_pipe_that_nobody_reads_is_left_quietly() -> None:
+    there, here = os.pipe()
+    os.close(there)
+    try:
+        ran = daedalus("list", stdout=here)
+    finally:
+        os.close(here)
+    assert ran.returncode == 1 and ran.stderr == ""
+
+
+def test_a_line_in_part_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "journal"
+    journal.append(kept, every_type()[0])
+    before, write = kept.read_bytes(), os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:10]))
+    with pytest.raises(OSError, match="only 10 of"):
+        journal.append(kept, every_type()[1])
+    assert kept.read_bytes() == before
+
+
+def test_a_verb_with_a_slip_gets_a_suggestion() -> None:
+    ran = CliRunner().invoke(cli, ["chekc"], prog_name="daedalus")
+    assert ran.exit_code == 2
+    assert "No such command 'chekc'. Did you mean check?" in ran.output
