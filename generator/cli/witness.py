@@ -64,7 +64,7 @@ def _fail_on(lines: list[str], what: str, hint: str) -> None:
 
 def _prove(entries: list[Entry], found: dict[str, witness.Found], *, anew: bool) -> None:
     """The proofs that stand for witnesses, each put on record once it is done."""
-    from daedalus.generator import goal_proofs  # the solver takes a while to load
+    from daedalus.generator.verify.proofs import goal_proofs  # the solver takes a while to load
 
     rows, failed = [], []
     with progress():

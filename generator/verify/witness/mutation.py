@@ -140,7 +140,7 @@ def run(
     draws: Draws | None = None,
 ) -> Report:  # fmt: skip
     """Runs the mutants of a variant (a seeded sample, if given) on items, drawn here or `draws`."""
-    from daedalus.generator import mutant_proofs  # the solver takes a while to load
+    from daedalus.generator.verify.proofs import mutant_proofs  # the solver takes a while to load
 
     kernel = entry.kernel
     draws = draws or Draws(kernel, seed)
