@@ -12,7 +12,14 @@ from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import DTYPES, Affine, Kernel, Node, Op, Stage, Store, Table, evaluate, walk
 from daedalus.dsl.ranges import BOOL, Interval
 from daedalus.generator.passes import split_clips
-from daedalus.generator.symbolic import Number, Truth, counterexample, number, paths, reduced
+from daedalus.generator.verify.proofs.symbolic import (
+    Number,
+    Truth,
+    counterexample,
+    number,
+    paths,
+    reduced,
+)
 
 AT = Loc("identities", 1)
 TAPS = Table("taps", DTYPES[1], ((3, -1, 0), (127, 64, -128), (0, 0, 5)), AT)

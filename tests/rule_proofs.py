@@ -24,7 +24,12 @@ import z3
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import DTYPES, Affine, DType, Node, Op, evaluate
 from daedalus.dsl.ranges import BOOL, Interval
-from daedalus.generator.symbolic import (
+from daedalus.generator.targets.neon.forms import Choice, Demand, Forms
+from daedalus.generator.targets.neon.ops import OPS, MachineOp
+from daedalus.generator.targets.neon.rules import Rule, limits
+from daedalus.generator.targets.neon.vectors import Shape
+from daedalus.generator.targets.vector.target import VECTOR
+from daedalus.generator.verify.proofs.symbolic import (
     WIDE,
     Number,
     counterexample,
@@ -34,11 +39,6 @@ from daedalus.generator.symbolic import (
     reduced,
     truth,
 )
-from daedalus.generator.targets.neon.forms import Choice, Demand, Forms
-from daedalus.generator.targets.neon.ops import OPS, MachineOp
-from daedalus.generator.targets.neon.rules import Rule, limits
-from daedalus.generator.targets.neon.vectors import Shape
-from daedalus.generator.targets.vector.target import VECTOR
 
 AT = Loc("rules", 1)
 WRAPPED = (*DTYPES, *(DType(f"u{n}", n, False) for n in range(1, 32) if n not in (8, 16)))

@@ -6,11 +6,11 @@ import pytest
 from daedalus.dsl.ir import Op, walk
 from daedalus.dsl.show import show
 from daedalus.dsl.verify import verify
-from daedalus.generator import fuzz
-from daedalus.generator.fuzz_programs import make_program
-from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.vectors import Lines
+from daedalus.generator.verify.fuzz import campaign as fuzz
+from daedalus.generator.verify.fuzz.programs import make_program
+from daedalus.generator.verify.fuzz.shrink import shrink
 
 SEED = 7
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from daedalus.generator import drm, drm_faults, native, qpu_check, witness_file
+from daedalus.generator import drm, drm_faults, native, qpu_check
 from daedalus.generator.cli.common import UserError, build_dir, console, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.witness import known_or_searched
@@ -29,10 +29,11 @@ from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import GPU_TARGETS, QPU, TARGETS, variant_name
 from daedalus.generator.variants import Variant
+from daedalus.generator.verify.witness import witness_file
+from daedalus.generator.verify.witness.shown import Found
 from daedalus.generator.vulkan import check as vulkan
 from daedalus.generator.vulkan.devices import DEFAULT, LAVAPIPE, GpuDevice, Skip, find
 from daedalus.generator.vulkan.validation import validated
-from daedalus.generator.witness import Found
 
 
 def require_generated(entries: list[Entry], folder: Path, targets: Sequence[str] = TARGETS) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator import fuzz_qpu
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
 from daedalus.generator.cli.progress import progress, say
+from daedalus.generator.verify.fuzz import qpu as fuzz_qpu
 
 SHOWN_FAILURES = 10
 

@@ -3,12 +3,15 @@
 
 import click
 
-from daedalus.generator import goals, proof_file, witness, witness_file, witness_search
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.registry import Entry
+from daedalus.generator.verify.proofs import proof_file
+from daedalus.generator.verify.witness import goals, witness_file
+from daedalus.generator.verify.witness import search as witness_search
+from daedalus.generator.verify.witness import shown as witness
 
 HINT = (
     "either the value never gets there: state that by k.assumption(...), or clip it; or the"
@@ -61,7 +64,7 @@ def _fail_on(lines: list[str], what: str, hint: str) -> None:
 
 def _prove(entries: list[Entry], found: dict[str, witness.Found], *, anew: bool) -> None:
     """The proofs that stand for witnesses, each put on record once it is done."""
-    from daedalus.generator import goal_proofs  # the solver takes a while to load
+    from daedalus.generator.verify.proofs import goal_proofs  # the solver takes a while to load
 
     rows, failed = [], []
     with progress():

@@ -15,12 +15,12 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.generator import native
 from daedalus.generator.cli import explain as explain_verb
 from daedalus.generator.cli.common import EXIT_MISSING, UserError
-from daedalus.generator.fuzz_programs import make_program
 from daedalus.generator.graph.model import Graph, Vertex, graph_of
 from daedalus.generator.graph.place import place
 from daedalus.generator.graph.svg import graph_text
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.verify.fuzz.programs import make_program
 
 LINEAR = ["vp9_idct8", "h264_idct4", "h264_idct8", "h264_qpel_mc20"]
 

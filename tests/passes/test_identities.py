@@ -44,7 +44,7 @@ from daedalus.generator.passes import (
     split_clips,
 )
 from daedalus.generator.passes import split_products as products
-from daedalus.generator.symbolic import Number, number, paths
+from daedalus.generator.verify.proofs.symbolic import Number, number, paths
 
 ENDS = sorted({e + d for t in DTYPES if t.bits < 32 for e in (t.lo, t.hi) for d in (-1, 0, 1)})
 

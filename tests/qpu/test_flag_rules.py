@@ -17,12 +17,12 @@ from test_qpu_rules import ENDS, Term, terms_of, within
 
 from daedalus.dsl.ir import Op, evaluate
 from daedalus.dsl.ranges import Interval
-from daedalus.generator.symbolic import Number, Truth, number, truth
 from daedalus.generator.targets.qpu import semantics
 from daedalus.generator.targets.qpu.conditions import JOINS
 from daedalus.generator.targets.qpu.flag_rules import FLAG_RULES
 from daedalus.generator.targets.qpu.interpret import joined
 from daedalus.generator.targets.qpu.rules import Case, Rule
+from daedalus.generator.verify.proofs.symbolic import Number, Truth, number, truth
 
 CARRIES: dict[str, Callable[..., Term]] = {
     "sub": lambda x, y: z3.ULT(x, y),

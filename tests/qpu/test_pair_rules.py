@@ -18,7 +18,6 @@ from test_qpu_rules import MEANINGS
 
 from daedalus.dsl.ir import DTYPES, DType, Op, evaluate, i8, i16, u8, u16
 from daedalus.dsl.ranges import Interval
-from daedalus.generator.symbolic import Number, number
 from daedalus.generator.targets.qpu import semantics
 from daedalus.generator.targets.qpu.pair_rules import (
     ANY,
@@ -37,6 +36,7 @@ from daedalus.generator.targets.qpu.pair_rules import (
     stored,
     whole,
 )
+from daedalus.generator.verify.proofs.symbolic import Number, number
 
 Term = Any
 _fresh = count()

@@ -16,9 +16,9 @@ import z3
 
 from daedalus.dsl.ir import DTYPES, Op, evaluate
 from daedalus.dsl.ranges import Interval
-from daedalus.generator.symbolic import Number, number
 from daedalus.generator.targets.qpu import semantics
 from daedalus.generator.targets.qpu.rules import RULES, Case, Rule, rule
+from daedalus.generator.verify.proofs.symbolic import Number, number
 
 Term = Any
 

@@ -12,8 +12,6 @@ import pytest
 
 from daedalus.dsl import vectors
 from daedalus.dsl.errors import Loc, SpecError
-from daedalus.generator import fuzz_qpu
-from daedalus.generator.fuzz_programs import make_program
 from daedalus.generator.schedule import POINTS, QPU_FLAGS, Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu.compile import Code
@@ -21,6 +19,8 @@ from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.trial import interpreted, selected, trial
 from daedalus.generator.targets.qpu.virtual import Compute, Form, Program
 from daedalus.generator.tuning.facts import Facts
+from daedalus.generator.verify.fuzz import qpu as fuzz_qpu
+from daedalus.generator.verify.fuzz.programs import make_program
 
 SEED = 7
 # Programs that found faults: limits below 0 and beyond 2**31, bytes written back beside what other

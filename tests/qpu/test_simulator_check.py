@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, native, qpu_check, witness_file
+from daedalus.generator import crosscheck, native, qpu_check
 from daedalus.generator.cli.common import build_dir, repo_root
 from daedalus.generator.crosscheck import Batch, Outcome
 from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import find, load
 from daedalus.generator.variants import Variant
+from daedalus.generator.verify.witness import witness_file
 from daedalus.generator.vulkan import check as vulkan
 from daedalus.v3d import tools
 

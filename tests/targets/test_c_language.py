@@ -12,10 +12,10 @@ from spec_support import kernel_of
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import crosscheck, emit
-from daedalus.generator.fuzz import Build
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.variants import make_variant
+from daedalus.generator.verify.fuzz.campaign import Build
 
 HEAD = '''
 from daedalus.dsl.lang import *

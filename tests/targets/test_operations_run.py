@@ -17,7 +17,6 @@ import pytest
 
 from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import repo_root
-from daedalus.generator.goals import PLAIN
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.simulate import operand_widths, read
 from daedalus.generator.targets.neon.target import NEON, Target
@@ -32,6 +31,7 @@ from daedalus.generator.targets.neon.vectors import (
     suffix,
 )  # fmt: skip
 from daedalus.generator.targets.vector.target import VECTOR
+from daedalus.generator.verify.witness.goals import PLAIN
 
 ROUNDS = 24  # vectors a case
 NEON_BUILDS = ["host"] if native.is_arm() else ["simde", "aarch64"]

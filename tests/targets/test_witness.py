@@ -11,19 +11,15 @@ from spec_support import kernel_of, spec_text
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Op
-from daedalus.generator import (
-    goal_proofs,
-    goals,
-    reasons,
-    witness,
-    witness_file,
-    witness_search,
-    witness_solver,
-)
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.ops import OPS
+from daedalus.generator.verify.proofs import goal_proofs
+from daedalus.generator.verify.witness import goals, reasons, witness_file
+from daedalus.generator.verify.witness import search as witness_search
+from daedalus.generator.verify.witness import shown as witness
+from daedalus.generator.verify.witness import solver as witness_solver
 
 NEON = [e for e in load() if any(s.target == "neon" for s, _ in e.schedules)]
 PLANS = [pytest.param(p, id=p.title) for e in NEON for p in goals.plans(e)]

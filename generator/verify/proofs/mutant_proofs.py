@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable
 
 from daedalus.dsl.ir import Op
-from daedalus.generator.equivalence import Prover
-from daedalus.generator.goal_proofs import variation
-from daedalus.generator.goals import Goal, Plan
-from daedalus.generator.lane_walk import Variation
-from daedalus.generator.mutants import Mutant
 from daedalus.generator.targets.neon.forms import Choice, Need
 from daedalus.generator.targets.neon.ops import OPS
+from daedalus.generator.verify.proofs.equivalence import Prover
+from daedalus.generator.verify.proofs.goal_proofs import variation
+from daedalus.generator.verify.proofs.lane_walk import Variation
+from daedalus.generator.verify.witness.goals import Goal, Plan
+from daedalus.generator.verify.witness.mutants import Mutant
 
 
 def equivalent(plan: Plan, mutant: Mutant, seconds: float = 60) -> bool:

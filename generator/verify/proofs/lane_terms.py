@@ -8,9 +8,9 @@ import z3
 
 from daedalus.dsl.ir import Kernel, Node, Op, evaluate
 from daedalus.dsl.ranges import Interval, table_rows
-from daedalus.generator.symbolic import Number, Truth
 from daedalus.generator.targets.neon.forms import Demand
 from daedalus.generator.targets.neon.rules import limits
+from daedalus.generator.verify.proofs.symbolic import Number, Truth
 
 
 class Inputs(Protocol):

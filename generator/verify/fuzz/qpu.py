@@ -22,8 +22,6 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.show import show
 from daedalus.generator.cli.common import build_dir
-from daedalus.generator.fuzz_programs import Program, make_program, operations
-from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.schedule import POINTS, Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu import machine, virtual
@@ -34,6 +32,8 @@ from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.trial import Outcome, Scheduled, selected, trials
 from daedalus.generator.tuning.facts import Facts
+from daedalus.generator.verify.fuzz.programs import Program, make_program, operations
+from daedalus.generator.verify.fuzz.shrink import shrink
 
 WORKERS = os.cpu_count() or 1
 CHUNK = 10  # programs that a worker does at once

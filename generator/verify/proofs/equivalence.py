@@ -22,10 +22,10 @@ import z3
 
 from daedalus.dsl.ir import Node, Op, walk
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator.lane_questions import ALL, Questions, opened
-from daedalus.generator.lane_walk import Variation, Walk
 from daedalus.generator.targets.neon.forms import Need
 from daedalus.generator.targets.neon.simulate import Part
+from daedalus.generator.verify.proofs.lane_questions import ALL, Questions, opened
+from daedalus.generator.verify.proofs.lane_walk import Variation, Walk
 
 _DEPTHS = (2, 4, 8, ALL)  # operations that a question about a value looks into below it
 _CASES = 256  # combinations of parameters that are tried one by one

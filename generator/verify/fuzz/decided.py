@@ -11,8 +11,8 @@ from daedalus.dsl.ranges import Interval
 from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import BufferRef, LaneIndex, ParamsRef, UpTo, Value
 from daedalus.dsl.verify import uniform
-from daedalus.generator.fuzz_memory import Key, Places
-from daedalus.generator.fuzz_values import Expressions, GrowingRanges
+from daedalus.generator.verify.fuzz.memory import Key, Places
+from daedalus.generator.verify.fuzz.values import Expressions, GrowingRanges
 
 RunTimeKey = tuple[LaneIndex | int, ...]
 

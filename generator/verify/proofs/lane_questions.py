@@ -9,9 +9,9 @@ import z3
 
 from daedalus.dsl.ir import Affine, Kernel, Node, Op, Stage
 from daedalus.dsl.ranges import Interval, Ranges
-from daedalus.generator.lane_terms import Names, Terms
-from daedalus.generator.symbolic import Truth
 from daedalus.generator.targets.neon.simulate import Part
+from daedalus.generator.verify.proofs.lane_terms import Names, Terms
+from daedalus.generator.verify.proofs.symbolic import Truth
 
 ALL = 1000  # operations below others: all of them
 QUICK = ("simplify", "bit-blast", "sat")

@@ -7,12 +7,12 @@ from typing import Any
 import z3
 
 from daedalus.dsl.ir import Node
-from daedalus.generator.lane_questions import ALL, Questions, opened
-from daedalus.generator.lane_terms import Names, Terms, form_of
-from daedalus.generator.symbolic import Number, Truth
 from daedalus.generator.targets.neon.forms import Choice, Demand, Need
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.simulate import operand_widths
+from daedalus.generator.verify.proofs.lane_questions import ALL, Questions, opened
+from daedalus.generator.verify.proofs.lane_terms import Names, Terms, form_of
+from daedalus.generator.verify.proofs.symbolic import Number, Truth
 
 _DEPTHS = (2, 4, 8)  # operations that a question looks into below what depends on the change
 # Another first operand gives another result.

@@ -20,15 +20,19 @@ from typing import Any
 from daedalus.dsl import ir, ranges
 from daedalus.dsl.show import show
 from daedalus.generator.cli.common import repo_root
-from daedalus.generator.goals import Goal, Plan, lane_limits
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.simulate import Part, operand_widths
+from daedalus.generator.verify.witness.goals import Goal, Plan, lane_limits
 
 NAME = "proofs.json"
 # What asks the questions, and says what machine operations are: whole files,
 _SOURCES = (
-    "generator/equivalence.py", "generator/goal_proofs.py", "generator/lane_questions.py",
-    "generator/lane_terms.py", "generator/lane_walk.py", "generator/symbolic.py",
+    *(
+        f"generator/verify/proofs/{name}.py"
+        for name in (
+            "equivalence", "goal_proofs", "lane_questions", "lane_terms", "lane_walk", "symbolic"
+        )
+    ),
     "generator/targets/neon/ops.py",
 )  # fmt: skip
 # and of files that hold much else, what says what values are. The data that a kernel is made of
@@ -132,9 +136,11 @@ def _sources() -> tuple[str, ...]:
 
 
 def _code(text: str) -> str:
-    """Source without comments that stand alone, docstrings and empty lines."""
+    """Source without imports, comments that stand alone, docstrings and empty lines."""
     dropped: set[int] = set()
     for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            dropped.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             continue
         first = node.body[0] if node.body else None

@@ -31,13 +31,13 @@ from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import BufferRef, TableRef, UpTo, Value
 from daedalus.dsl.vectors import make_items
 from daedalus.dsl.verify import verify
-from daedalus.generator.fuzz_decided import Decided
-from daedalus.generator.fuzz_memory import Places
-from daedalus.generator.fuzz_values import Assume, Expressions, GrowingRanges
-from daedalus.generator.fuzz_windows import Windows
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.variants import has_dots
+from daedalus.generator.verify.fuzz.decided import Decided
+from daedalus.generator.verify.fuzz.memory import Places
+from daedalus.generator.verify.fuzz.values import Assume, Expressions, GrowingRanges
+from daedalus.generator.verify.fuzz.windows import Windows
 
 _ATTEMPTS = 60
 _LANES = (8,) * 12 + (4,) * 8 + (16,) * 6 + (32,) * 2 + (1, 2, 3, 5, 6, 7, 12, 13, 20, 31, 37, 64)

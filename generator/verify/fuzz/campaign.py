@@ -23,14 +23,14 @@ from daedalus.dsl.ir import Kernel
 from daedalus.dsl.show import show
 from daedalus.generator import crosscheck, emit, fetch, native
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
-from daedalus.generator.fuzz_programs import Program, make_program, operations
-from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import CPU_TARGETS, Schedule
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.targets.shell import table_name
 from daedalus.generator.variants import Variant, has_dots, make_variant
+from daedalus.generator.verify.fuzz.programs import Program, make_program, operations
+from daedalus.generator.verify.fuzz.shrink import shrink
 
 BATCH = 40  # programs in one check program
 WORKERS = 2

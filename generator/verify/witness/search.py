@@ -8,13 +8,14 @@ import numpy as np
 from daedalus.dsl import vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import goal_proofs, proof_file, witness_file
-from daedalus.generator.goals import SATURATING, TOGETHER, Goal, Plan, plans
 from daedalus.generator.registry import Entry
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.simulate import Change
-from daedalus.generator.witness import Found, beyond, examine, reason_of, shown
-from daedalus.generator.witness_solver import solved
+from daedalus.generator.verify.proofs import goal_proofs, proof_file
+from daedalus.generator.verify.witness import witness_file
+from daedalus.generator.verify.witness.goals import SATURATING, TOGETHER, Goal, Plan, plans
+from daedalus.generator.verify.witness.shown import Found, beyond, examine, reason_of, shown
+from daedalus.generator.verify.witness.solver import solved
 
 _DRAWN = 3000  # items a kernel and class that the search begins with
 _MORE = 300  # items a class that are given spots

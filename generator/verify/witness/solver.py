@@ -12,15 +12,15 @@ import z3
 
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Index, Node, Op
-from daedalus.generator import goal_proofs
-from daedalus.generator.equivalence import Prover
-from daedalus.generator.goals import Goal, Plan, lane_limits
-from daedalus.generator.lane_questions import QUICK
-from daedalus.generator.lane_terms import Names, Terms
-from daedalus.generator.lane_walk import Walk
-from daedalus.generator.symbolic import Number, inputs
 from daedalus.generator.targets.neon.simulate import Part
-from daedalus.generator.witness import shown
+from daedalus.generator.verify.proofs import goal_proofs
+from daedalus.generator.verify.proofs.equivalence import Prover
+from daedalus.generator.verify.proofs.lane_questions import QUICK
+from daedalus.generator.verify.proofs.lane_terms import Names, Terms
+from daedalus.generator.verify.proofs.lane_walk import Walk
+from daedalus.generator.verify.proofs.symbolic import Number, inputs
+from daedalus.generator.verify.witness.goals import Goal, Plan, lane_limits
+from daedalus.generator.verify.witness.shown import shown
 
 _SECONDS = 5
 _ANSWERS = 6  # of the solver, for a goal and a lane

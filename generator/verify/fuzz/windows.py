@@ -10,9 +10,9 @@ from daedalus.dsl import lang
 from daedalus.dsl.ir import Affine, i8, i16, u8
 from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import BufferRef, LaneIndex, TableRef, Value
-from daedalus.generator.fuzz_decided import Decided
-from daedalus.generator.fuzz_memory import Places
-from daedalus.generator.fuzz_values import Expressions
+from daedalus.generator.verify.fuzz.decided import Decided
+from daedalus.generator.verify.fuzz.memory import Places
+from daedalus.generator.verify.fuzz.values import Expressions
 
 _ODD = 0.08  # of every respect in which a product may not suit
 

@@ -5,11 +5,11 @@ A goal without a witness is right if the change is proven to give the same resul
 conformant items.
 """
 
-from daedalus.generator.equivalence import Prover
-from daedalus.generator.goals import Goal, Plan, lane_limits
-from daedalus.generator.lane_walk import Variation
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.forms import Need
+from daedalus.generator.verify.proofs.equivalence import Prover
+from daedalus.generator.verify.proofs.lane_walk import Variation
+from daedalus.generator.verify.witness.goals import Goal, Plan, lane_limits
 
 
 def variation(goal: Goal) -> Variation | None:

@@ -23,21 +23,19 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator import (
     crosscheck,
     fetch,
-    goals,
     layout,
     native,
-    proof_file,
-    reasons,
-    witness,
-    witness_file,
 )
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.crosscheck import Batch, Device
-from daedalus.generator.goals import Goal, Plan
-from daedalus.generator.mutants import Mutant, mutate, unknown
-from daedalus.generator.reasons import Reason
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
+from daedalus.generator.verify.proofs import proof_file
+from daedalus.generator.verify.witness import goals, reasons, witness_file
+from daedalus.generator.verify.witness import shown as witness
+from daedalus.generator.verify.witness.goals import Goal, Plan
+from daedalus.generator.verify.witness.mutants import Mutant, mutate, unknown
+from daedalus.generator.verify.witness.reasons import Reason
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
 DEEP = 150  # and how many times as many with spots, if it still survives
@@ -114,7 +112,7 @@ def program(
     if strange:
         raise UserError(
             f"{source.name}: no mutation is known for {', '.join(sorted(strange))}",
-            "teach it to generator/mutants.py",
+            "teach it to generator/verify/witness/mutants.py",
         )
     made = mutate(text)
     folder = folder or build_dir() / "mutants" / name
@@ -142,7 +140,7 @@ def run(
     draws: Draws | None = None,
 ) -> Report:  # fmt: skip
     """Runs the mutants of a variant (a seeded sample, if given) on items, drawn here or `draws`."""
-    from daedalus.generator import mutant_proofs  # the solver takes a while to load
+    from daedalus.generator.verify.proofs import mutant_proofs  # the solver takes a while to load
 
     kernel = entry.kernel
     draws = draws or Draws(kernel, seed)
