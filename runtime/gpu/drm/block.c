@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "gpu/drm/device.h"
-#include "v3d/device/abi.h"
+#include "../../../v3d/device/abi.h"
 
 int daedalus_rt_drm_failed(daedalus_drm *drm, const char *call, int error) {
   drm->base.failed_call = call;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "v3d/device/abi.h"
+#include "../../../v3d/device/abi.h"
 
 enum { DEVICES_MOST = 64, REASON_SIZE = 256 };
 

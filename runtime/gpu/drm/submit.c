@@ -6,7 +6,7 @@
 
 #include "gpu/drm/timestamp.h"
 #include "gpu/pool.h"
-#include "v3d/device/abi.h"
+#include "../../../v3d/device/abi.h"
 
 enum {
   LANES = 16,                                   /* invocations of a workgroup, which is a thread */

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "v3d/device/abi.h"
+#include "../../../v3d/device/abi.h"
 
 enum { SUPPORTS_CPU_QUEUE = 12 }; /* of DRM_V3D_GET_PARAM */
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "gpu/drm/submit.h"
-#include "v3d/device/abi.h"
+#include "../../../v3d/device/abi.h"
 
 static const uint64_t idle_most = UINT64_C(2000000000); /* ns, that nothing is waited for longer */
 static const uint64_t told_apart = UINT64_C(20000000);  /* ns, above which fences tell the time */

@@ -13,7 +13,7 @@
 
 #include "check.h"
 #include "gpu/drm/node.h"
-#include "v3d/device/abi.h"
+#include "../../../v3d/device/abi.h"
 
 enum { NODES = 4 };
 

@@ -11,7 +11,7 @@
 
 #include "check.h"
 #include "gpu/drm/submit.h"
-#include "v3d/device/abi.h"
+#include "../../../v3d/device/abi.h"
 
 enum { SYNCS = 8, AGO = 5000, RESET = 400 };
 

@@ -26,7 +26,6 @@ int daedalus_recipe_dispatch_fake_add(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t
 int daedalus_append_fake_copy(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
                               ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,
                               size_t n_blocks, const daedalus_fake_copy_meta *meta) {
-  const daedalus_buffer buffers[] = {{dst, dst_stride},
-                                     {(void *)src, src_stride}};
+  const daedalus_buffer buffers[] = {{dst, dst_stride}, {(void *)src, src_stride}};
   return daedalus_append(batch, &daedalus_kernels.kernels[1], substrate, buffers, n_blocks, meta);
 }
