@@ -14,7 +14,7 @@ from daedalus.generator.cli.common import UserError
 def _tree(folder: Path) -> Path:
     """The parts of this checkout that CMake takes for a build, with the tests' generated code."""
     root = native.repo_root()
-    for part in ("cmake", "runtime", "tools"):
+    for part in ("cmake", "runtime", "tools", "v3d"):
         shutil.copytree(root / part, folder / part)
     shutil.copy(root / "CMakeLists.txt", folder)
     shutil.copytree(root / "tests" / "c" / "fake_generated", folder / "generated")
