@@ -35,9 +35,9 @@ from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.crosscheck import Batch, Device
 from daedalus.generator.goals import Goal, Plan
 from daedalus.generator.mutants import Mutant, mutate, unknown
+from daedalus.generator.options import Options, variant_name
 from daedalus.generator.reasons import Reason
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import Schedule, variant_name
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
 DEEP = 150  # and how many times as many with spots, if it still survives
@@ -97,13 +97,13 @@ class Report:
     unproven: list[str] = field(default_factory=list)
 
 
-def neon_variants(entry: Entry, *, prod: bool) -> Iterator[Schedule]:
+def neon_variants(entry: Entry, *, prod: bool) -> Iterator[Options]:
     """The NEON variants of a kernel; the prod ones only, if asked."""
     yield from (s for s, is_prod in entry.schedules if s.target == "neon" and (is_prod or not prod))
 
 
 def program(
-    entry: Entry, schedule: Schedule, folder: Path | None = None
+    entry: Entry, schedule: Options, folder: Path | None = None
 ) -> tuple[Path, list[Mutant]]:
     """The check program with all mutants of a variant in place of it."""
     arch = "host" if native.is_arm() else "simde"
@@ -138,7 +138,7 @@ def program(
 
 
 def run(
-    entry: Entry, schedule: Schedule, seed: int = 1, sample: int | None = None,
+    entry: Entry, schedule: Options, seed: int = 1, sample: int | None = None,
     draws: Draws | None = None,
 ) -> Report:  # fmt: skip
     """Runs the mutants of a variant (a seeded sample, if given) on items, drawn here or `draws`."""
@@ -195,7 +195,7 @@ def _proven(report: Report, plan: Plan) -> list[Goal]:
 
 
 def _differs(
-    entry: Entry, schedule: Schedule, exe: Path, batches: Iterable[Batch], number: int, seed: int
+    entry: Entry, schedule: Options, exe: Path, batches: Iterable[Batch], number: int, seed: int
 ) -> bool:
     device = Device("mutants", "neon", "host" if native.is_arm() else "simde")
     name = variant_name(entry.kernel.id, schedule)

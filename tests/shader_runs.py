@@ -16,7 +16,7 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator import crosscheck, layout
 from daedalus.generator.crosscheck import Batch, Outcome
 from daedalus.generator.emit import environment
-from daedalus.generator.schedule import parse_variant
+from daedalus.generator.options import parse_variant
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.glsl.spirv import compile_shader
 from daedalus.generator.v3d import vkrun

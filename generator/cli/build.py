@@ -14,8 +14,8 @@ from daedalus.generator.cli.common import console, out, repo_root, run
 from daedalus.generator.cli.gen import generate_or_explain, write
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.verified import record_verified
+from daedalus.generator.options import TARGETS
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import TARGETS
 
 
 @click.command("build")

@@ -20,8 +20,8 @@ from daedalus.generator import (
     witness_search,
     witness_solver,
 )
+from daedalus.generator.options import options_of
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.ops import OPS
 
@@ -126,7 +126,7 @@ def test_what_never_saturates_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
             """
         ),
     )
-    found = witness_search.search(Entry(kernel, "spec.py", ((Schedule("neon"), True),)))
+    found = witness_search.search(Entry(kernel, "spec.py", ((options_of("neon"), True),)))
     assert len(found.missing) == 1
     assert "sub as sat_u 8 (rule qsub_u, qsub_u for sub)" in found.missing[0]
     assert found.missing[0].split(": ")[1].rpartition(":")[2].isdigit(), "it names the line"
