@@ -15,7 +15,7 @@ from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.verify import verify
 from daedalus.generator import crosscheck, emit, fuzz, native
-from daedalus.generator.options import options_of
+from daedalus.generator.options import VectorOptions, options_of
 from daedalus.generator.variants import Variant, make_variant
 
 ITEMS = 300
@@ -29,7 +29,10 @@ def variants(form: Form) -> tuple[Variant, ...]:
     (kernel,) = form.spec.kernels()
     verify(kernel)
     vectors = dict.fromkeys(
-        dataclasses.replace(s, target="vector", dot=False) for s in form.seen
+        options_of(
+            "vector", s.class_name, **{w.field: s.choice(w.field) for w in VectorOptions.words()}
+        )
+        for s in form.seen
     )  # fmt: skip
     schedules = [*(options_of("c", c) for c in kernel.class_names), *form.seen, *vectors]
     return tuple(
