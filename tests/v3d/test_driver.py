@@ -69,9 +69,8 @@ def test_an_icd_follows_its_driver(tmp_path: Path) -> None:
 
 
 def test_missing_tools_are_all_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = shutil.which
     absent = ("flex", "clang-19")
-    monkeypatch.setattr(shutil, "which", lambda t, **_: None if t in absent else there(t))
+    monkeypatch.setattr(shutil, "which", lambda t, **_: None if t in absent else f"/bin/{t}")
     with pytest.raises(UserError, match=r"clang-19, flex$") as caught:
         driver.build_native()
     assert caught.value.exit_code == EXIT_MISSING
