@@ -16,7 +16,6 @@ from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
 from daedalus.generator import qpu_choices, qpu_text
 from daedalus.generator.clearing import cleared_blocks, clearing
-from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.passes.pipeline import Lowered, lower
 from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule, variant_name
 from daedalus.generator.targets import shell
@@ -163,14 +162,12 @@ def make_variant(
     spec: str,
     watch: Callable[[Selection], None] | None = None,
     known: Lowered | None = None,
-    levers: Levers = ALL,
 ) -> Variant:
     """Lowers and renders one variant. Raises SpecError where a back end cannot.
 
-    `watch` sees what a back end selects for every stage of every body; `known` is for lower();
-    `levers` are those of NEON.
+    `watch` sees what a back end selects for every stage of every body; `known` is for lower().
     """
-    lowered = lower(kernel, schedule, known=known, levers=levers)
+    lowered = lower(kernel, schedule, known=known)
     if schedule.target == "glsl":
         return _make_shader(environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec)
     if schedule.target == QPU:
@@ -191,7 +188,7 @@ def make_variant(
         if watch is not None:
             watch(selection)
 
-    bodies = emit_neon(lowered, see, levers, vectors) if vectors else emit_c(lowered)
+    bodies = emit_neon(lowered, see, vectors) if vectors else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
     cleared = _cleared(kernel, schedule, prod=prod)

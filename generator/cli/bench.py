@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from daedalus.generator import native
-from daedalus.generator.cli import bench_levers, bench_native, bench_options, bench_qpu, bench_sand
+from daedalus.generator.cli import bench_native, bench_options, bench_qpu, bench_sand
 from daedalus.generator.cli.bench_model import (
     kernels,
     model,
@@ -71,9 +71,6 @@ PARTS = ("throughput", "latency", "frame")
 @click.option("--all", "every", is_flag=True, help="A table of every function, too.")
 @click.option("--bound", is_flag=True,
               help="What stands between d3 and what ports need, too.")  # fmt: skip
-@click.option("--levers", is_flag=True,
-              help="NEON variants as they are and without each lever, instead.")  # fmt: skip
-@click.option("--lever", multiple=True, help="The same, of this lever; may be repeated.")
 @click.option("--choose", is_flag=True,
               help="Find and record the schedules that take least, instead.")  # fmt: skip
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
@@ -83,7 +80,7 @@ PARTS = ("throughput", "latency", "frame")
 def command(
     context: click.Context, kernel: str, device: str, rounds: int, items: int, size: int,
     part: tuple[str, ...], distinct: int, write_data: Path | None, seed: int, every: bool,
-    levers: bool, lever: tuple[str, ...], bound: bool, choose: bool, output: Path | None,
+    bound: bool, choose: bool, output: Path | None,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
@@ -101,8 +98,6 @@ def command(
     mode = bench_options.check(context)
     if mode == "sand":
         bench_sand.measure(as_json=as_json)
-    elif mode == "model" and (levers or lever):
-        bench_levers.model(kernels(kernel), lever, as_json=as_json)
     elif mode == "model":
         model(kernel, as_json=as_json, every=every, bound=bound)
     elif mode == "native":

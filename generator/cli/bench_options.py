@@ -12,14 +12,13 @@ MODES = {
         "kernel", "device", "rounds", "items", "size", "part", "distinct", "write_data", "seed",
         "as_json",
     },
-    "model": {"kernel", "every", "bound", "levers", "lever", "as_json"},
+    "model": {"kernel", "every", "bound", "as_json"},
     "native": {"kernel", "rounds", "as_json"},
     "qpu": {"kernel", "items", "distinct", "choose", "output", "as_json"},
     "sand": {"as_json"},
 }  # fmt: skip
 # Parameters of which at most one can be given.
-_APART = (("every", "levers"), ("every", "lever"), ("bound", "levers"), ("bound", "lever"),
-          ("choose", "output"), ("choose", "as_json"))  # fmt: skip
+_APART = (("choose", "output"), ("choose", "as_json"))
 
 
 class Grouped(click.Command):

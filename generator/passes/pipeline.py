@@ -8,7 +8,6 @@ from typing import Any
 from daedalus.dsl.ir import Kernel, Node, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
-from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.passes import dots
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
@@ -71,7 +70,7 @@ def _keep_dot(schedule: Schedule) -> Callable[[Kernel, Ranges, Node], bool]:
     return keep
 
 
-def passes(kernel: Kernel, schedule: Schedule, levers: Levers = ALL) -> list[tuple[str, Pass]]:
+def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
     """Name and function of every pass that `schedule` asks for."""
     assume = kernel.defaults | set(schedule.assume)
     chosen: list[tuple[str, Pass]] = [
@@ -123,7 +122,7 @@ def passes(kernel: Kernel, schedule: Schedule, levers: Levers = ALL) -> list[tup
             chosen.append(("select_old", select_old))
         chosen.append(("fold_rounding", fold_rounding))
     chosen.append(("drop_unread", drop_unread))
-    return [(name, step) for name, step in chosen if name not in levers.without_passes]
+    return chosen
 
 
 def lower(
@@ -131,7 +130,6 @@ def lower(
     schedule: Schedule,
     watch: Callable[[str, Kernel], None] | None = None,
     known: Lowered | None = None,
-    levers: Levers = ALL,
 ) -> Kernel:
     """The kernel as the back end of `schedule` gets it; `watch` sees it after every pass.
 
@@ -140,7 +138,7 @@ def lower(
     """
     known = {} if known is None else known
     done: tuple[Pass, ...] = ()
-    for name, step in passes(kernel, schedule, levers):
+    for name, step in passes(kernel, schedule):
         done = (*done, step)
         if done not in known:
             known[done] = step(kernel)

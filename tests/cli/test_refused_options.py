@@ -39,7 +39,6 @@ def test_stream(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyP
         ("--output x", "--output: not without --qpu", "add --qpu"),
         ("--output x --bound", "--bound: not without --model", "add --model, or leave it out"),
         ("--qpu --choose --output x", "--choose and --output do not go together", "one of the two"),
-        ("--model --lever dot --all", "--all and --lever do not go together", "one of the two"),
     ],
 )
 def test_bench(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class pri (0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 61838123baa3999f
+ * input hash cf7deef1a2f549db
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -371,7 +371,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t38 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t32));
   const int16x8_t t39 = vnegq_s16(vreinterpretq_s16_u16(amount_2));
   const uint16x8_t t40 = vbslq_u16(t38, vreinterpretq_u16_s16(t39), amount_2);
-  const int16x8_t t66 = vmlaq_n_s16(parts0, vreinterpretq_s16_u16(t40), (int16_t)t14);
   const ptrdiff_t tile_offset_3 = 12*(ptrdiff_t)t42 + (ptrdiff_t)t43;
   const int16x8_t t44 = vld1q_s16(&(&tile[2][2])[tile_offset_3]);
   const uint16x8_t size_3 = vabdq_u16(vreinterpretq_u16_s16(t44), vreinterpretq_u16_s16(px));
@@ -381,7 +380,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t50 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t44));
   const int16x8_t t51 = vnegq_s16(vreinterpretq_s16_u16(amount_3));
   const uint16x8_t t52 = vbslq_u16(t50, vreinterpretq_u16_s16(t51), amount_3);
-  const int16x8_t t67 = vmlaq_n_s16(t66, vreinterpretq_s16_u16(t52), (int16_t)t15);
   const ptrdiff_t tile_offset_4 = 12*(ptrdiff_t)t54 + (ptrdiff_t)t55;
   const int16x8_t t56 = vld1q_s16(&(&tile[2][2])[tile_offset_4]);
   const uint16x8_t size_4 = vabdq_u16(vreinterpretq_u16_s16(t56), vreinterpretq_u16_s16(px));
@@ -391,6 +389,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t62 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t56));
   const int16x8_t t63 = vnegq_s16(vreinterpretq_s16_u16(amount_4));
   const uint16x8_t t64 = vbslq_u16(t62, vreinterpretq_u16_s16(t63), amount_4);
+  const int16x8_t t66 = vmlaq_n_s16(parts0, vreinterpretq_s16_u16(t40), (int16_t)t14);
+  const int16x8_t t67 = vmlaq_n_s16(t66, vreinterpretq_s16_u16(t52), (int16_t)t15);
   const int16x8_t t68 = vmlaq_n_s16(t67, vreinterpretq_s16_u16(t64), (int16_t)t15);
   const uint16x8_t k8 = vdupq_n_u16((uint16_t)(8));
   const uint16x8_t t70 = vaddq_u16(vreinterpretq_u16_s16(t68), k8);
@@ -422,7 +422,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t97 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t91));
   const int16x8_t t98 = vnegq_s16(vreinterpretq_s16_u16(amount_6));
   const uint16x8_t t99 = vbslq_u16(t97, vreinterpretq_u16_s16(t98), amount_6);
-  const int16x8_t t121 = vmlaq_n_s16(parts0_2, vreinterpretq_s16_u16(t99), (int16_t)t14);
   const int16x8_t t101 = vld1q_s16(&(&tile[3][2])[tile_offset_3]);
   const uint16x8_t size_7 = vabdq_u16(vreinterpretq_u16_s16(t101), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t103 = vshlq_u16(size_7, pri_shift_neg);
@@ -431,7 +430,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t107 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t101));
   const int16x8_t t108 = vnegq_s16(vreinterpretq_s16_u16(amount_7));
   const uint16x8_t t109 = vbslq_u16(t107, vreinterpretq_u16_s16(t108), amount_7);
-  const int16x8_t t122 = vmlaq_n_s16(t121, vreinterpretq_s16_u16(t109), (int16_t)t15);
   const int16x8_t t111 = vld1q_s16(&(&tile[3][2])[tile_offset_4]);
   const uint16x8_t size_8 = vabdq_u16(vreinterpretq_u16_s16(t111), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t113 = vshlq_u16(size_8, pri_shift_neg);
@@ -440,6 +438,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t117 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t111));
   const int16x8_t t118 = vnegq_s16(vreinterpretq_s16_u16(amount_8));
   const uint16x8_t t119 = vbslq_u16(t117, vreinterpretq_u16_s16(t118), amount_8);
+  const int16x8_t t121 = vmlaq_n_s16(parts0_2, vreinterpretq_s16_u16(t99), (int16_t)t14);
+  const int16x8_t t122 = vmlaq_n_s16(t121, vreinterpretq_s16_u16(t109), (int16_t)t15);
   const int16x8_t t123 = vmlaq_n_s16(t122, vreinterpretq_s16_u16(t119), (int16_t)t15);
   const uint16x8_t t124 = vaddq_u16(vreinterpretq_u16_s16(t123), k8);
   const uint16x8_t t125 = vcgtq_s16(vreinterpretq_s16_u16(k0), t123);
@@ -468,7 +468,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t150 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t144));
   const int16x8_t t151 = vnegq_s16(vreinterpretq_s16_u16(amount_10));
   const uint16x8_t t152 = vbslq_u16(t150, vreinterpretq_u16_s16(t151), amount_10);
-  const int16x8_t t174 = vmlaq_n_s16(parts0_3, vreinterpretq_s16_u16(t152), (int16_t)t14);
   const int16x8_t t154 = vld1q_s16(&(&tile[4][2])[tile_offset_3]);
   const uint16x8_t size_11 = vabdq_u16(vreinterpretq_u16_s16(t154), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t156 = vshlq_u16(size_11, pri_shift_neg);
@@ -477,7 +476,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t160 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t154));
   const int16x8_t t161 = vnegq_s16(vreinterpretq_s16_u16(amount_11));
   const uint16x8_t t162 = vbslq_u16(t160, vreinterpretq_u16_s16(t161), amount_11);
-  const int16x8_t t175 = vmlaq_n_s16(t174, vreinterpretq_s16_u16(t162), (int16_t)t15);
   const int16x8_t t164 = vld1q_s16(&(&tile[4][2])[tile_offset_4]);
   const uint16x8_t size_12 = vabdq_u16(vreinterpretq_u16_s16(t164), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t166 = vshlq_u16(size_12, pri_shift_neg);
@@ -486,6 +484,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t170 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t164));
   const int16x8_t t171 = vnegq_s16(vreinterpretq_s16_u16(amount_12));
   const uint16x8_t t172 = vbslq_u16(t170, vreinterpretq_u16_s16(t171), amount_12);
+  const int16x8_t t174 = vmlaq_n_s16(parts0_3, vreinterpretq_s16_u16(t152), (int16_t)t14);
+  const int16x8_t t175 = vmlaq_n_s16(t174, vreinterpretq_s16_u16(t162), (int16_t)t15);
   const int16x8_t t176 = vmlaq_n_s16(t175, vreinterpretq_s16_u16(t172), (int16_t)t15);
   const uint16x8_t t177 = vaddq_u16(vreinterpretq_u16_s16(t176), k8);
   const uint16x8_t t178 = vcgtq_s16(vreinterpretq_s16_u16(k0), t176);
@@ -514,7 +514,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t203 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t197));
   const int16x8_t t204 = vnegq_s16(vreinterpretq_s16_u16(amount_14));
   const uint16x8_t t205 = vbslq_u16(t203, vreinterpretq_u16_s16(t204), amount_14);
-  const int16x8_t t227 = vmlaq_n_s16(parts0_4, vreinterpretq_s16_u16(t205), (int16_t)t14);
   const int16x8_t t207 = vld1q_s16(&(&tile[5][2])[tile_offset_3]);
   const uint16x8_t size_15 = vabdq_u16(vreinterpretq_u16_s16(t207), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t209 = vshlq_u16(size_15, pri_shift_neg);
@@ -523,7 +522,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t213 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t207));
   const int16x8_t t214 = vnegq_s16(vreinterpretq_s16_u16(amount_15));
   const uint16x8_t t215 = vbslq_u16(t213, vreinterpretq_u16_s16(t214), amount_15);
-  const int16x8_t t228 = vmlaq_n_s16(t227, vreinterpretq_s16_u16(t215), (int16_t)t15);
   const int16x8_t t217 = vld1q_s16(&(&tile[5][2])[tile_offset_4]);
   const uint16x8_t size_16 = vabdq_u16(vreinterpretq_u16_s16(t217), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t219 = vshlq_u16(size_16, pri_shift_neg);
@@ -532,6 +530,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t223 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t217));
   const int16x8_t t224 = vnegq_s16(vreinterpretq_s16_u16(amount_16));
   const uint16x8_t t225 = vbslq_u16(t223, vreinterpretq_u16_s16(t224), amount_16);
+  const int16x8_t t227 = vmlaq_n_s16(parts0_4, vreinterpretq_s16_u16(t205), (int16_t)t14);
+  const int16x8_t t228 = vmlaq_n_s16(t227, vreinterpretq_s16_u16(t215), (int16_t)t15);
   const int16x8_t t229 = vmlaq_n_s16(t228, vreinterpretq_s16_u16(t225), (int16_t)t15);
   const uint16x8_t t230 = vaddq_u16(vreinterpretq_u16_s16(t229), k8);
   const uint16x8_t t231 = vcgtq_s16(vreinterpretq_s16_u16(k0), t229);
@@ -560,7 +560,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t256 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t250));
   const int16x8_t t257 = vnegq_s16(vreinterpretq_s16_u16(amount_18));
   const uint16x8_t t258 = vbslq_u16(t256, vreinterpretq_u16_s16(t257), amount_18);
-  const int16x8_t t280 = vmlaq_n_s16(parts0_5, vreinterpretq_s16_u16(t258), (int16_t)t14);
   const int16x8_t t260 = vld1q_s16(&(&tile[6][2])[tile_offset_3]);
   const uint16x8_t size_19 = vabdq_u16(vreinterpretq_u16_s16(t260), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t262 = vshlq_u16(size_19, pri_shift_neg);
@@ -569,7 +568,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t266 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t260));
   const int16x8_t t267 = vnegq_s16(vreinterpretq_s16_u16(amount_19));
   const uint16x8_t t268 = vbslq_u16(t266, vreinterpretq_u16_s16(t267), amount_19);
-  const int16x8_t t281 = vmlaq_n_s16(t280, vreinterpretq_s16_u16(t268), (int16_t)t15);
   const int16x8_t t270 = vld1q_s16(&(&tile[6][2])[tile_offset_4]);
   const uint16x8_t size_20 = vabdq_u16(vreinterpretq_u16_s16(t270), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t272 = vshlq_u16(size_20, pri_shift_neg);
@@ -578,6 +576,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t276 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t270));
   const int16x8_t t277 = vnegq_s16(vreinterpretq_s16_u16(amount_20));
   const uint16x8_t t278 = vbslq_u16(t276, vreinterpretq_u16_s16(t277), amount_20);
+  const int16x8_t t280 = vmlaq_n_s16(parts0_5, vreinterpretq_s16_u16(t258), (int16_t)t14);
+  const int16x8_t t281 = vmlaq_n_s16(t280, vreinterpretq_s16_u16(t268), (int16_t)t15);
   const int16x8_t t282 = vmlaq_n_s16(t281, vreinterpretq_s16_u16(t278), (int16_t)t15);
   const uint16x8_t t283 = vaddq_u16(vreinterpretq_u16_s16(t282), k8);
   const uint16x8_t t284 = vcgtq_s16(vreinterpretq_s16_u16(k0), t282);
@@ -606,7 +606,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t309 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t303));
   const int16x8_t t310 = vnegq_s16(vreinterpretq_s16_u16(amount_22));
   const uint16x8_t t311 = vbslq_u16(t309, vreinterpretq_u16_s16(t310), amount_22);
-  const int16x8_t t333 = vmlaq_n_s16(parts0_6, vreinterpretq_s16_u16(t311), (int16_t)t14);
   const int16x8_t t313 = vld1q_s16(&(&tile[7][2])[tile_offset_3]);
   const uint16x8_t size_23 = vabdq_u16(vreinterpretq_u16_s16(t313), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t315 = vshlq_u16(size_23, pri_shift_neg);
@@ -615,7 +614,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t319 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t313));
   const int16x8_t t320 = vnegq_s16(vreinterpretq_s16_u16(amount_23));
   const uint16x8_t t321 = vbslq_u16(t319, vreinterpretq_u16_s16(t320), amount_23);
-  const int16x8_t t334 = vmlaq_n_s16(t333, vreinterpretq_s16_u16(t321), (int16_t)t15);
   const int16x8_t t323 = vld1q_s16(&(&tile[7][2])[tile_offset_4]);
   const uint16x8_t size_24 = vabdq_u16(vreinterpretq_u16_s16(t323), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t325 = vshlq_u16(size_24, pri_shift_neg);
@@ -624,6 +622,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t329 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t323));
   const int16x8_t t330 = vnegq_s16(vreinterpretq_s16_u16(amount_24));
   const uint16x8_t t331 = vbslq_u16(t329, vreinterpretq_u16_s16(t330), amount_24);
+  const int16x8_t t333 = vmlaq_n_s16(parts0_6, vreinterpretq_s16_u16(t311), (int16_t)t14);
+  const int16x8_t t334 = vmlaq_n_s16(t333, vreinterpretq_s16_u16(t321), (int16_t)t15);
   const int16x8_t t335 = vmlaq_n_s16(t334, vreinterpretq_s16_u16(t331), (int16_t)t15);
   const uint16x8_t t336 = vaddq_u16(vreinterpretq_u16_s16(t335), k8);
   const uint16x8_t t337 = vcgtq_s16(vreinterpretq_s16_u16(k0), t335);
@@ -652,7 +652,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t362 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t356));
   const int16x8_t t363 = vnegq_s16(vreinterpretq_s16_u16(amount_26));
   const uint16x8_t t364 = vbslq_u16(t362, vreinterpretq_u16_s16(t363), amount_26);
-  const int16x8_t t386 = vmlaq_n_s16(parts0_7, vreinterpretq_s16_u16(t364), (int16_t)t14);
   const int16x8_t t366 = vld1q_s16(&(&tile[8][2])[tile_offset_3]);
   const uint16x8_t size_27 = vabdq_u16(vreinterpretq_u16_s16(t366), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t368 = vshlq_u16(size_27, pri_shift_neg);
@@ -661,7 +660,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t372 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t366));
   const int16x8_t t373 = vnegq_s16(vreinterpretq_s16_u16(amount_27));
   const uint16x8_t t374 = vbslq_u16(t372, vreinterpretq_u16_s16(t373), amount_27);
-  const int16x8_t t387 = vmlaq_n_s16(t386, vreinterpretq_s16_u16(t374), (int16_t)t15);
   const int16x8_t t376 = vld1q_s16(&(&tile[8][2])[tile_offset_4]);
   const uint16x8_t size_28 = vabdq_u16(vreinterpretq_u16_s16(t376), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t378 = vshlq_u16(size_28, pri_shift_neg);
@@ -670,6 +668,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t382 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t376));
   const int16x8_t t383 = vnegq_s16(vreinterpretq_s16_u16(amount_28));
   const uint16x8_t t384 = vbslq_u16(t382, vreinterpretq_u16_s16(t383), amount_28);
+  const int16x8_t t386 = vmlaq_n_s16(parts0_7, vreinterpretq_s16_u16(t364), (int16_t)t14);
+  const int16x8_t t387 = vmlaq_n_s16(t386, vreinterpretq_s16_u16(t374), (int16_t)t15);
   const int16x8_t t388 = vmlaq_n_s16(t387, vreinterpretq_s16_u16(t384), (int16_t)t15);
   const uint16x8_t t389 = vaddq_u16(vreinterpretq_u16_s16(t388), k8);
   const uint16x8_t t390 = vcgtq_s16(vreinterpretq_s16_u16(k0), t388);
@@ -698,7 +698,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t415 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t409));
   const int16x8_t t416 = vnegq_s16(vreinterpretq_s16_u16(amount_30));
   const uint16x8_t t417 = vbslq_u16(t415, vreinterpretq_u16_s16(t416), amount_30);
-  const int16x8_t t439 = vmlaq_n_s16(parts0_8, vreinterpretq_s16_u16(t417), (int16_t)t14);
   const int16x8_t t419 = vld1q_s16(&(&tile[9][2])[tile_offset_3]);
   const uint16x8_t size_31 = vabdq_u16(vreinterpretq_u16_s16(t419), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t421 = vshlq_u16(size_31, pri_shift_neg);
@@ -707,7 +706,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t425 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t419));
   const int16x8_t t426 = vnegq_s16(vreinterpretq_s16_u16(amount_31));
   const uint16x8_t t427 = vbslq_u16(t425, vreinterpretq_u16_s16(t426), amount_31);
-  const int16x8_t t440 = vmlaq_n_s16(t439, vreinterpretq_s16_u16(t427), (int16_t)t15);
   const int16x8_t t429 = vld1q_s16(&(&tile[9][2])[tile_offset_4]);
   const uint16x8_t size_32 = vabdq_u16(vreinterpretq_u16_s16(t429), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t431 = vshlq_u16(size_32, pri_shift_neg);
@@ -716,6 +714,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t435 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t429));
   const int16x8_t t436 = vnegq_s16(vreinterpretq_s16_u16(amount_32));
   const uint16x8_t t437 = vbslq_u16(t435, vreinterpretq_u16_s16(t436), amount_32);
+  const int16x8_t t439 = vmlaq_n_s16(parts0_8, vreinterpretq_s16_u16(t417), (int16_t)t14);
+  const int16x8_t t440 = vmlaq_n_s16(t439, vreinterpretq_s16_u16(t427), (int16_t)t15);
   const int16x8_t t441 = vmlaq_n_s16(t440, vreinterpretq_s16_u16(t437), (int16_t)t15);
   const uint16x8_t t442 = vaddq_u16(vreinterpretq_u16_s16(t441), k8);
   const uint16x8_t t443 = vcgtq_s16(vreinterpretq_s16_u16(k0), t441);

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 53db21b0c7d73004
+ * input hash bdfec14f98b28811
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -382,8 +382,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t36 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t30));
   const int16x8_t t37 = vnegq_s16(vreinterpretq_s16_u16(amount_2));
   const uint16x8_t t38 = vbslq_u16(t36, vreinterpretq_u16_s16(t37), amount_2);
-  const int16x8_t t108 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4), vreinterpretq_s16_u16(t38),
-      multipliers16, 0);
   const ptrdiff_t tile_offset_3 = 12*(ptrdiff_t)t40 + (ptrdiff_t)t41;
   const int16x8_t t42 = vld1q_s16(&(&tile[2][2])[tile_offset_3]);
   const uint16x8_t size_3 = vabdq_u16(vreinterpretq_u16_s16(t42), vreinterpretq_u16_s16(px));
@@ -393,7 +391,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t48 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t42));
   const int16x8_t t49 = vnegq_s16(vreinterpretq_s16_u16(amount_3));
   const uint16x8_t parts6 = vbslq_u16(t48, vreinterpretq_u16_s16(t49), amount_3);
-  const uint16x8_t t109 = vaddq_u16(vreinterpretq_u16_s16(t108), parts6);
   const ptrdiff_t tile_offset_4 = 12*(ptrdiff_t)t51 + (ptrdiff_t)t52;
   const int16x8_t t53 = vld1q_s16(&(&tile[2][2])[tile_offset_4]);
   const uint16x8_t size_4 = vabdq_u16(vreinterpretq_u16_s16(t53), vreinterpretq_u16_s16(px));
@@ -403,7 +400,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t59 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t53));
   const int16x8_t t60 = vnegq_s16(vreinterpretq_s16_u16(amount_4));
   const uint16x8_t parts7 = vbslq_u16(t59, vreinterpretq_u16_s16(t60), amount_4);
-  const uint16x8_t t110 = vaddq_u16(t109, parts7);
   const ptrdiff_t tile_offset_5 = 12*(ptrdiff_t)t62 + (ptrdiff_t)t63;
   const int16x8_t t64 = vld1q_s16(&(&tile[2][2])[tile_offset_5]);
   const uint16x8_t size_5 = vabdq_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(px));
@@ -413,8 +409,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t70 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t64));
   const int16x8_t t71 = vnegq_s16(vreinterpretq_s16_u16(amount_5));
   const uint16x8_t t72 = vbslq_u16(t70, vreinterpretq_u16_s16(t71), amount_5);
-  const int16x8_t t111 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t110), vreinterpretq_s16_u16(t72),
-      multipliers16, 0);
   const ptrdiff_t tile_offset_6 = 12*(ptrdiff_t)t74 + (ptrdiff_t)t75;
   const int16x8_t t76 = vld1q_s16(&(&tile[2][2])[tile_offset_6]);
   const uint16x8_t size_6 = vabdq_u16(vreinterpretq_u16_s16(t76), vreinterpretq_u16_s16(px));
@@ -424,7 +418,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t82 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t76));
   const int16x8_t t83 = vnegq_s16(vreinterpretq_s16_u16(amount_6));
   const uint16x8_t t84 = vbslq_u16(t82, vreinterpretq_u16_s16(t83), amount_6);
-  const int16x8_t t112 = vmlaq_laneq_s16(t111, vreinterpretq_s16_u16(t84), multipliers16, 0);
   const ptrdiff_t tile_offset_7 = 12*(ptrdiff_t)t86 + (ptrdiff_t)t87;
   const int16x8_t t88 = vld1q_s16(&(&tile[2][2])[tile_offset_7]);
   const uint16x8_t size_7 = vabdq_u16(vreinterpretq_u16_s16(t88), vreinterpretq_u16_s16(px));
@@ -434,7 +427,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t94 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(t88));
   const int16x8_t t95 = vnegq_s16(vreinterpretq_s16_u16(amount_7));
   const uint16x8_t parts10 = vbslq_u16(t94, vreinterpretq_u16_s16(t95), amount_7);
-  const uint16x8_t t113 = vaddq_u16(vreinterpretq_u16_s16(t112), parts10);
   const ptrdiff_t tile_offset_8 = 12*(ptrdiff_t)t97 + (ptrdiff_t)t98;
   const int16x8_t p = vld1q_s16(&(&tile[2][2])[tile_offset_8]);
   const uint16x8_t size_8 = vabdq_u16(vreinterpretq_u16_s16(p), vreinterpretq_u16_s16(px));
@@ -444,6 +436,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t105 = vcgtq_u16(vreinterpretq_u16_s16(px), vreinterpretq_u16_s16(p));
   const int16x8_t t106 = vnegq_s16(vreinterpretq_s16_u16(amount_8));
   const uint16x8_t part = vbslq_u16(t105, vreinterpretq_u16_s16(t106), amount_8);
+  const int16x8_t t108 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4), vreinterpretq_s16_u16(t38),
+      multipliers16, 0);
+  const uint16x8_t t109 = vaddq_u16(vreinterpretq_u16_s16(t108), parts6);
+  const uint16x8_t t110 = vaddq_u16(t109, parts7);
+  const int16x8_t t111 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t110), vreinterpretq_s16_u16(t72),
+      multipliers16, 0);
+  const int16x8_t t112 = vmlaq_laneq_s16(t111, vreinterpretq_s16_u16(t84), multipliers16, 0);
+  const uint16x8_t t113 = vaddq_u16(vreinterpretq_u16_s16(t112), parts10);
   const uint16x8_t total = vaddq_u16(t113, part);
   const uint16x8_t k8 = vdupq_n_u16((uint16_t)(8));
   const uint16x8_t t116 = vaddq_u16(total, k8);
@@ -475,8 +475,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t143 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t137));
   const int16x8_t t144 = vnegq_s16(vreinterpretq_s16_u16(amount_10));
   const uint16x8_t t145 = vbslq_u16(t143, vreinterpretq_u16_s16(t144), amount_10);
-  const int16x8_t t203 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_2),
-      vreinterpretq_s16_u16(t145), multipliers16, 0);
   const int16x8_t t147 = vld1q_s16(&(&tile[3][2])[tile_offset_3]);
   const uint16x8_t size_11 = vabdq_u16(vreinterpretq_u16_s16(t147), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t149 = vshlq_u16(size_11, shift_neg);
@@ -485,7 +483,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t153 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t147));
   const int16x8_t t154 = vnegq_s16(vreinterpretq_s16_u16(amount_11));
   const uint16x8_t parts6_2 = vbslq_u16(t153, vreinterpretq_u16_s16(t154), amount_11);
-  const uint16x8_t t204 = vaddq_u16(vreinterpretq_u16_s16(t203), parts6_2);
   const int16x8_t t156 = vld1q_s16(&(&tile[3][2])[tile_offset_4]);
   const uint16x8_t size_12 = vabdq_u16(vreinterpretq_u16_s16(t156), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t158 = vshlq_u16(size_12, shift_neg);
@@ -494,7 +491,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t162 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t156));
   const int16x8_t t163 = vnegq_s16(vreinterpretq_s16_u16(amount_12));
   const uint16x8_t parts7_2 = vbslq_u16(t162, vreinterpretq_u16_s16(t163), amount_12);
-  const uint16x8_t t205 = vaddq_u16(t204, parts7_2);
   const int16x8_t t165 = vld1q_s16(&(&tile[3][2])[tile_offset_5]);
   const uint16x8_t size_13 = vabdq_u16(vreinterpretq_u16_s16(t165), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t167 = vshlq_u16(size_13, shift_neg);
@@ -503,8 +499,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t171 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t165));
   const int16x8_t t172 = vnegq_s16(vreinterpretq_s16_u16(amount_13));
   const uint16x8_t t173 = vbslq_u16(t171, vreinterpretq_u16_s16(t172), amount_13);
-  const int16x8_t t206 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t205), vreinterpretq_s16_u16(t173),
-      multipliers16, 0);
   const int16x8_t t175 = vld1q_s16(&(&tile[3][2])[tile_offset_6]);
   const uint16x8_t size_14 = vabdq_u16(vreinterpretq_u16_s16(t175), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t177 = vshlq_u16(size_14, shift_neg);
@@ -513,7 +507,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t181 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t175));
   const int16x8_t t182 = vnegq_s16(vreinterpretq_s16_u16(amount_14));
   const uint16x8_t t183 = vbslq_u16(t181, vreinterpretq_u16_s16(t182), amount_14);
-  const int16x8_t t207 = vmlaq_laneq_s16(t206, vreinterpretq_s16_u16(t183), multipliers16, 0);
   const int16x8_t t185 = vld1q_s16(&(&tile[3][2])[tile_offset_7]);
   const uint16x8_t size_15 = vabdq_u16(vreinterpretq_u16_s16(t185), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t187 = vshlq_u16(size_15, shift_neg);
@@ -522,7 +515,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t191 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(t185));
   const int16x8_t t192 = vnegq_s16(vreinterpretq_s16_u16(amount_15));
   const uint16x8_t parts10_2 = vbslq_u16(t191, vreinterpretq_u16_s16(t192), amount_15);
-  const uint16x8_t t208 = vaddq_u16(vreinterpretq_u16_s16(t207), parts10_2);
   const int16x8_t p_2 = vld1q_s16(&(&tile[3][2])[tile_offset_8]);
   const uint16x8_t size_16 = vabdq_u16(vreinterpretq_u16_s16(p_2), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t196 = vshlq_u16(size_16, shift_neg);
@@ -531,6 +523,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t200 = vcgtq_u16(vreinterpretq_u16_s16(px_2), vreinterpretq_u16_s16(p_2));
   const int16x8_t t201 = vnegq_s16(vreinterpretq_s16_u16(amount_16));
   const uint16x8_t part_2 = vbslq_u16(t200, vreinterpretq_u16_s16(t201), amount_16);
+  const int16x8_t t203 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_2),
+      vreinterpretq_s16_u16(t145), multipliers16, 0);
+  const uint16x8_t t204 = vaddq_u16(vreinterpretq_u16_s16(t203), parts6_2);
+  const uint16x8_t t205 = vaddq_u16(t204, parts7_2);
+  const int16x8_t t206 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t205), vreinterpretq_s16_u16(t173),
+      multipliers16, 0);
+  const int16x8_t t207 = vmlaq_laneq_s16(t206, vreinterpretq_s16_u16(t183), multipliers16, 0);
+  const uint16x8_t t208 = vaddq_u16(vreinterpretq_u16_s16(t207), parts10_2);
   const uint16x8_t total_2 = vaddq_u16(t208, part_2);
   const uint16x8_t t210 = vaddq_u16(total_2, k8);
   const uint16x8_t t211 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_2));
@@ -559,8 +559,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t236 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t230));
   const int16x8_t t237 = vnegq_s16(vreinterpretq_s16_u16(amount_18));
   const uint16x8_t t238 = vbslq_u16(t236, vreinterpretq_u16_s16(t237), amount_18);
-  const int16x8_t t296 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_3),
-      vreinterpretq_s16_u16(t238), multipliers16, 0);
   const int16x8_t t240 = vld1q_s16(&(&tile[4][2])[tile_offset_3]);
   const uint16x8_t size_19 = vabdq_u16(vreinterpretq_u16_s16(t240), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t242 = vshlq_u16(size_19, shift_neg);
@@ -569,7 +567,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t246 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t240));
   const int16x8_t t247 = vnegq_s16(vreinterpretq_s16_u16(amount_19));
   const uint16x8_t parts6_3 = vbslq_u16(t246, vreinterpretq_u16_s16(t247), amount_19);
-  const uint16x8_t t297 = vaddq_u16(vreinterpretq_u16_s16(t296), parts6_3);
   const int16x8_t t249 = vld1q_s16(&(&tile[4][2])[tile_offset_4]);
   const uint16x8_t size_20 = vabdq_u16(vreinterpretq_u16_s16(t249), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t251 = vshlq_u16(size_20, shift_neg);
@@ -578,7 +575,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t255 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t249));
   const int16x8_t t256 = vnegq_s16(vreinterpretq_s16_u16(amount_20));
   const uint16x8_t parts7_3 = vbslq_u16(t255, vreinterpretq_u16_s16(t256), amount_20);
-  const uint16x8_t t298 = vaddq_u16(t297, parts7_3);
   const int16x8_t t258 = vld1q_s16(&(&tile[4][2])[tile_offset_5]);
   const uint16x8_t size_21 = vabdq_u16(vreinterpretq_u16_s16(t258), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t260 = vshlq_u16(size_21, shift_neg);
@@ -587,8 +583,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t264 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t258));
   const int16x8_t t265 = vnegq_s16(vreinterpretq_s16_u16(amount_21));
   const uint16x8_t t266 = vbslq_u16(t264, vreinterpretq_u16_s16(t265), amount_21);
-  const int16x8_t t299 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t298), vreinterpretq_s16_u16(t266),
-      multipliers16, 0);
   const int16x8_t t268 = vld1q_s16(&(&tile[4][2])[tile_offset_6]);
   const uint16x8_t size_22 = vabdq_u16(vreinterpretq_u16_s16(t268), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t270 = vshlq_u16(size_22, shift_neg);
@@ -597,7 +591,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t274 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t268));
   const int16x8_t t275 = vnegq_s16(vreinterpretq_s16_u16(amount_22));
   const uint16x8_t t276 = vbslq_u16(t274, vreinterpretq_u16_s16(t275), amount_22);
-  const int16x8_t t300 = vmlaq_laneq_s16(t299, vreinterpretq_s16_u16(t276), multipliers16, 0);
   const int16x8_t t278 = vld1q_s16(&(&tile[4][2])[tile_offset_7]);
   const uint16x8_t size_23 = vabdq_u16(vreinterpretq_u16_s16(t278), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t280 = vshlq_u16(size_23, shift_neg);
@@ -606,7 +599,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t284 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(t278));
   const int16x8_t t285 = vnegq_s16(vreinterpretq_s16_u16(amount_23));
   const uint16x8_t parts10_3 = vbslq_u16(t284, vreinterpretq_u16_s16(t285), amount_23);
-  const uint16x8_t t301 = vaddq_u16(vreinterpretq_u16_s16(t300), parts10_3);
   const int16x8_t p_3 = vld1q_s16(&(&tile[4][2])[tile_offset_8]);
   const uint16x8_t size_24 = vabdq_u16(vreinterpretq_u16_s16(p_3), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t289 = vshlq_u16(size_24, shift_neg);
@@ -615,6 +607,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t293 = vcgtq_u16(vreinterpretq_u16_s16(px_3), vreinterpretq_u16_s16(p_3));
   const int16x8_t t294 = vnegq_s16(vreinterpretq_s16_u16(amount_24));
   const uint16x8_t part_3 = vbslq_u16(t293, vreinterpretq_u16_s16(t294), amount_24);
+  const int16x8_t t296 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_3),
+      vreinterpretq_s16_u16(t238), multipliers16, 0);
+  const uint16x8_t t297 = vaddq_u16(vreinterpretq_u16_s16(t296), parts6_3);
+  const uint16x8_t t298 = vaddq_u16(t297, parts7_3);
+  const int16x8_t t299 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t298), vreinterpretq_s16_u16(t266),
+      multipliers16, 0);
+  const int16x8_t t300 = vmlaq_laneq_s16(t299, vreinterpretq_s16_u16(t276), multipliers16, 0);
+  const uint16x8_t t301 = vaddq_u16(vreinterpretq_u16_s16(t300), parts10_3);
   const uint16x8_t total_3 = vaddq_u16(t301, part_3);
   const uint16x8_t t303 = vaddq_u16(total_3, k8);
   const uint16x8_t t304 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_3));
@@ -643,8 +643,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t329 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t323));
   const int16x8_t t330 = vnegq_s16(vreinterpretq_s16_u16(amount_26));
   const uint16x8_t t331 = vbslq_u16(t329, vreinterpretq_u16_s16(t330), amount_26);
-  const int16x8_t t389 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_4),
-      vreinterpretq_s16_u16(t331), multipliers16, 0);
   const int16x8_t t333 = vld1q_s16(&(&tile[5][2])[tile_offset_3]);
   const uint16x8_t size_27 = vabdq_u16(vreinterpretq_u16_s16(t333), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t335 = vshlq_u16(size_27, shift_neg);
@@ -653,7 +651,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t339 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t333));
   const int16x8_t t340 = vnegq_s16(vreinterpretq_s16_u16(amount_27));
   const uint16x8_t parts6_4 = vbslq_u16(t339, vreinterpretq_u16_s16(t340), amount_27);
-  const uint16x8_t t390 = vaddq_u16(vreinterpretq_u16_s16(t389), parts6_4);
   const int16x8_t t342 = vld1q_s16(&(&tile[5][2])[tile_offset_4]);
   const uint16x8_t size_28 = vabdq_u16(vreinterpretq_u16_s16(t342), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t344 = vshlq_u16(size_28, shift_neg);
@@ -662,7 +659,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t348 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t342));
   const int16x8_t t349 = vnegq_s16(vreinterpretq_s16_u16(amount_28));
   const uint16x8_t parts7_4 = vbslq_u16(t348, vreinterpretq_u16_s16(t349), amount_28);
-  const uint16x8_t t391 = vaddq_u16(t390, parts7_4);
   const int16x8_t t351 = vld1q_s16(&(&tile[5][2])[tile_offset_5]);
   const uint16x8_t size_29 = vabdq_u16(vreinterpretq_u16_s16(t351), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t353 = vshlq_u16(size_29, shift_neg);
@@ -671,8 +667,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t357 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t351));
   const int16x8_t t358 = vnegq_s16(vreinterpretq_s16_u16(amount_29));
   const uint16x8_t t359 = vbslq_u16(t357, vreinterpretq_u16_s16(t358), amount_29);
-  const int16x8_t t392 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t391), vreinterpretq_s16_u16(t359),
-      multipliers16, 0);
   const int16x8_t t361 = vld1q_s16(&(&tile[5][2])[tile_offset_6]);
   const uint16x8_t size_30 = vabdq_u16(vreinterpretq_u16_s16(t361), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t363 = vshlq_u16(size_30, shift_neg);
@@ -681,7 +675,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t367 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t361));
   const int16x8_t t368 = vnegq_s16(vreinterpretq_s16_u16(amount_30));
   const uint16x8_t t369 = vbslq_u16(t367, vreinterpretq_u16_s16(t368), amount_30);
-  const int16x8_t t393 = vmlaq_laneq_s16(t392, vreinterpretq_s16_u16(t369), multipliers16, 0);
   const int16x8_t t371 = vld1q_s16(&(&tile[5][2])[tile_offset_7]);
   const uint16x8_t size_31 = vabdq_u16(vreinterpretq_u16_s16(t371), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t373 = vshlq_u16(size_31, shift_neg);
@@ -690,7 +683,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t377 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(t371));
   const int16x8_t t378 = vnegq_s16(vreinterpretq_s16_u16(amount_31));
   const uint16x8_t parts10_4 = vbslq_u16(t377, vreinterpretq_u16_s16(t378), amount_31);
-  const uint16x8_t t394 = vaddq_u16(vreinterpretq_u16_s16(t393), parts10_4);
   const int16x8_t p_4 = vld1q_s16(&(&tile[5][2])[tile_offset_8]);
   const uint16x8_t size_32 = vabdq_u16(vreinterpretq_u16_s16(p_4), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t382 = vshlq_u16(size_32, shift_neg);
@@ -699,6 +691,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t386 = vcgtq_u16(vreinterpretq_u16_s16(px_4), vreinterpretq_u16_s16(p_4));
   const int16x8_t t387 = vnegq_s16(vreinterpretq_s16_u16(amount_32));
   const uint16x8_t part_4 = vbslq_u16(t386, vreinterpretq_u16_s16(t387), amount_32);
+  const int16x8_t t389 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_4),
+      vreinterpretq_s16_u16(t331), multipliers16, 0);
+  const uint16x8_t t390 = vaddq_u16(vreinterpretq_u16_s16(t389), parts6_4);
+  const uint16x8_t t391 = vaddq_u16(t390, parts7_4);
+  const int16x8_t t392 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t391), vreinterpretq_s16_u16(t359),
+      multipliers16, 0);
+  const int16x8_t t393 = vmlaq_laneq_s16(t392, vreinterpretq_s16_u16(t369), multipliers16, 0);
+  const uint16x8_t t394 = vaddq_u16(vreinterpretq_u16_s16(t393), parts10_4);
   const uint16x8_t total_4 = vaddq_u16(t394, part_4);
   const uint16x8_t t396 = vaddq_u16(total_4, k8);
   const uint16x8_t t397 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_4));
@@ -727,8 +727,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t422 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t416));
   const int16x8_t t423 = vnegq_s16(vreinterpretq_s16_u16(amount_34));
   const uint16x8_t t424 = vbslq_u16(t422, vreinterpretq_u16_s16(t423), amount_34);
-  const int16x8_t t482 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_5),
-      vreinterpretq_s16_u16(t424), multipliers16, 0);
   const int16x8_t t426 = vld1q_s16(&(&tile[6][2])[tile_offset_3]);
   const uint16x8_t size_35 = vabdq_u16(vreinterpretq_u16_s16(t426), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t428 = vshlq_u16(size_35, shift_neg);
@@ -737,7 +735,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t432 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t426));
   const int16x8_t t433 = vnegq_s16(vreinterpretq_s16_u16(amount_35));
   const uint16x8_t parts6_5 = vbslq_u16(t432, vreinterpretq_u16_s16(t433), amount_35);
-  const uint16x8_t t483 = vaddq_u16(vreinterpretq_u16_s16(t482), parts6_5);
   const int16x8_t t435 = vld1q_s16(&(&tile[6][2])[tile_offset_4]);
   const uint16x8_t size_36 = vabdq_u16(vreinterpretq_u16_s16(t435), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t437 = vshlq_u16(size_36, shift_neg);
@@ -746,7 +743,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t441 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t435));
   const int16x8_t t442 = vnegq_s16(vreinterpretq_s16_u16(amount_36));
   const uint16x8_t parts7_5 = vbslq_u16(t441, vreinterpretq_u16_s16(t442), amount_36);
-  const uint16x8_t t484 = vaddq_u16(t483, parts7_5);
   const int16x8_t t444 = vld1q_s16(&(&tile[6][2])[tile_offset_5]);
   const uint16x8_t size_37 = vabdq_u16(vreinterpretq_u16_s16(t444), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t446 = vshlq_u16(size_37, shift_neg);
@@ -755,8 +751,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t450 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t444));
   const int16x8_t t451 = vnegq_s16(vreinterpretq_s16_u16(amount_37));
   const uint16x8_t t452 = vbslq_u16(t450, vreinterpretq_u16_s16(t451), amount_37);
-  const int16x8_t t485 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t484), vreinterpretq_s16_u16(t452),
-      multipliers16, 0);
   const int16x8_t t454 = vld1q_s16(&(&tile[6][2])[tile_offset_6]);
   const uint16x8_t size_38 = vabdq_u16(vreinterpretq_u16_s16(t454), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t456 = vshlq_u16(size_38, shift_neg);
@@ -765,7 +759,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t460 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t454));
   const int16x8_t t461 = vnegq_s16(vreinterpretq_s16_u16(amount_38));
   const uint16x8_t t462 = vbslq_u16(t460, vreinterpretq_u16_s16(t461), amount_38);
-  const int16x8_t t486 = vmlaq_laneq_s16(t485, vreinterpretq_s16_u16(t462), multipliers16, 0);
   const int16x8_t t464 = vld1q_s16(&(&tile[6][2])[tile_offset_7]);
   const uint16x8_t size_39 = vabdq_u16(vreinterpretq_u16_s16(t464), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t466 = vshlq_u16(size_39, shift_neg);
@@ -774,7 +767,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t470 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(t464));
   const int16x8_t t471 = vnegq_s16(vreinterpretq_s16_u16(amount_39));
   const uint16x8_t parts10_5 = vbslq_u16(t470, vreinterpretq_u16_s16(t471), amount_39);
-  const uint16x8_t t487 = vaddq_u16(vreinterpretq_u16_s16(t486), parts10_5);
   const int16x8_t p_5 = vld1q_s16(&(&tile[6][2])[tile_offset_8]);
   const uint16x8_t size_40 = vabdq_u16(vreinterpretq_u16_s16(p_5), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t475 = vshlq_u16(size_40, shift_neg);
@@ -783,6 +775,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t479 = vcgtq_u16(vreinterpretq_u16_s16(px_5), vreinterpretq_u16_s16(p_5));
   const int16x8_t t480 = vnegq_s16(vreinterpretq_s16_u16(amount_40));
   const uint16x8_t part_5 = vbslq_u16(t479, vreinterpretq_u16_s16(t480), amount_40);
+  const int16x8_t t482 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_5),
+      vreinterpretq_s16_u16(t424), multipliers16, 0);
+  const uint16x8_t t483 = vaddq_u16(vreinterpretq_u16_s16(t482), parts6_5);
+  const uint16x8_t t484 = vaddq_u16(t483, parts7_5);
+  const int16x8_t t485 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t484), vreinterpretq_s16_u16(t452),
+      multipliers16, 0);
+  const int16x8_t t486 = vmlaq_laneq_s16(t485, vreinterpretq_s16_u16(t462), multipliers16, 0);
+  const uint16x8_t t487 = vaddq_u16(vreinterpretq_u16_s16(t486), parts10_5);
   const uint16x8_t total_5 = vaddq_u16(t487, part_5);
   const uint16x8_t t489 = vaddq_u16(total_5, k8);
   const uint16x8_t t490 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_5));
@@ -811,8 +811,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t515 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t509));
   const int16x8_t t516 = vnegq_s16(vreinterpretq_s16_u16(amount_42));
   const uint16x8_t t517 = vbslq_u16(t515, vreinterpretq_u16_s16(t516), amount_42);
-  const int16x8_t t575 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_6),
-      vreinterpretq_s16_u16(t517), multipliers16, 0);
   const int16x8_t t519 = vld1q_s16(&(&tile[7][2])[tile_offset_3]);
   const uint16x8_t size_43 = vabdq_u16(vreinterpretq_u16_s16(t519), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t521 = vshlq_u16(size_43, shift_neg);
@@ -821,7 +819,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t525 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t519));
   const int16x8_t t526 = vnegq_s16(vreinterpretq_s16_u16(amount_43));
   const uint16x8_t parts6_6 = vbslq_u16(t525, vreinterpretq_u16_s16(t526), amount_43);
-  const uint16x8_t t576 = vaddq_u16(vreinterpretq_u16_s16(t575), parts6_6);
   const int16x8_t t528 = vld1q_s16(&(&tile[7][2])[tile_offset_4]);
   const uint16x8_t size_44 = vabdq_u16(vreinterpretq_u16_s16(t528), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t530 = vshlq_u16(size_44, shift_neg);
@@ -830,7 +827,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t534 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t528));
   const int16x8_t t535 = vnegq_s16(vreinterpretq_s16_u16(amount_44));
   const uint16x8_t parts7_6 = vbslq_u16(t534, vreinterpretq_u16_s16(t535), amount_44);
-  const uint16x8_t t577 = vaddq_u16(t576, parts7_6);
   const int16x8_t t537 = vld1q_s16(&(&tile[7][2])[tile_offset_5]);
   const uint16x8_t size_45 = vabdq_u16(vreinterpretq_u16_s16(t537), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t539 = vshlq_u16(size_45, shift_neg);
@@ -839,8 +835,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t543 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t537));
   const int16x8_t t544 = vnegq_s16(vreinterpretq_s16_u16(amount_45));
   const uint16x8_t t545 = vbslq_u16(t543, vreinterpretq_u16_s16(t544), amount_45);
-  const int16x8_t t578 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t577), vreinterpretq_s16_u16(t545),
-      multipliers16, 0);
   const int16x8_t t547 = vld1q_s16(&(&tile[7][2])[tile_offset_6]);
   const uint16x8_t size_46 = vabdq_u16(vreinterpretq_u16_s16(t547), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t549 = vshlq_u16(size_46, shift_neg);
@@ -849,7 +843,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t553 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t547));
   const int16x8_t t554 = vnegq_s16(vreinterpretq_s16_u16(amount_46));
   const uint16x8_t t555 = vbslq_u16(t553, vreinterpretq_u16_s16(t554), amount_46);
-  const int16x8_t t579 = vmlaq_laneq_s16(t578, vreinterpretq_s16_u16(t555), multipliers16, 0);
   const int16x8_t t557 = vld1q_s16(&(&tile[7][2])[tile_offset_7]);
   const uint16x8_t size_47 = vabdq_u16(vreinterpretq_u16_s16(t557), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t559 = vshlq_u16(size_47, shift_neg);
@@ -858,7 +851,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t563 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(t557));
   const int16x8_t t564 = vnegq_s16(vreinterpretq_s16_u16(amount_47));
   const uint16x8_t parts10_6 = vbslq_u16(t563, vreinterpretq_u16_s16(t564), amount_47);
-  const uint16x8_t t580 = vaddq_u16(vreinterpretq_u16_s16(t579), parts10_6);
   const int16x8_t p_6 = vld1q_s16(&(&tile[7][2])[tile_offset_8]);
   const uint16x8_t size_48 = vabdq_u16(vreinterpretq_u16_s16(p_6), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t568 = vshlq_u16(size_48, shift_neg);
@@ -867,6 +859,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t572 = vcgtq_u16(vreinterpretq_u16_s16(px_6), vreinterpretq_u16_s16(p_6));
   const int16x8_t t573 = vnegq_s16(vreinterpretq_s16_u16(amount_48));
   const uint16x8_t part_6 = vbslq_u16(t572, vreinterpretq_u16_s16(t573), amount_48);
+  const int16x8_t t575 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_6),
+      vreinterpretq_s16_u16(t517), multipliers16, 0);
+  const uint16x8_t t576 = vaddq_u16(vreinterpretq_u16_s16(t575), parts6_6);
+  const uint16x8_t t577 = vaddq_u16(t576, parts7_6);
+  const int16x8_t t578 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t577), vreinterpretq_s16_u16(t545),
+      multipliers16, 0);
+  const int16x8_t t579 = vmlaq_laneq_s16(t578, vreinterpretq_s16_u16(t555), multipliers16, 0);
+  const uint16x8_t t580 = vaddq_u16(vreinterpretq_u16_s16(t579), parts10_6);
   const uint16x8_t total_6 = vaddq_u16(t580, part_6);
   const uint16x8_t t582 = vaddq_u16(total_6, k8);
   const uint16x8_t t583 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_6));
@@ -895,8 +895,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t608 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t602));
   const int16x8_t t609 = vnegq_s16(vreinterpretq_s16_u16(amount_50));
   const uint16x8_t t610 = vbslq_u16(t608, vreinterpretq_u16_s16(t609), amount_50);
-  const int16x8_t t668 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_7),
-      vreinterpretq_s16_u16(t610), multipliers16, 0);
   const int16x8_t t612 = vld1q_s16(&(&tile[8][2])[tile_offset_3]);
   const uint16x8_t size_51 = vabdq_u16(vreinterpretq_u16_s16(t612), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t614 = vshlq_u16(size_51, shift_neg);
@@ -905,7 +903,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t618 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t612));
   const int16x8_t t619 = vnegq_s16(vreinterpretq_s16_u16(amount_51));
   const uint16x8_t parts6_7 = vbslq_u16(t618, vreinterpretq_u16_s16(t619), amount_51);
-  const uint16x8_t t669 = vaddq_u16(vreinterpretq_u16_s16(t668), parts6_7);
   const int16x8_t t621 = vld1q_s16(&(&tile[8][2])[tile_offset_4]);
   const uint16x8_t size_52 = vabdq_u16(vreinterpretq_u16_s16(t621), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t623 = vshlq_u16(size_52, shift_neg);
@@ -914,7 +911,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t627 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t621));
   const int16x8_t t628 = vnegq_s16(vreinterpretq_s16_u16(amount_52));
   const uint16x8_t parts7_7 = vbslq_u16(t627, vreinterpretq_u16_s16(t628), amount_52);
-  const uint16x8_t t670 = vaddq_u16(t669, parts7_7);
   const int16x8_t t630 = vld1q_s16(&(&tile[8][2])[tile_offset_5]);
   const uint16x8_t size_53 = vabdq_u16(vreinterpretq_u16_s16(t630), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t632 = vshlq_u16(size_53, shift_neg);
@@ -923,8 +919,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t636 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t630));
   const int16x8_t t637 = vnegq_s16(vreinterpretq_s16_u16(amount_53));
   const uint16x8_t t638 = vbslq_u16(t636, vreinterpretq_u16_s16(t637), amount_53);
-  const int16x8_t t671 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t670), vreinterpretq_s16_u16(t638),
-      multipliers16, 0);
   const int16x8_t t640 = vld1q_s16(&(&tile[8][2])[tile_offset_6]);
   const uint16x8_t size_54 = vabdq_u16(vreinterpretq_u16_s16(t640), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t642 = vshlq_u16(size_54, shift_neg);
@@ -933,7 +927,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t646 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t640));
   const int16x8_t t647 = vnegq_s16(vreinterpretq_s16_u16(amount_54));
   const uint16x8_t t648 = vbslq_u16(t646, vreinterpretq_u16_s16(t647), amount_54);
-  const int16x8_t t672 = vmlaq_laneq_s16(t671, vreinterpretq_s16_u16(t648), multipliers16, 0);
   const int16x8_t t650 = vld1q_s16(&(&tile[8][2])[tile_offset_7]);
   const uint16x8_t size_55 = vabdq_u16(vreinterpretq_u16_s16(t650), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t652 = vshlq_u16(size_55, shift_neg);
@@ -942,7 +935,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t656 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(t650));
   const int16x8_t t657 = vnegq_s16(vreinterpretq_s16_u16(amount_55));
   const uint16x8_t parts10_7 = vbslq_u16(t656, vreinterpretq_u16_s16(t657), amount_55);
-  const uint16x8_t t673 = vaddq_u16(vreinterpretq_u16_s16(t672), parts10_7);
   const int16x8_t p_7 = vld1q_s16(&(&tile[8][2])[tile_offset_8]);
   const uint16x8_t size_56 = vabdq_u16(vreinterpretq_u16_s16(p_7), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t661 = vshlq_u16(size_56, shift_neg);
@@ -951,6 +943,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t665 = vcgtq_u16(vreinterpretq_u16_s16(px_7), vreinterpretq_u16_s16(p_7));
   const int16x8_t t666 = vnegq_s16(vreinterpretq_s16_u16(amount_56));
   const uint16x8_t part_7 = vbslq_u16(t665, vreinterpretq_u16_s16(t666), amount_56);
+  const int16x8_t t668 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_7),
+      vreinterpretq_s16_u16(t610), multipliers16, 0);
+  const uint16x8_t t669 = vaddq_u16(vreinterpretq_u16_s16(t668), parts6_7);
+  const uint16x8_t t670 = vaddq_u16(t669, parts7_7);
+  const int16x8_t t671 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t670), vreinterpretq_s16_u16(t638),
+      multipliers16, 0);
+  const int16x8_t t672 = vmlaq_laneq_s16(t671, vreinterpretq_s16_u16(t648), multipliers16, 0);
+  const uint16x8_t t673 = vaddq_u16(vreinterpretq_u16_s16(t672), parts10_7);
   const uint16x8_t total_7 = vaddq_u16(t673, part_7);
   const uint16x8_t t675 = vaddq_u16(total_7, k8);
   const uint16x8_t t676 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_7));
@@ -979,8 +979,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t701 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t695));
   const int16x8_t t702 = vnegq_s16(vreinterpretq_s16_u16(amount_58));
   const uint16x8_t t703 = vbslq_u16(t701, vreinterpretq_u16_s16(t702), amount_58);
-  const int16x8_t t761 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_8),
-      vreinterpretq_s16_u16(t703), multipliers16, 0);
   const int16x8_t t705 = vld1q_s16(&(&tile[9][2])[tile_offset_3]);
   const uint16x8_t size_59 = vabdq_u16(vreinterpretq_u16_s16(t705), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t707 = vshlq_u16(size_59, shift_neg);
@@ -989,7 +987,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t711 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t705));
   const int16x8_t t712 = vnegq_s16(vreinterpretq_s16_u16(amount_59));
   const uint16x8_t parts6_8 = vbslq_u16(t711, vreinterpretq_u16_s16(t712), amount_59);
-  const uint16x8_t t762 = vaddq_u16(vreinterpretq_u16_s16(t761), parts6_8);
   const int16x8_t t714 = vld1q_s16(&(&tile[9][2])[tile_offset_4]);
   const uint16x8_t size_60 = vabdq_u16(vreinterpretq_u16_s16(t714), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t716 = vshlq_u16(size_60, shift_neg);
@@ -998,7 +995,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t720 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t714));
   const int16x8_t t721 = vnegq_s16(vreinterpretq_s16_u16(amount_60));
   const uint16x8_t parts7_8 = vbslq_u16(t720, vreinterpretq_u16_s16(t721), amount_60);
-  const uint16x8_t t763 = vaddq_u16(t762, parts7_8);
   const int16x8_t t723 = vld1q_s16(&(&tile[9][2])[tile_offset_5]);
   const uint16x8_t size_61 = vabdq_u16(vreinterpretq_u16_s16(t723), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t725 = vshlq_u16(size_61, shift_neg);
@@ -1007,8 +1003,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t729 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t723));
   const int16x8_t t730 = vnegq_s16(vreinterpretq_s16_u16(amount_61));
   const uint16x8_t t731 = vbslq_u16(t729, vreinterpretq_u16_s16(t730), amount_61);
-  const int16x8_t t764 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t763), vreinterpretq_s16_u16(t731),
-      multipliers16, 0);
   const int16x8_t t733 = vld1q_s16(&(&tile[9][2])[tile_offset_6]);
   const uint16x8_t size_62 = vabdq_u16(vreinterpretq_u16_s16(t733), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t735 = vshlq_u16(size_62, shift_neg);
@@ -1017,7 +1011,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t739 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t733));
   const int16x8_t t740 = vnegq_s16(vreinterpretq_s16_u16(amount_62));
   const uint16x8_t t741 = vbslq_u16(t739, vreinterpretq_u16_s16(t740), amount_62);
-  const int16x8_t t765 = vmlaq_laneq_s16(t764, vreinterpretq_s16_u16(t741), multipliers16, 0);
   const int16x8_t t743 = vld1q_s16(&(&tile[9][2])[tile_offset_7]);
   const uint16x8_t size_63 = vabdq_u16(vreinterpretq_u16_s16(t743), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t745 = vshlq_u16(size_63, shift_neg);
@@ -1026,7 +1019,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t749 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(t743));
   const int16x8_t t750 = vnegq_s16(vreinterpretq_s16_u16(amount_63));
   const uint16x8_t parts10_8 = vbslq_u16(t749, vreinterpretq_u16_s16(t750), amount_63);
-  const uint16x8_t t766 = vaddq_u16(vreinterpretq_u16_s16(t765), parts10_8);
   const int16x8_t p_8 = vld1q_s16(&(&tile[9][2])[tile_offset_8]);
   const uint16x8_t size_64 = vabdq_u16(vreinterpretq_u16_s16(p_8), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t754 = vshlq_u16(size_64, shift_neg);
@@ -1035,6 +1027,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t758 = vcgtq_u16(vreinterpretq_u16_s16(px_8), vreinterpretq_u16_s16(p_8));
   const int16x8_t t759 = vnegq_s16(vreinterpretq_s16_u16(amount_64));
   const uint16x8_t part_8 = vbslq_u16(t758, vreinterpretq_u16_s16(t759), amount_64);
+  const int16x8_t t761 = vmlaq_laneq_s16(vreinterpretq_s16_u16(parts4_8),
+      vreinterpretq_s16_u16(t703), multipliers16, 0);
+  const uint16x8_t t762 = vaddq_u16(vreinterpretq_u16_s16(t761), parts6_8);
+  const uint16x8_t t763 = vaddq_u16(t762, parts7_8);
+  const int16x8_t t764 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t763), vreinterpretq_s16_u16(t731),
+      multipliers16, 0);
+  const int16x8_t t765 = vmlaq_laneq_s16(t764, vreinterpretq_s16_u16(t741), multipliers16, 0);
+  const uint16x8_t t766 = vaddq_u16(vreinterpretq_u16_s16(t765), parts10_8);
   const uint16x8_t total_8 = vaddq_u16(t766, part_8);
   const uint16x8_t t768 = vaddq_u16(total_8, k8);
   const uint16x8_t t769 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_8));

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash ab0a3cae9af5f043
+ * input hash c3f32cf0d804e478
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -394,7 +394,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t50 = vcgtq_s16(px, t44);
   const int16x8_t t51 = vnegq_s16(vreinterpretq_s16_u16(amount_2));
   const uint16x8_t t52 = vbslq_u16(t50, vreinterpretq_u16_s16(t51), amount_2);
-  const int16x8_t t203 = vmlaq_n_s16(parts0, vreinterpretq_s16_u16(t52), (int16_t)t18);
   const uint16x8_t t54 = vminq_u16(t38, vreinterpretq_u16_s16(t44));
   const uint16x8_t t55 = vandq_u16(vreinterpretq_u16_s16(t44), vdupq_n_u16(255));
   const uint16x8_t t56 = vmaxq_u16(t40, t55);
@@ -407,7 +406,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t65 = vcgtq_s16(px, t59);
   const int16x8_t t66 = vnegq_s16(vreinterpretq_s16_u16(amount_3));
   const uint16x8_t t67 = vbslq_u16(t65, vreinterpretq_u16_s16(t66), amount_3);
-  const int16x8_t t204 = vmlaq_n_s16(t203, vreinterpretq_s16_u16(t67), (int16_t)t19);
   const uint16x8_t t69 = vminq_u16(t54, vreinterpretq_u16_s16(t59));
   const uint16x8_t t70 = vandq_u16(vreinterpretq_u16_s16(t59), vdupq_n_u16(255));
   const uint16x8_t t71 = vmaxq_u16(t56, t70);
@@ -420,7 +418,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t80 = vcgtq_s16(px, t74);
   const int16x8_t t81 = vnegq_s16(vreinterpretq_s16_u16(amount_4));
   const uint16x8_t t82 = vbslq_u16(t80, vreinterpretq_u16_s16(t81), amount_4);
-  const int16x8_t t205 = vmlaq_n_s16(t204, vreinterpretq_s16_u16(t82), (int16_t)t19);
   const uint16x8_t t84 = vminq_u16(t69, vreinterpretq_u16_s16(t74));
   const uint16x8_t t85 = vandq_u16(vreinterpretq_u16_s16(t74), vdupq_n_u16(255));
   const uint16x8_t t86 = vmaxq_u16(t71, t85);
@@ -435,7 +432,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t96 = vnegq_s16(vreinterpretq_s16_u16(amount_5));
   const uint16x8_t t97 = vbslq_u16(t95, vreinterpretq_u16_s16(t96), amount_5);
   const uint16x8_t parts4 = vshlq_n_u16(t97, 1);
-  const uint16x8_t t206 = vaddq_u16(vreinterpretq_u16_s16(t205), parts4);
   const uint16x8_t t99 = vminq_u16(t84, vreinterpretq_u16_s16(t89));
   const uint16x8_t t100 = vandq_u16(vreinterpretq_u16_s16(t89), vdupq_n_u16(255));
   const uint16x8_t t101 = vmaxq_u16(t86, t100);
@@ -449,7 +445,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t111 = vnegq_s16(vreinterpretq_s16_u16(amount_6));
   const uint16x8_t t112 = vbslq_u16(t110, vreinterpretq_u16_s16(t111), amount_6);
   const uint16x8_t parts5 = vshlq_n_u16(t112, 1);
-  const uint16x8_t t207 = vaddq_u16(t206, parts5);
   const uint16x8_t t114 = vminq_u16(t99, vreinterpretq_u16_s16(t104));
   const uint16x8_t t115 = vandq_u16(vreinterpretq_u16_s16(t104), vdupq_n_u16(255));
   const uint16x8_t t116 = vmaxq_u16(t101, t115);
@@ -462,7 +457,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t125 = vcgtq_s16(px, t119);
   const int16x8_t t126 = vnegq_s16(vreinterpretq_s16_u16(amount_7));
   const uint16x8_t parts6 = vbslq_u16(t125, vreinterpretq_u16_s16(t126), amount_7);
-  const uint16x8_t t208 = vaddq_u16(t207, parts6);
   const uint16x8_t t128 = vminq_u16(t114, vreinterpretq_u16_s16(t119));
   const uint16x8_t t129 = vandq_u16(vreinterpretq_u16_s16(t119), vdupq_n_u16(255));
   const uint16x8_t t130 = vmaxq_u16(t116, t129);
@@ -475,7 +469,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t139 = vcgtq_s16(px, t133);
   const int16x8_t t140 = vnegq_s16(vreinterpretq_s16_u16(amount_8));
   const uint16x8_t parts7 = vbslq_u16(t139, vreinterpretq_u16_s16(t140), amount_8);
-  const uint16x8_t t209 = vaddq_u16(t208, parts7);
   const uint16x8_t t142 = vminq_u16(t128, vreinterpretq_u16_s16(t133));
   const uint16x8_t t143 = vandq_u16(vreinterpretq_u16_s16(t133), vdupq_n_u16(255));
   const uint16x8_t t144 = vmaxq_u16(t130, t143);
@@ -489,7 +482,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t154 = vnegq_s16(vreinterpretq_s16_u16(amount_9));
   const uint16x8_t t155 = vbslq_u16(t153, vreinterpretq_u16_s16(t154), amount_9);
   const uint16x8_t parts8 = vshlq_n_u16(t155, 1);
-  const uint16x8_t t210 = vaddq_u16(t209, parts8);
   const uint16x8_t t157 = vminq_u16(t142, vreinterpretq_u16_s16(t147));
   const uint16x8_t t158 = vandq_u16(vreinterpretq_u16_s16(t147), vdupq_n_u16(255));
   const uint16x8_t t159 = vmaxq_u16(t144, t158);
@@ -503,7 +495,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t169 = vnegq_s16(vreinterpretq_s16_u16(amount_10));
   const uint16x8_t t170 = vbslq_u16(t168, vreinterpretq_u16_s16(t169), amount_10);
   const uint16x8_t parts9 = vshlq_n_u16(t170, 1);
-  const uint16x8_t t211 = vaddq_u16(t210, parts9);
   const uint16x8_t t172 = vminq_u16(t157, vreinterpretq_u16_s16(t162));
   const uint16x8_t t173 = vandq_u16(vreinterpretq_u16_s16(t162), vdupq_n_u16(255));
   const uint16x8_t t174 = vmaxq_u16(t159, t173);
@@ -516,7 +507,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t183 = vcgtq_s16(px, t177);
   const int16x8_t t184 = vnegq_s16(vreinterpretq_s16_u16(amount_11));
   const uint16x8_t parts10 = vbslq_u16(t183, vreinterpretq_u16_s16(t184), amount_11);
-  const uint16x8_t t212 = vaddq_u16(t211, parts10);
   const uint16x8_t t186 = vminq_u16(t172, vreinterpretq_u16_s16(t177));
   const uint16x8_t t187 = vandq_u16(vreinterpretq_u16_s16(t177), vdupq_n_u16(255));
   const uint16x8_t t188 = vmaxq_u16(t174, t187);
@@ -529,10 +519,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t197 = vcgtq_s16(px, p);
   const int16x8_t t198 = vnegq_s16(vreinterpretq_s16_u16(amount_12));
   const uint16x8_t part = vbslq_u16(t197, vreinterpretq_u16_s16(t198), amount_12);
-  const uint16x8_t total = vaddq_u16(t212, part);
   const uint16x8_t low = vminq_u16(t186, vreinterpretq_u16_s16(p));
   const uint16x8_t t201 = vandq_u16(vreinterpretq_u16_s16(p), vdupq_n_u16(255));
   const uint16x8_t high = vmaxq_u16(t188, t201);
+  const int16x8_t t203 = vmlaq_n_s16(parts0, vreinterpretq_s16_u16(t52), (int16_t)t18);
+  const int16x8_t t204 = vmlaq_n_s16(t203, vreinterpretq_s16_u16(t67), (int16_t)t19);
+  const int16x8_t t205 = vmlaq_n_s16(t204, vreinterpretq_s16_u16(t82), (int16_t)t19);
+  const uint16x8_t t206 = vaddq_u16(vreinterpretq_u16_s16(t205), parts4);
+  const uint16x8_t t207 = vaddq_u16(t206, parts5);
+  const uint16x8_t t208 = vaddq_u16(t207, parts6);
+  const uint16x8_t t209 = vaddq_u16(t208, parts7);
+  const uint16x8_t t210 = vaddq_u16(t209, parts8);
+  const uint16x8_t t211 = vaddq_u16(t210, parts9);
+  const uint16x8_t t212 = vaddq_u16(t211, parts10);
+  const uint16x8_t total = vaddq_u16(t212, part);
   const uint16x8_t k8 = vdupq_n_u16((uint16_t)(8));
   const uint16x8_t t215 = vaddq_u16(total, k8);
   const uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
@@ -572,7 +572,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t250 = vcgtq_s16(px_2, t244);
   const int16x8_t t251 = vnegq_s16(vreinterpretq_s16_u16(amount_14));
   const uint16x8_t t252 = vbslq_u16(t250, vreinterpretq_u16_s16(t251), amount_14);
-  const int16x8_t t383 = vmlaq_n_s16(parts0_2, vreinterpretq_s16_u16(t252), (int16_t)t18);
   const uint16x8_t t254 = vminq_u16(t241, vreinterpretq_u16_s16(t244));
   const uint16x8_t t255 = vandq_u16(vreinterpretq_u16_s16(t244), vdupq_n_u16(255));
   const uint16x8_t t256 = vmaxq_u16(t243, t255);
@@ -584,7 +583,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t263 = vcgtq_s16(px_2, t257);
   const int16x8_t t264 = vnegq_s16(vreinterpretq_s16_u16(amount_15));
   const uint16x8_t t265 = vbslq_u16(t263, vreinterpretq_u16_s16(t264), amount_15);
-  const int16x8_t t384 = vmlaq_n_s16(t383, vreinterpretq_s16_u16(t265), (int16_t)t19);
   const uint16x8_t t267 = vminq_u16(t254, vreinterpretq_u16_s16(t257));
   const uint16x8_t t268 = vandq_u16(vreinterpretq_u16_s16(t257), vdupq_n_u16(255));
   const uint16x8_t t269 = vmaxq_u16(t256, t268);
@@ -596,7 +594,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t276 = vcgtq_s16(px_2, t270);
   const int16x8_t t277 = vnegq_s16(vreinterpretq_s16_u16(amount_16));
   const uint16x8_t t278 = vbslq_u16(t276, vreinterpretq_u16_s16(t277), amount_16);
-  const int16x8_t t385 = vmlaq_n_s16(t384, vreinterpretq_s16_u16(t278), (int16_t)t19);
   const uint16x8_t t280 = vminq_u16(t267, vreinterpretq_u16_s16(t270));
   const uint16x8_t t281 = vandq_u16(vreinterpretq_u16_s16(t270), vdupq_n_u16(255));
   const uint16x8_t t282 = vmaxq_u16(t269, t281);
@@ -609,7 +606,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t290 = vnegq_s16(vreinterpretq_s16_u16(amount_17));
   const uint16x8_t t291 = vbslq_u16(t289, vreinterpretq_u16_s16(t290), amount_17);
   const uint16x8_t parts4_2 = vshlq_n_u16(t291, 1);
-  const uint16x8_t t386 = vaddq_u16(vreinterpretq_u16_s16(t385), parts4_2);
   const uint16x8_t t293 = vminq_u16(t280, vreinterpretq_u16_s16(t283));
   const uint16x8_t t294 = vandq_u16(vreinterpretq_u16_s16(t283), vdupq_n_u16(255));
   const uint16x8_t t295 = vmaxq_u16(t282, t294);
@@ -622,7 +618,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t303 = vnegq_s16(vreinterpretq_s16_u16(amount_18));
   const uint16x8_t t304 = vbslq_u16(t302, vreinterpretq_u16_s16(t303), amount_18);
   const uint16x8_t parts5_2 = vshlq_n_u16(t304, 1);
-  const uint16x8_t t387 = vaddq_u16(t386, parts5_2);
   const uint16x8_t t306 = vminq_u16(t293, vreinterpretq_u16_s16(t296));
   const uint16x8_t t307 = vandq_u16(vreinterpretq_u16_s16(t296), vdupq_n_u16(255));
   const uint16x8_t t308 = vmaxq_u16(t295, t307);
@@ -634,7 +629,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t315 = vcgtq_s16(px_2, t309);
   const int16x8_t t316 = vnegq_s16(vreinterpretq_s16_u16(amount_19));
   const uint16x8_t parts6_2 = vbslq_u16(t315, vreinterpretq_u16_s16(t316), amount_19);
-  const uint16x8_t t388 = vaddq_u16(t387, parts6_2);
   const uint16x8_t t318 = vminq_u16(t306, vreinterpretq_u16_s16(t309));
   const uint16x8_t t319 = vandq_u16(vreinterpretq_u16_s16(t309), vdupq_n_u16(255));
   const uint16x8_t t320 = vmaxq_u16(t308, t319);
@@ -646,7 +640,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t327 = vcgtq_s16(px_2, t321);
   const int16x8_t t328 = vnegq_s16(vreinterpretq_s16_u16(amount_20));
   const uint16x8_t parts7_2 = vbslq_u16(t327, vreinterpretq_u16_s16(t328), amount_20);
-  const uint16x8_t t389 = vaddq_u16(t388, parts7_2);
   const uint16x8_t t330 = vminq_u16(t318, vreinterpretq_u16_s16(t321));
   const uint16x8_t t331 = vandq_u16(vreinterpretq_u16_s16(t321), vdupq_n_u16(255));
   const uint16x8_t t332 = vmaxq_u16(t320, t331);
@@ -659,7 +652,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t340 = vnegq_s16(vreinterpretq_s16_u16(amount_21));
   const uint16x8_t t341 = vbslq_u16(t339, vreinterpretq_u16_s16(t340), amount_21);
   const uint16x8_t parts8_2 = vshlq_n_u16(t341, 1);
-  const uint16x8_t t390 = vaddq_u16(t389, parts8_2);
   const uint16x8_t t343 = vminq_u16(t330, vreinterpretq_u16_s16(t333));
   const uint16x8_t t344 = vandq_u16(vreinterpretq_u16_s16(t333), vdupq_n_u16(255));
   const uint16x8_t t345 = vmaxq_u16(t332, t344);
@@ -672,7 +664,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t353 = vnegq_s16(vreinterpretq_s16_u16(amount_22));
   const uint16x8_t t354 = vbslq_u16(t352, vreinterpretq_u16_s16(t353), amount_22);
   const uint16x8_t parts9_2 = vshlq_n_u16(t354, 1);
-  const uint16x8_t t391 = vaddq_u16(t390, parts9_2);
   const uint16x8_t t356 = vminq_u16(t343, vreinterpretq_u16_s16(t346));
   const uint16x8_t t357 = vandq_u16(vreinterpretq_u16_s16(t346), vdupq_n_u16(255));
   const uint16x8_t t358 = vmaxq_u16(t345, t357);
@@ -684,7 +675,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t365 = vcgtq_s16(px_2, t359);
   const int16x8_t t366 = vnegq_s16(vreinterpretq_s16_u16(amount_23));
   const uint16x8_t parts10_2 = vbslq_u16(t365, vreinterpretq_u16_s16(t366), amount_23);
-  const uint16x8_t t392 = vaddq_u16(t391, parts10_2);
   const uint16x8_t t368 = vminq_u16(t356, vreinterpretq_u16_s16(t359));
   const uint16x8_t t369 = vandq_u16(vreinterpretq_u16_s16(t359), vdupq_n_u16(255));
   const uint16x8_t t370 = vmaxq_u16(t358, t369);
@@ -696,10 +686,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t377 = vcgtq_s16(px_2, p_2);
   const int16x8_t t378 = vnegq_s16(vreinterpretq_s16_u16(amount_24));
   const uint16x8_t part_2 = vbslq_u16(t377, vreinterpretq_u16_s16(t378), amount_24);
-  const uint16x8_t total_2 = vaddq_u16(t392, part_2);
   const uint16x8_t low_2 = vminq_u16(t368, vreinterpretq_u16_s16(p_2));
   const uint16x8_t t381 = vandq_u16(vreinterpretq_u16_s16(p_2), vdupq_n_u16(255));
   const uint16x8_t high_2 = vmaxq_u16(t370, t381);
+  const int16x8_t t383 = vmlaq_n_s16(parts0_2, vreinterpretq_s16_u16(t252), (int16_t)t18);
+  const int16x8_t t384 = vmlaq_n_s16(t383, vreinterpretq_s16_u16(t265), (int16_t)t19);
+  const int16x8_t t385 = vmlaq_n_s16(t384, vreinterpretq_s16_u16(t278), (int16_t)t19);
+  const uint16x8_t t386 = vaddq_u16(vreinterpretq_u16_s16(t385), parts4_2);
+  const uint16x8_t t387 = vaddq_u16(t386, parts5_2);
+  const uint16x8_t t388 = vaddq_u16(t387, parts6_2);
+  const uint16x8_t t389 = vaddq_u16(t388, parts7_2);
+  const uint16x8_t t390 = vaddq_u16(t389, parts8_2);
+  const uint16x8_t t391 = vaddq_u16(t390, parts9_2);
+  const uint16x8_t t392 = vaddq_u16(t391, parts10_2);
+  const uint16x8_t total_2 = vaddq_u16(t392, part_2);
   const uint16x8_t t394 = vaddq_u16(total_2, k8);
   const uint16x8_t t395 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_2));
   const uint16x8_t t396 = vandq_u16(t395, k1);
@@ -734,7 +734,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t425 = vcgtq_s16(px_3, t419);
   const int16x8_t t426 = vnegq_s16(vreinterpretq_s16_u16(amount_26));
   const uint16x8_t t427 = vbslq_u16(t425, vreinterpretq_u16_s16(t426), amount_26);
-  const int16x8_t t558 = vmlaq_n_s16(parts0_3, vreinterpretq_s16_u16(t427), (int16_t)t18);
   const uint16x8_t t429 = vminq_u16(t416, vreinterpretq_u16_s16(t419));
   const uint16x8_t t430 = vandq_u16(vreinterpretq_u16_s16(t419), vdupq_n_u16(255));
   const uint16x8_t t431 = vmaxq_u16(t418, t430);
@@ -746,7 +745,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t438 = vcgtq_s16(px_3, t432);
   const int16x8_t t439 = vnegq_s16(vreinterpretq_s16_u16(amount_27));
   const uint16x8_t t440 = vbslq_u16(t438, vreinterpretq_u16_s16(t439), amount_27);
-  const int16x8_t t559 = vmlaq_n_s16(t558, vreinterpretq_s16_u16(t440), (int16_t)t19);
   const uint16x8_t t442 = vminq_u16(t429, vreinterpretq_u16_s16(t432));
   const uint16x8_t t443 = vandq_u16(vreinterpretq_u16_s16(t432), vdupq_n_u16(255));
   const uint16x8_t t444 = vmaxq_u16(t431, t443);
@@ -758,7 +756,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t451 = vcgtq_s16(px_3, t445);
   const int16x8_t t452 = vnegq_s16(vreinterpretq_s16_u16(amount_28));
   const uint16x8_t t453 = vbslq_u16(t451, vreinterpretq_u16_s16(t452), amount_28);
-  const int16x8_t t560 = vmlaq_n_s16(t559, vreinterpretq_s16_u16(t453), (int16_t)t19);
   const uint16x8_t t455 = vminq_u16(t442, vreinterpretq_u16_s16(t445));
   const uint16x8_t t456 = vandq_u16(vreinterpretq_u16_s16(t445), vdupq_n_u16(255));
   const uint16x8_t t457 = vmaxq_u16(t444, t456);
@@ -771,7 +768,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t465 = vnegq_s16(vreinterpretq_s16_u16(amount_29));
   const uint16x8_t t466 = vbslq_u16(t464, vreinterpretq_u16_s16(t465), amount_29);
   const uint16x8_t parts4_3 = vshlq_n_u16(t466, 1);
-  const uint16x8_t t561 = vaddq_u16(vreinterpretq_u16_s16(t560), parts4_3);
   const uint16x8_t t468 = vminq_u16(t455, vreinterpretq_u16_s16(t458));
   const uint16x8_t t469 = vandq_u16(vreinterpretq_u16_s16(t458), vdupq_n_u16(255));
   const uint16x8_t t470 = vmaxq_u16(t457, t469);
@@ -784,7 +780,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t478 = vnegq_s16(vreinterpretq_s16_u16(amount_30));
   const uint16x8_t t479 = vbslq_u16(t477, vreinterpretq_u16_s16(t478), amount_30);
   const uint16x8_t parts5_3 = vshlq_n_u16(t479, 1);
-  const uint16x8_t t562 = vaddq_u16(t561, parts5_3);
   const uint16x8_t t481 = vminq_u16(t468, vreinterpretq_u16_s16(t471));
   const uint16x8_t t482 = vandq_u16(vreinterpretq_u16_s16(t471), vdupq_n_u16(255));
   const uint16x8_t t483 = vmaxq_u16(t470, t482);
@@ -796,7 +791,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t490 = vcgtq_s16(px_3, t484);
   const int16x8_t t491 = vnegq_s16(vreinterpretq_s16_u16(amount_31));
   const uint16x8_t parts6_3 = vbslq_u16(t490, vreinterpretq_u16_s16(t491), amount_31);
-  const uint16x8_t t563 = vaddq_u16(t562, parts6_3);
   const uint16x8_t t493 = vminq_u16(t481, vreinterpretq_u16_s16(t484));
   const uint16x8_t t494 = vandq_u16(vreinterpretq_u16_s16(t484), vdupq_n_u16(255));
   const uint16x8_t t495 = vmaxq_u16(t483, t494);
@@ -808,7 +802,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t502 = vcgtq_s16(px_3, t496);
   const int16x8_t t503 = vnegq_s16(vreinterpretq_s16_u16(amount_32));
   const uint16x8_t parts7_3 = vbslq_u16(t502, vreinterpretq_u16_s16(t503), amount_32);
-  const uint16x8_t t564 = vaddq_u16(t563, parts7_3);
   const uint16x8_t t505 = vminq_u16(t493, vreinterpretq_u16_s16(t496));
   const uint16x8_t t506 = vandq_u16(vreinterpretq_u16_s16(t496), vdupq_n_u16(255));
   const uint16x8_t t507 = vmaxq_u16(t495, t506);
@@ -821,7 +814,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t515 = vnegq_s16(vreinterpretq_s16_u16(amount_33));
   const uint16x8_t t516 = vbslq_u16(t514, vreinterpretq_u16_s16(t515), amount_33);
   const uint16x8_t parts8_3 = vshlq_n_u16(t516, 1);
-  const uint16x8_t t565 = vaddq_u16(t564, parts8_3);
   const uint16x8_t t518 = vminq_u16(t505, vreinterpretq_u16_s16(t508));
   const uint16x8_t t519 = vandq_u16(vreinterpretq_u16_s16(t508), vdupq_n_u16(255));
   const uint16x8_t t520 = vmaxq_u16(t507, t519);
@@ -834,7 +826,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t528 = vnegq_s16(vreinterpretq_s16_u16(amount_34));
   const uint16x8_t t529 = vbslq_u16(t527, vreinterpretq_u16_s16(t528), amount_34);
   const uint16x8_t parts9_3 = vshlq_n_u16(t529, 1);
-  const uint16x8_t t566 = vaddq_u16(t565, parts9_3);
   const uint16x8_t t531 = vminq_u16(t518, vreinterpretq_u16_s16(t521));
   const uint16x8_t t532 = vandq_u16(vreinterpretq_u16_s16(t521), vdupq_n_u16(255));
   const uint16x8_t t533 = vmaxq_u16(t520, t532);
@@ -846,7 +837,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t540 = vcgtq_s16(px_3, t534);
   const int16x8_t t541 = vnegq_s16(vreinterpretq_s16_u16(amount_35));
   const uint16x8_t parts10_3 = vbslq_u16(t540, vreinterpretq_u16_s16(t541), amount_35);
-  const uint16x8_t t567 = vaddq_u16(t566, parts10_3);
   const uint16x8_t t543 = vminq_u16(t531, vreinterpretq_u16_s16(t534));
   const uint16x8_t t544 = vandq_u16(vreinterpretq_u16_s16(t534), vdupq_n_u16(255));
   const uint16x8_t t545 = vmaxq_u16(t533, t544);
@@ -858,10 +848,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t552 = vcgtq_s16(px_3, p_3);
   const int16x8_t t553 = vnegq_s16(vreinterpretq_s16_u16(amount_36));
   const uint16x8_t part_3 = vbslq_u16(t552, vreinterpretq_u16_s16(t553), amount_36);
-  const uint16x8_t total_3 = vaddq_u16(t567, part_3);
   const uint16x8_t low_3 = vminq_u16(t543, vreinterpretq_u16_s16(p_3));
   const uint16x8_t t556 = vandq_u16(vreinterpretq_u16_s16(p_3), vdupq_n_u16(255));
   const uint16x8_t high_3 = vmaxq_u16(t545, t556);
+  const int16x8_t t558 = vmlaq_n_s16(parts0_3, vreinterpretq_s16_u16(t427), (int16_t)t18);
+  const int16x8_t t559 = vmlaq_n_s16(t558, vreinterpretq_s16_u16(t440), (int16_t)t19);
+  const int16x8_t t560 = vmlaq_n_s16(t559, vreinterpretq_s16_u16(t453), (int16_t)t19);
+  const uint16x8_t t561 = vaddq_u16(vreinterpretq_u16_s16(t560), parts4_3);
+  const uint16x8_t t562 = vaddq_u16(t561, parts5_3);
+  const uint16x8_t t563 = vaddq_u16(t562, parts6_3);
+  const uint16x8_t t564 = vaddq_u16(t563, parts7_3);
+  const uint16x8_t t565 = vaddq_u16(t564, parts8_3);
+  const uint16x8_t t566 = vaddq_u16(t565, parts9_3);
+  const uint16x8_t t567 = vaddq_u16(t566, parts10_3);
+  const uint16x8_t total_3 = vaddq_u16(t567, part_3);
   const uint16x8_t t569 = vaddq_u16(total_3, k8);
   const uint16x8_t t570 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_3));
   const uint16x8_t t571 = vandq_u16(t570, k1);
@@ -896,7 +896,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t600 = vcgtq_s16(px_4, t594);
   const int16x8_t t601 = vnegq_s16(vreinterpretq_s16_u16(amount_38));
   const uint16x8_t t602 = vbslq_u16(t600, vreinterpretq_u16_s16(t601), amount_38);
-  const int16x8_t t733 = vmlaq_n_s16(parts0_4, vreinterpretq_s16_u16(t602), (int16_t)t18);
   const uint16x8_t t604 = vminq_u16(t591, vreinterpretq_u16_s16(t594));
   const uint16x8_t t605 = vandq_u16(vreinterpretq_u16_s16(t594), vdupq_n_u16(255));
   const uint16x8_t t606 = vmaxq_u16(t593, t605);
@@ -908,7 +907,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t613 = vcgtq_s16(px_4, t607);
   const int16x8_t t614 = vnegq_s16(vreinterpretq_s16_u16(amount_39));
   const uint16x8_t t615 = vbslq_u16(t613, vreinterpretq_u16_s16(t614), amount_39);
-  const int16x8_t t734 = vmlaq_n_s16(t733, vreinterpretq_s16_u16(t615), (int16_t)t19);
   const uint16x8_t t617 = vminq_u16(t604, vreinterpretq_u16_s16(t607));
   const uint16x8_t t618 = vandq_u16(vreinterpretq_u16_s16(t607), vdupq_n_u16(255));
   const uint16x8_t t619 = vmaxq_u16(t606, t618);
@@ -920,7 +918,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t626 = vcgtq_s16(px_4, t620);
   const int16x8_t t627 = vnegq_s16(vreinterpretq_s16_u16(amount_40));
   const uint16x8_t t628 = vbslq_u16(t626, vreinterpretq_u16_s16(t627), amount_40);
-  const int16x8_t t735 = vmlaq_n_s16(t734, vreinterpretq_s16_u16(t628), (int16_t)t19);
   const uint16x8_t t630 = vminq_u16(t617, vreinterpretq_u16_s16(t620));
   const uint16x8_t t631 = vandq_u16(vreinterpretq_u16_s16(t620), vdupq_n_u16(255));
   const uint16x8_t t632 = vmaxq_u16(t619, t631);
@@ -933,7 +930,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t640 = vnegq_s16(vreinterpretq_s16_u16(amount_41));
   const uint16x8_t t641 = vbslq_u16(t639, vreinterpretq_u16_s16(t640), amount_41);
   const uint16x8_t parts4_4 = vshlq_n_u16(t641, 1);
-  const uint16x8_t t736 = vaddq_u16(vreinterpretq_u16_s16(t735), parts4_4);
   const uint16x8_t t643 = vminq_u16(t630, vreinterpretq_u16_s16(t633));
   const uint16x8_t t644 = vandq_u16(vreinterpretq_u16_s16(t633), vdupq_n_u16(255));
   const uint16x8_t t645 = vmaxq_u16(t632, t644);
@@ -946,7 +942,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t653 = vnegq_s16(vreinterpretq_s16_u16(amount_42));
   const uint16x8_t t654 = vbslq_u16(t652, vreinterpretq_u16_s16(t653), amount_42);
   const uint16x8_t parts5_4 = vshlq_n_u16(t654, 1);
-  const uint16x8_t t737 = vaddq_u16(t736, parts5_4);
   const uint16x8_t t656 = vminq_u16(t643, vreinterpretq_u16_s16(t646));
   const uint16x8_t t657 = vandq_u16(vreinterpretq_u16_s16(t646), vdupq_n_u16(255));
   const uint16x8_t t658 = vmaxq_u16(t645, t657);
@@ -958,7 +953,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t665 = vcgtq_s16(px_4, t659);
   const int16x8_t t666 = vnegq_s16(vreinterpretq_s16_u16(amount_43));
   const uint16x8_t parts6_4 = vbslq_u16(t665, vreinterpretq_u16_s16(t666), amount_43);
-  const uint16x8_t t738 = vaddq_u16(t737, parts6_4);
   const uint16x8_t t668 = vminq_u16(t656, vreinterpretq_u16_s16(t659));
   const uint16x8_t t669 = vandq_u16(vreinterpretq_u16_s16(t659), vdupq_n_u16(255));
   const uint16x8_t t670 = vmaxq_u16(t658, t669);
@@ -970,7 +964,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t677 = vcgtq_s16(px_4, t671);
   const int16x8_t t678 = vnegq_s16(vreinterpretq_s16_u16(amount_44));
   const uint16x8_t parts7_4 = vbslq_u16(t677, vreinterpretq_u16_s16(t678), amount_44);
-  const uint16x8_t t739 = vaddq_u16(t738, parts7_4);
   const uint16x8_t t680 = vminq_u16(t668, vreinterpretq_u16_s16(t671));
   const uint16x8_t t681 = vandq_u16(vreinterpretq_u16_s16(t671), vdupq_n_u16(255));
   const uint16x8_t t682 = vmaxq_u16(t670, t681);
@@ -983,7 +976,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t690 = vnegq_s16(vreinterpretq_s16_u16(amount_45));
   const uint16x8_t t691 = vbslq_u16(t689, vreinterpretq_u16_s16(t690), amount_45);
   const uint16x8_t parts8_4 = vshlq_n_u16(t691, 1);
-  const uint16x8_t t740 = vaddq_u16(t739, parts8_4);
   const uint16x8_t t693 = vminq_u16(t680, vreinterpretq_u16_s16(t683));
   const uint16x8_t t694 = vandq_u16(vreinterpretq_u16_s16(t683), vdupq_n_u16(255));
   const uint16x8_t t695 = vmaxq_u16(t682, t694);
@@ -996,7 +988,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t703 = vnegq_s16(vreinterpretq_s16_u16(amount_46));
   const uint16x8_t t704 = vbslq_u16(t702, vreinterpretq_u16_s16(t703), amount_46);
   const uint16x8_t parts9_4 = vshlq_n_u16(t704, 1);
-  const uint16x8_t t741 = vaddq_u16(t740, parts9_4);
   const uint16x8_t t706 = vminq_u16(t693, vreinterpretq_u16_s16(t696));
   const uint16x8_t t707 = vandq_u16(vreinterpretq_u16_s16(t696), vdupq_n_u16(255));
   const uint16x8_t t708 = vmaxq_u16(t695, t707);
@@ -1008,7 +999,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t715 = vcgtq_s16(px_4, t709);
   const int16x8_t t716 = vnegq_s16(vreinterpretq_s16_u16(amount_47));
   const uint16x8_t parts10_4 = vbslq_u16(t715, vreinterpretq_u16_s16(t716), amount_47);
-  const uint16x8_t t742 = vaddq_u16(t741, parts10_4);
   const uint16x8_t t718 = vminq_u16(t706, vreinterpretq_u16_s16(t709));
   const uint16x8_t t719 = vandq_u16(vreinterpretq_u16_s16(t709), vdupq_n_u16(255));
   const uint16x8_t t720 = vmaxq_u16(t708, t719);
@@ -1020,10 +1010,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t727 = vcgtq_s16(px_4, p_4);
   const int16x8_t t728 = vnegq_s16(vreinterpretq_s16_u16(amount_48));
   const uint16x8_t part_4 = vbslq_u16(t727, vreinterpretq_u16_s16(t728), amount_48);
-  const uint16x8_t total_4 = vaddq_u16(t742, part_4);
   const uint16x8_t low_4 = vminq_u16(t718, vreinterpretq_u16_s16(p_4));
   const uint16x8_t t731 = vandq_u16(vreinterpretq_u16_s16(p_4), vdupq_n_u16(255));
   const uint16x8_t high_4 = vmaxq_u16(t720, t731);
+  const int16x8_t t733 = vmlaq_n_s16(parts0_4, vreinterpretq_s16_u16(t602), (int16_t)t18);
+  const int16x8_t t734 = vmlaq_n_s16(t733, vreinterpretq_s16_u16(t615), (int16_t)t19);
+  const int16x8_t t735 = vmlaq_n_s16(t734, vreinterpretq_s16_u16(t628), (int16_t)t19);
+  const uint16x8_t t736 = vaddq_u16(vreinterpretq_u16_s16(t735), parts4_4);
+  const uint16x8_t t737 = vaddq_u16(t736, parts5_4);
+  const uint16x8_t t738 = vaddq_u16(t737, parts6_4);
+  const uint16x8_t t739 = vaddq_u16(t738, parts7_4);
+  const uint16x8_t t740 = vaddq_u16(t739, parts8_4);
+  const uint16x8_t t741 = vaddq_u16(t740, parts9_4);
+  const uint16x8_t t742 = vaddq_u16(t741, parts10_4);
+  const uint16x8_t total_4 = vaddq_u16(t742, part_4);
   const uint16x8_t t744 = vaddq_u16(total_4, k8);
   const uint16x8_t t745 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_4));
   const uint16x8_t t746 = vandq_u16(t745, k1);
@@ -1058,7 +1058,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t775 = vcgtq_s16(px_5, t769);
   const int16x8_t t776 = vnegq_s16(vreinterpretq_s16_u16(amount_50));
   const uint16x8_t t777 = vbslq_u16(t775, vreinterpretq_u16_s16(t776), amount_50);
-  const int16x8_t t908 = vmlaq_n_s16(parts0_5, vreinterpretq_s16_u16(t777), (int16_t)t18);
   const uint16x8_t t779 = vminq_u16(t766, vreinterpretq_u16_s16(t769));
   const uint16x8_t t780 = vandq_u16(vreinterpretq_u16_s16(t769), vdupq_n_u16(255));
   const uint16x8_t t781 = vmaxq_u16(t768, t780);
@@ -1070,7 +1069,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t788 = vcgtq_s16(px_5, t782);
   const int16x8_t t789 = vnegq_s16(vreinterpretq_s16_u16(amount_51));
   const uint16x8_t t790 = vbslq_u16(t788, vreinterpretq_u16_s16(t789), amount_51);
-  const int16x8_t t909 = vmlaq_n_s16(t908, vreinterpretq_s16_u16(t790), (int16_t)t19);
   const uint16x8_t t792 = vminq_u16(t779, vreinterpretq_u16_s16(t782));
   const uint16x8_t t793 = vandq_u16(vreinterpretq_u16_s16(t782), vdupq_n_u16(255));
   const uint16x8_t t794 = vmaxq_u16(t781, t793);
@@ -1082,7 +1080,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t801 = vcgtq_s16(px_5, t795);
   const int16x8_t t802 = vnegq_s16(vreinterpretq_s16_u16(amount_52));
   const uint16x8_t t803 = vbslq_u16(t801, vreinterpretq_u16_s16(t802), amount_52);
-  const int16x8_t t910 = vmlaq_n_s16(t909, vreinterpretq_s16_u16(t803), (int16_t)t19);
   const uint16x8_t t805 = vminq_u16(t792, vreinterpretq_u16_s16(t795));
   const uint16x8_t t806 = vandq_u16(vreinterpretq_u16_s16(t795), vdupq_n_u16(255));
   const uint16x8_t t807 = vmaxq_u16(t794, t806);
@@ -1095,7 +1092,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t815 = vnegq_s16(vreinterpretq_s16_u16(amount_53));
   const uint16x8_t t816 = vbslq_u16(t814, vreinterpretq_u16_s16(t815), amount_53);
   const uint16x8_t parts4_5 = vshlq_n_u16(t816, 1);
-  const uint16x8_t t911 = vaddq_u16(vreinterpretq_u16_s16(t910), parts4_5);
   const uint16x8_t t818 = vminq_u16(t805, vreinterpretq_u16_s16(t808));
   const uint16x8_t t819 = vandq_u16(vreinterpretq_u16_s16(t808), vdupq_n_u16(255));
   const uint16x8_t t820 = vmaxq_u16(t807, t819);
@@ -1108,7 +1104,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t828 = vnegq_s16(vreinterpretq_s16_u16(amount_54));
   const uint16x8_t t829 = vbslq_u16(t827, vreinterpretq_u16_s16(t828), amount_54);
   const uint16x8_t parts5_5 = vshlq_n_u16(t829, 1);
-  const uint16x8_t t912 = vaddq_u16(t911, parts5_5);
   const uint16x8_t t831 = vminq_u16(t818, vreinterpretq_u16_s16(t821));
   const uint16x8_t t832 = vandq_u16(vreinterpretq_u16_s16(t821), vdupq_n_u16(255));
   const uint16x8_t t833 = vmaxq_u16(t820, t832);
@@ -1120,7 +1115,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t840 = vcgtq_s16(px_5, t834);
   const int16x8_t t841 = vnegq_s16(vreinterpretq_s16_u16(amount_55));
   const uint16x8_t parts6_5 = vbslq_u16(t840, vreinterpretq_u16_s16(t841), amount_55);
-  const uint16x8_t t913 = vaddq_u16(t912, parts6_5);
   const uint16x8_t t843 = vminq_u16(t831, vreinterpretq_u16_s16(t834));
   const uint16x8_t t844 = vandq_u16(vreinterpretq_u16_s16(t834), vdupq_n_u16(255));
   const uint16x8_t t845 = vmaxq_u16(t833, t844);
@@ -1132,7 +1126,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t852 = vcgtq_s16(px_5, t846);
   const int16x8_t t853 = vnegq_s16(vreinterpretq_s16_u16(amount_56));
   const uint16x8_t parts7_5 = vbslq_u16(t852, vreinterpretq_u16_s16(t853), amount_56);
-  const uint16x8_t t914 = vaddq_u16(t913, parts7_5);
   const uint16x8_t t855 = vminq_u16(t843, vreinterpretq_u16_s16(t846));
   const uint16x8_t t856 = vandq_u16(vreinterpretq_u16_s16(t846), vdupq_n_u16(255));
   const uint16x8_t t857 = vmaxq_u16(t845, t856);
@@ -1145,7 +1138,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t865 = vnegq_s16(vreinterpretq_s16_u16(amount_57));
   const uint16x8_t t866 = vbslq_u16(t864, vreinterpretq_u16_s16(t865), amount_57);
   const uint16x8_t parts8_5 = vshlq_n_u16(t866, 1);
-  const uint16x8_t t915 = vaddq_u16(t914, parts8_5);
   const uint16x8_t t868 = vminq_u16(t855, vreinterpretq_u16_s16(t858));
   const uint16x8_t t869 = vandq_u16(vreinterpretq_u16_s16(t858), vdupq_n_u16(255));
   const uint16x8_t t870 = vmaxq_u16(t857, t869);
@@ -1158,7 +1150,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t878 = vnegq_s16(vreinterpretq_s16_u16(amount_58));
   const uint16x8_t t879 = vbslq_u16(t877, vreinterpretq_u16_s16(t878), amount_58);
   const uint16x8_t parts9_5 = vshlq_n_u16(t879, 1);
-  const uint16x8_t t916 = vaddq_u16(t915, parts9_5);
   const uint16x8_t t881 = vminq_u16(t868, vreinterpretq_u16_s16(t871));
   const uint16x8_t t882 = vandq_u16(vreinterpretq_u16_s16(t871), vdupq_n_u16(255));
   const uint16x8_t t883 = vmaxq_u16(t870, t882);
@@ -1170,7 +1161,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t890 = vcgtq_s16(px_5, t884);
   const int16x8_t t891 = vnegq_s16(vreinterpretq_s16_u16(amount_59));
   const uint16x8_t parts10_5 = vbslq_u16(t890, vreinterpretq_u16_s16(t891), amount_59);
-  const uint16x8_t t917 = vaddq_u16(t916, parts10_5);
   const uint16x8_t t893 = vminq_u16(t881, vreinterpretq_u16_s16(t884));
   const uint16x8_t t894 = vandq_u16(vreinterpretq_u16_s16(t884), vdupq_n_u16(255));
   const uint16x8_t t895 = vmaxq_u16(t883, t894);
@@ -1182,10 +1172,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t902 = vcgtq_s16(px_5, p_5);
   const int16x8_t t903 = vnegq_s16(vreinterpretq_s16_u16(amount_60));
   const uint16x8_t part_5 = vbslq_u16(t902, vreinterpretq_u16_s16(t903), amount_60);
-  const uint16x8_t total_5 = vaddq_u16(t917, part_5);
   const uint16x8_t low_5 = vminq_u16(t893, vreinterpretq_u16_s16(p_5));
   const uint16x8_t t906 = vandq_u16(vreinterpretq_u16_s16(p_5), vdupq_n_u16(255));
   const uint16x8_t high_5 = vmaxq_u16(t895, t906);
+  const int16x8_t t908 = vmlaq_n_s16(parts0_5, vreinterpretq_s16_u16(t777), (int16_t)t18);
+  const int16x8_t t909 = vmlaq_n_s16(t908, vreinterpretq_s16_u16(t790), (int16_t)t19);
+  const int16x8_t t910 = vmlaq_n_s16(t909, vreinterpretq_s16_u16(t803), (int16_t)t19);
+  const uint16x8_t t911 = vaddq_u16(vreinterpretq_u16_s16(t910), parts4_5);
+  const uint16x8_t t912 = vaddq_u16(t911, parts5_5);
+  const uint16x8_t t913 = vaddq_u16(t912, parts6_5);
+  const uint16x8_t t914 = vaddq_u16(t913, parts7_5);
+  const uint16x8_t t915 = vaddq_u16(t914, parts8_5);
+  const uint16x8_t t916 = vaddq_u16(t915, parts9_5);
+  const uint16x8_t t917 = vaddq_u16(t916, parts10_5);
+  const uint16x8_t total_5 = vaddq_u16(t917, part_5);
   const uint16x8_t t919 = vaddq_u16(total_5, k8);
   const uint16x8_t t920 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_5));
   const uint16x8_t t921 = vandq_u16(t920, k1);
@@ -1220,7 +1220,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t950 = vcgtq_s16(px_6, t944);
   const int16x8_t t951 = vnegq_s16(vreinterpretq_s16_u16(amount_62));
   const uint16x8_t t952 = vbslq_u16(t950, vreinterpretq_u16_s16(t951), amount_62);
-  const int16x8_t t1083 = vmlaq_n_s16(parts0_6, vreinterpretq_s16_u16(t952), (int16_t)t18);
   const uint16x8_t t954 = vminq_u16(t941, vreinterpretq_u16_s16(t944));
   const uint16x8_t t955 = vandq_u16(vreinterpretq_u16_s16(t944), vdupq_n_u16(255));
   const uint16x8_t t956 = vmaxq_u16(t943, t955);
@@ -1232,7 +1231,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t963 = vcgtq_s16(px_6, t957);
   const int16x8_t t964 = vnegq_s16(vreinterpretq_s16_u16(amount_63));
   const uint16x8_t t965 = vbslq_u16(t963, vreinterpretq_u16_s16(t964), amount_63);
-  const int16x8_t t1084 = vmlaq_n_s16(t1083, vreinterpretq_s16_u16(t965), (int16_t)t19);
   const uint16x8_t t967 = vminq_u16(t954, vreinterpretq_u16_s16(t957));
   const uint16x8_t t968 = vandq_u16(vreinterpretq_u16_s16(t957), vdupq_n_u16(255));
   const uint16x8_t t969 = vmaxq_u16(t956, t968);
@@ -1244,7 +1242,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t976 = vcgtq_s16(px_6, t970);
   const int16x8_t t977 = vnegq_s16(vreinterpretq_s16_u16(amount_64));
   const uint16x8_t t978 = vbslq_u16(t976, vreinterpretq_u16_s16(t977), amount_64);
-  const int16x8_t t1085 = vmlaq_n_s16(t1084, vreinterpretq_s16_u16(t978), (int16_t)t19);
   const uint16x8_t t980 = vminq_u16(t967, vreinterpretq_u16_s16(t970));
   const uint16x8_t t981 = vandq_u16(vreinterpretq_u16_s16(t970), vdupq_n_u16(255));
   const uint16x8_t t982 = vmaxq_u16(t969, t981);
@@ -1257,7 +1254,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t990 = vnegq_s16(vreinterpretq_s16_u16(amount_65));
   const uint16x8_t t991 = vbslq_u16(t989, vreinterpretq_u16_s16(t990), amount_65);
   const uint16x8_t parts4_6 = vshlq_n_u16(t991, 1);
-  const uint16x8_t t1086 = vaddq_u16(vreinterpretq_u16_s16(t1085), parts4_6);
   const uint16x8_t t993 = vminq_u16(t980, vreinterpretq_u16_s16(t983));
   const uint16x8_t t994 = vandq_u16(vreinterpretq_u16_s16(t983), vdupq_n_u16(255));
   const uint16x8_t t995 = vmaxq_u16(t982, t994);
@@ -1270,7 +1266,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1003 = vnegq_s16(vreinterpretq_s16_u16(amount_66));
   const uint16x8_t t1004 = vbslq_u16(t1002, vreinterpretq_u16_s16(t1003), amount_66);
   const uint16x8_t parts5_6 = vshlq_n_u16(t1004, 1);
-  const uint16x8_t t1087 = vaddq_u16(t1086, parts5_6);
   const uint16x8_t t1006 = vminq_u16(t993, vreinterpretq_u16_s16(t996));
   const uint16x8_t t1007 = vandq_u16(vreinterpretq_u16_s16(t996), vdupq_n_u16(255));
   const uint16x8_t t1008 = vmaxq_u16(t995, t1007);
@@ -1282,7 +1277,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1015 = vcgtq_s16(px_6, t1009);
   const int16x8_t t1016 = vnegq_s16(vreinterpretq_s16_u16(amount_67));
   const uint16x8_t parts6_6 = vbslq_u16(t1015, vreinterpretq_u16_s16(t1016), amount_67);
-  const uint16x8_t t1088 = vaddq_u16(t1087, parts6_6);
   const uint16x8_t t1018 = vminq_u16(t1006, vreinterpretq_u16_s16(t1009));
   const uint16x8_t t1019 = vandq_u16(vreinterpretq_u16_s16(t1009), vdupq_n_u16(255));
   const uint16x8_t t1020 = vmaxq_u16(t1008, t1019);
@@ -1294,7 +1288,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1027 = vcgtq_s16(px_6, t1021);
   const int16x8_t t1028 = vnegq_s16(vreinterpretq_s16_u16(amount_68));
   const uint16x8_t parts7_6 = vbslq_u16(t1027, vreinterpretq_u16_s16(t1028), amount_68);
-  const uint16x8_t t1089 = vaddq_u16(t1088, parts7_6);
   const uint16x8_t t1030 = vminq_u16(t1018, vreinterpretq_u16_s16(t1021));
   const uint16x8_t t1031 = vandq_u16(vreinterpretq_u16_s16(t1021), vdupq_n_u16(255));
   const uint16x8_t t1032 = vmaxq_u16(t1020, t1031);
@@ -1307,7 +1300,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1040 = vnegq_s16(vreinterpretq_s16_u16(amount_69));
   const uint16x8_t t1041 = vbslq_u16(t1039, vreinterpretq_u16_s16(t1040), amount_69);
   const uint16x8_t parts8_6 = vshlq_n_u16(t1041, 1);
-  const uint16x8_t t1090 = vaddq_u16(t1089, parts8_6);
   const uint16x8_t t1043 = vminq_u16(t1030, vreinterpretq_u16_s16(t1033));
   const uint16x8_t t1044 = vandq_u16(vreinterpretq_u16_s16(t1033), vdupq_n_u16(255));
   const uint16x8_t t1045 = vmaxq_u16(t1032, t1044);
@@ -1320,7 +1312,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1053 = vnegq_s16(vreinterpretq_s16_u16(amount_70));
   const uint16x8_t t1054 = vbslq_u16(t1052, vreinterpretq_u16_s16(t1053), amount_70);
   const uint16x8_t parts9_6 = vshlq_n_u16(t1054, 1);
-  const uint16x8_t t1091 = vaddq_u16(t1090, parts9_6);
   const uint16x8_t t1056 = vminq_u16(t1043, vreinterpretq_u16_s16(t1046));
   const uint16x8_t t1057 = vandq_u16(vreinterpretq_u16_s16(t1046), vdupq_n_u16(255));
   const uint16x8_t t1058 = vmaxq_u16(t1045, t1057);
@@ -1332,7 +1323,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1065 = vcgtq_s16(px_6, t1059);
   const int16x8_t t1066 = vnegq_s16(vreinterpretq_s16_u16(amount_71));
   const uint16x8_t parts10_6 = vbslq_u16(t1065, vreinterpretq_u16_s16(t1066), amount_71);
-  const uint16x8_t t1092 = vaddq_u16(t1091, parts10_6);
   const uint16x8_t t1068 = vminq_u16(t1056, vreinterpretq_u16_s16(t1059));
   const uint16x8_t t1069 = vandq_u16(vreinterpretq_u16_s16(t1059), vdupq_n_u16(255));
   const uint16x8_t t1070 = vmaxq_u16(t1058, t1069);
@@ -1344,10 +1334,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1077 = vcgtq_s16(px_6, p_6);
   const int16x8_t t1078 = vnegq_s16(vreinterpretq_s16_u16(amount_72));
   const uint16x8_t part_6 = vbslq_u16(t1077, vreinterpretq_u16_s16(t1078), amount_72);
-  const uint16x8_t total_6 = vaddq_u16(t1092, part_6);
   const uint16x8_t low_6 = vminq_u16(t1068, vreinterpretq_u16_s16(p_6));
   const uint16x8_t t1081 = vandq_u16(vreinterpretq_u16_s16(p_6), vdupq_n_u16(255));
   const uint16x8_t high_6 = vmaxq_u16(t1070, t1081);
+  const int16x8_t t1083 = vmlaq_n_s16(parts0_6, vreinterpretq_s16_u16(t952), (int16_t)t18);
+  const int16x8_t t1084 = vmlaq_n_s16(t1083, vreinterpretq_s16_u16(t965), (int16_t)t19);
+  const int16x8_t t1085 = vmlaq_n_s16(t1084, vreinterpretq_s16_u16(t978), (int16_t)t19);
+  const uint16x8_t t1086 = vaddq_u16(vreinterpretq_u16_s16(t1085), parts4_6);
+  const uint16x8_t t1087 = vaddq_u16(t1086, parts5_6);
+  const uint16x8_t t1088 = vaddq_u16(t1087, parts6_6);
+  const uint16x8_t t1089 = vaddq_u16(t1088, parts7_6);
+  const uint16x8_t t1090 = vaddq_u16(t1089, parts8_6);
+  const uint16x8_t t1091 = vaddq_u16(t1090, parts9_6);
+  const uint16x8_t t1092 = vaddq_u16(t1091, parts10_6);
+  const uint16x8_t total_6 = vaddq_u16(t1092, part_6);
   const uint16x8_t t1094 = vaddq_u16(total_6, k8);
   const uint16x8_t t1095 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_6));
   const uint16x8_t t1096 = vandq_u16(t1095, k1);
@@ -1382,7 +1382,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1125 = vcgtq_s16(px_7, t1119);
   const int16x8_t t1126 = vnegq_s16(vreinterpretq_s16_u16(amount_74));
   const uint16x8_t t1127 = vbslq_u16(t1125, vreinterpretq_u16_s16(t1126), amount_74);
-  const int16x8_t t1258 = vmlaq_n_s16(parts0_7, vreinterpretq_s16_u16(t1127), (int16_t)t18);
   const uint16x8_t t1129 = vminq_u16(t1116, vreinterpretq_u16_s16(t1119));
   const uint16x8_t t1130 = vandq_u16(vreinterpretq_u16_s16(t1119), vdupq_n_u16(255));
   const uint16x8_t t1131 = vmaxq_u16(t1118, t1130);
@@ -1394,7 +1393,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1138 = vcgtq_s16(px_7, t1132);
   const int16x8_t t1139 = vnegq_s16(vreinterpretq_s16_u16(amount_75));
   const uint16x8_t t1140 = vbslq_u16(t1138, vreinterpretq_u16_s16(t1139), amount_75);
-  const int16x8_t t1259 = vmlaq_n_s16(t1258, vreinterpretq_s16_u16(t1140), (int16_t)t19);
   const uint16x8_t t1142 = vminq_u16(t1129, vreinterpretq_u16_s16(t1132));
   const uint16x8_t t1143 = vandq_u16(vreinterpretq_u16_s16(t1132), vdupq_n_u16(255));
   const uint16x8_t t1144 = vmaxq_u16(t1131, t1143);
@@ -1406,7 +1404,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1151 = vcgtq_s16(px_7, t1145);
   const int16x8_t t1152 = vnegq_s16(vreinterpretq_s16_u16(amount_76));
   const uint16x8_t t1153 = vbslq_u16(t1151, vreinterpretq_u16_s16(t1152), amount_76);
-  const int16x8_t t1260 = vmlaq_n_s16(t1259, vreinterpretq_s16_u16(t1153), (int16_t)t19);
   const uint16x8_t t1155 = vminq_u16(t1142, vreinterpretq_u16_s16(t1145));
   const uint16x8_t t1156 = vandq_u16(vreinterpretq_u16_s16(t1145), vdupq_n_u16(255));
   const uint16x8_t t1157 = vmaxq_u16(t1144, t1156);
@@ -1419,7 +1416,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1165 = vnegq_s16(vreinterpretq_s16_u16(amount_77));
   const uint16x8_t t1166 = vbslq_u16(t1164, vreinterpretq_u16_s16(t1165), amount_77);
   const uint16x8_t parts4_7 = vshlq_n_u16(t1166, 1);
-  const uint16x8_t t1261 = vaddq_u16(vreinterpretq_u16_s16(t1260), parts4_7);
   const uint16x8_t t1168 = vminq_u16(t1155, vreinterpretq_u16_s16(t1158));
   const uint16x8_t t1169 = vandq_u16(vreinterpretq_u16_s16(t1158), vdupq_n_u16(255));
   const uint16x8_t t1170 = vmaxq_u16(t1157, t1169);
@@ -1432,7 +1428,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1178 = vnegq_s16(vreinterpretq_s16_u16(amount_78));
   const uint16x8_t t1179 = vbslq_u16(t1177, vreinterpretq_u16_s16(t1178), amount_78);
   const uint16x8_t parts5_7 = vshlq_n_u16(t1179, 1);
-  const uint16x8_t t1262 = vaddq_u16(t1261, parts5_7);
   const uint16x8_t t1181 = vminq_u16(t1168, vreinterpretq_u16_s16(t1171));
   const uint16x8_t t1182 = vandq_u16(vreinterpretq_u16_s16(t1171), vdupq_n_u16(255));
   const uint16x8_t t1183 = vmaxq_u16(t1170, t1182);
@@ -1444,7 +1439,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1190 = vcgtq_s16(px_7, t1184);
   const int16x8_t t1191 = vnegq_s16(vreinterpretq_s16_u16(amount_79));
   const uint16x8_t parts6_7 = vbslq_u16(t1190, vreinterpretq_u16_s16(t1191), amount_79);
-  const uint16x8_t t1263 = vaddq_u16(t1262, parts6_7);
   const uint16x8_t t1193 = vminq_u16(t1181, vreinterpretq_u16_s16(t1184));
   const uint16x8_t t1194 = vandq_u16(vreinterpretq_u16_s16(t1184), vdupq_n_u16(255));
   const uint16x8_t t1195 = vmaxq_u16(t1183, t1194);
@@ -1456,7 +1450,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1202 = vcgtq_s16(px_7, t1196);
   const int16x8_t t1203 = vnegq_s16(vreinterpretq_s16_u16(amount_80));
   const uint16x8_t parts7_7 = vbslq_u16(t1202, vreinterpretq_u16_s16(t1203), amount_80);
-  const uint16x8_t t1264 = vaddq_u16(t1263, parts7_7);
   const uint16x8_t t1205 = vminq_u16(t1193, vreinterpretq_u16_s16(t1196));
   const uint16x8_t t1206 = vandq_u16(vreinterpretq_u16_s16(t1196), vdupq_n_u16(255));
   const uint16x8_t t1207 = vmaxq_u16(t1195, t1206);
@@ -1469,7 +1462,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1215 = vnegq_s16(vreinterpretq_s16_u16(amount_81));
   const uint16x8_t t1216 = vbslq_u16(t1214, vreinterpretq_u16_s16(t1215), amount_81);
   const uint16x8_t parts8_7 = vshlq_n_u16(t1216, 1);
-  const uint16x8_t t1265 = vaddq_u16(t1264, parts8_7);
   const uint16x8_t t1218 = vminq_u16(t1205, vreinterpretq_u16_s16(t1208));
   const uint16x8_t t1219 = vandq_u16(vreinterpretq_u16_s16(t1208), vdupq_n_u16(255));
   const uint16x8_t t1220 = vmaxq_u16(t1207, t1219);
@@ -1482,7 +1474,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1228 = vnegq_s16(vreinterpretq_s16_u16(amount_82));
   const uint16x8_t t1229 = vbslq_u16(t1227, vreinterpretq_u16_s16(t1228), amount_82);
   const uint16x8_t parts9_7 = vshlq_n_u16(t1229, 1);
-  const uint16x8_t t1266 = vaddq_u16(t1265, parts9_7);
   const uint16x8_t t1231 = vminq_u16(t1218, vreinterpretq_u16_s16(t1221));
   const uint16x8_t t1232 = vandq_u16(vreinterpretq_u16_s16(t1221), vdupq_n_u16(255));
   const uint16x8_t t1233 = vmaxq_u16(t1220, t1232);
@@ -1494,7 +1485,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1240 = vcgtq_s16(px_7, t1234);
   const int16x8_t t1241 = vnegq_s16(vreinterpretq_s16_u16(amount_83));
   const uint16x8_t parts10_7 = vbslq_u16(t1240, vreinterpretq_u16_s16(t1241), amount_83);
-  const uint16x8_t t1267 = vaddq_u16(t1266, parts10_7);
   const uint16x8_t t1243 = vminq_u16(t1231, vreinterpretq_u16_s16(t1234));
   const uint16x8_t t1244 = vandq_u16(vreinterpretq_u16_s16(t1234), vdupq_n_u16(255));
   const uint16x8_t t1245 = vmaxq_u16(t1233, t1244);
@@ -1506,10 +1496,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1252 = vcgtq_s16(px_7, p_7);
   const int16x8_t t1253 = vnegq_s16(vreinterpretq_s16_u16(amount_84));
   const uint16x8_t part_7 = vbslq_u16(t1252, vreinterpretq_u16_s16(t1253), amount_84);
-  const uint16x8_t total_7 = vaddq_u16(t1267, part_7);
   const uint16x8_t low_7 = vminq_u16(t1243, vreinterpretq_u16_s16(p_7));
   const uint16x8_t t1256 = vandq_u16(vreinterpretq_u16_s16(p_7), vdupq_n_u16(255));
   const uint16x8_t high_7 = vmaxq_u16(t1245, t1256);
+  const int16x8_t t1258 = vmlaq_n_s16(parts0_7, vreinterpretq_s16_u16(t1127), (int16_t)t18);
+  const int16x8_t t1259 = vmlaq_n_s16(t1258, vreinterpretq_s16_u16(t1140), (int16_t)t19);
+  const int16x8_t t1260 = vmlaq_n_s16(t1259, vreinterpretq_s16_u16(t1153), (int16_t)t19);
+  const uint16x8_t t1261 = vaddq_u16(vreinterpretq_u16_s16(t1260), parts4_7);
+  const uint16x8_t t1262 = vaddq_u16(t1261, parts5_7);
+  const uint16x8_t t1263 = vaddq_u16(t1262, parts6_7);
+  const uint16x8_t t1264 = vaddq_u16(t1263, parts7_7);
+  const uint16x8_t t1265 = vaddq_u16(t1264, parts8_7);
+  const uint16x8_t t1266 = vaddq_u16(t1265, parts9_7);
+  const uint16x8_t t1267 = vaddq_u16(t1266, parts10_7);
+  const uint16x8_t total_7 = vaddq_u16(t1267, part_7);
   const uint16x8_t t1269 = vaddq_u16(total_7, k8);
   const uint16x8_t t1270 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_7));
   const uint16x8_t t1271 = vandq_u16(t1270, k1);
@@ -1544,7 +1544,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1300 = vcgtq_s16(px_8, t1294);
   const int16x8_t t1301 = vnegq_s16(vreinterpretq_s16_u16(amount_86));
   const uint16x8_t t1302 = vbslq_u16(t1300, vreinterpretq_u16_s16(t1301), amount_86);
-  const int16x8_t t1433 = vmlaq_n_s16(parts0_8, vreinterpretq_s16_u16(t1302), (int16_t)t18);
   const uint16x8_t t1304 = vminq_u16(t1291, vreinterpretq_u16_s16(t1294));
   const uint16x8_t t1305 = vandq_u16(vreinterpretq_u16_s16(t1294), vdupq_n_u16(255));
   const uint16x8_t t1306 = vmaxq_u16(t1293, t1305);
@@ -1556,7 +1555,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1313 = vcgtq_s16(px_8, t1307);
   const int16x8_t t1314 = vnegq_s16(vreinterpretq_s16_u16(amount_87));
   const uint16x8_t t1315 = vbslq_u16(t1313, vreinterpretq_u16_s16(t1314), amount_87);
-  const int16x8_t t1434 = vmlaq_n_s16(t1433, vreinterpretq_s16_u16(t1315), (int16_t)t19);
   const uint16x8_t t1317 = vminq_u16(t1304, vreinterpretq_u16_s16(t1307));
   const uint16x8_t t1318 = vandq_u16(vreinterpretq_u16_s16(t1307), vdupq_n_u16(255));
   const uint16x8_t t1319 = vmaxq_u16(t1306, t1318);
@@ -1568,7 +1566,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1326 = vcgtq_s16(px_8, t1320);
   const int16x8_t t1327 = vnegq_s16(vreinterpretq_s16_u16(amount_88));
   const uint16x8_t t1328 = vbslq_u16(t1326, vreinterpretq_u16_s16(t1327), amount_88);
-  const int16x8_t t1435 = vmlaq_n_s16(t1434, vreinterpretq_s16_u16(t1328), (int16_t)t19);
   const uint16x8_t t1330 = vminq_u16(t1317, vreinterpretq_u16_s16(t1320));
   const uint16x8_t t1331 = vandq_u16(vreinterpretq_u16_s16(t1320), vdupq_n_u16(255));
   const uint16x8_t t1332 = vmaxq_u16(t1319, t1331);
@@ -1581,7 +1578,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1340 = vnegq_s16(vreinterpretq_s16_u16(amount_89));
   const uint16x8_t t1341 = vbslq_u16(t1339, vreinterpretq_u16_s16(t1340), amount_89);
   const uint16x8_t parts4_8 = vshlq_n_u16(t1341, 1);
-  const uint16x8_t t1436 = vaddq_u16(vreinterpretq_u16_s16(t1435), parts4_8);
   const uint16x8_t t1343 = vminq_u16(t1330, vreinterpretq_u16_s16(t1333));
   const uint16x8_t t1344 = vandq_u16(vreinterpretq_u16_s16(t1333), vdupq_n_u16(255));
   const uint16x8_t t1345 = vmaxq_u16(t1332, t1344);
@@ -1594,7 +1590,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1353 = vnegq_s16(vreinterpretq_s16_u16(amount_90));
   const uint16x8_t t1354 = vbslq_u16(t1352, vreinterpretq_u16_s16(t1353), amount_90);
   const uint16x8_t parts5_8 = vshlq_n_u16(t1354, 1);
-  const uint16x8_t t1437 = vaddq_u16(t1436, parts5_8);
   const uint16x8_t t1356 = vminq_u16(t1343, vreinterpretq_u16_s16(t1346));
   const uint16x8_t t1357 = vandq_u16(vreinterpretq_u16_s16(t1346), vdupq_n_u16(255));
   const uint16x8_t t1358 = vmaxq_u16(t1345, t1357);
@@ -1606,7 +1601,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1365 = vcgtq_s16(px_8, t1359);
   const int16x8_t t1366 = vnegq_s16(vreinterpretq_s16_u16(amount_91));
   const uint16x8_t parts6_8 = vbslq_u16(t1365, vreinterpretq_u16_s16(t1366), amount_91);
-  const uint16x8_t t1438 = vaddq_u16(t1437, parts6_8);
   const uint16x8_t t1368 = vminq_u16(t1356, vreinterpretq_u16_s16(t1359));
   const uint16x8_t t1369 = vandq_u16(vreinterpretq_u16_s16(t1359), vdupq_n_u16(255));
   const uint16x8_t t1370 = vmaxq_u16(t1358, t1369);
@@ -1618,7 +1612,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1377 = vcgtq_s16(px_8, t1371);
   const int16x8_t t1378 = vnegq_s16(vreinterpretq_s16_u16(amount_92));
   const uint16x8_t parts7_8 = vbslq_u16(t1377, vreinterpretq_u16_s16(t1378), amount_92);
-  const uint16x8_t t1439 = vaddq_u16(t1438, parts7_8);
   const uint16x8_t t1380 = vminq_u16(t1368, vreinterpretq_u16_s16(t1371));
   const uint16x8_t t1381 = vandq_u16(vreinterpretq_u16_s16(t1371), vdupq_n_u16(255));
   const uint16x8_t t1382 = vmaxq_u16(t1370, t1381);
@@ -1631,7 +1624,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1390 = vnegq_s16(vreinterpretq_s16_u16(amount_93));
   const uint16x8_t t1391 = vbslq_u16(t1389, vreinterpretq_u16_s16(t1390), amount_93);
   const uint16x8_t parts8_8 = vshlq_n_u16(t1391, 1);
-  const uint16x8_t t1440 = vaddq_u16(t1439, parts8_8);
   const uint16x8_t t1393 = vminq_u16(t1380, vreinterpretq_u16_s16(t1383));
   const uint16x8_t t1394 = vandq_u16(vreinterpretq_u16_s16(t1383), vdupq_n_u16(255));
   const uint16x8_t t1395 = vmaxq_u16(t1382, t1394);
@@ -1644,7 +1636,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t1403 = vnegq_s16(vreinterpretq_s16_u16(amount_94));
   const uint16x8_t t1404 = vbslq_u16(t1402, vreinterpretq_u16_s16(t1403), amount_94);
   const uint16x8_t parts9_8 = vshlq_n_u16(t1404, 1);
-  const uint16x8_t t1441 = vaddq_u16(t1440, parts9_8);
   const uint16x8_t t1406 = vminq_u16(t1393, vreinterpretq_u16_s16(t1396));
   const uint16x8_t t1407 = vandq_u16(vreinterpretq_u16_s16(t1396), vdupq_n_u16(255));
   const uint16x8_t t1408 = vmaxq_u16(t1395, t1407);
@@ -1656,7 +1647,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1415 = vcgtq_s16(px_8, t1409);
   const int16x8_t t1416 = vnegq_s16(vreinterpretq_s16_u16(amount_95));
   const uint16x8_t parts10_8 = vbslq_u16(t1415, vreinterpretq_u16_s16(t1416), amount_95);
-  const uint16x8_t t1442 = vaddq_u16(t1441, parts10_8);
   const uint16x8_t t1418 = vminq_u16(t1406, vreinterpretq_u16_s16(t1409));
   const uint16x8_t t1419 = vandq_u16(vreinterpretq_u16_s16(t1409), vdupq_n_u16(255));
   const uint16x8_t t1420 = vmaxq_u16(t1408, t1419);
@@ -1668,10 +1658,20 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1427 = vcgtq_s16(px_8, p_8);
   const int16x8_t t1428 = vnegq_s16(vreinterpretq_s16_u16(amount_96));
   const uint16x8_t part_8 = vbslq_u16(t1427, vreinterpretq_u16_s16(t1428), amount_96);
-  const uint16x8_t total_8 = vaddq_u16(t1442, part_8);
   const uint16x8_t low_8 = vminq_u16(t1418, vreinterpretq_u16_s16(p_8));
   const uint16x8_t t1431 = vandq_u16(vreinterpretq_u16_s16(p_8), vdupq_n_u16(255));
   const uint16x8_t high_8 = vmaxq_u16(t1420, t1431);
+  const int16x8_t t1433 = vmlaq_n_s16(parts0_8, vreinterpretq_s16_u16(t1302), (int16_t)t18);
+  const int16x8_t t1434 = vmlaq_n_s16(t1433, vreinterpretq_s16_u16(t1315), (int16_t)t19);
+  const int16x8_t t1435 = vmlaq_n_s16(t1434, vreinterpretq_s16_u16(t1328), (int16_t)t19);
+  const uint16x8_t t1436 = vaddq_u16(vreinterpretq_u16_s16(t1435), parts4_8);
+  const uint16x8_t t1437 = vaddq_u16(t1436, parts5_8);
+  const uint16x8_t t1438 = vaddq_u16(t1437, parts6_8);
+  const uint16x8_t t1439 = vaddq_u16(t1438, parts7_8);
+  const uint16x8_t t1440 = vaddq_u16(t1439, parts8_8);
+  const uint16x8_t t1441 = vaddq_u16(t1440, parts9_8);
+  const uint16x8_t t1442 = vaddq_u16(t1441, parts10_8);
+  const uint16x8_t total_8 = vaddq_u16(t1442, part_8);
   const uint16x8_t t1444 = vaddq_u16(total_8, k8);
   const uint16x8_t t1445 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_8));
   const uint16x8_t t1446 = vandq_u16(t1445, k1);

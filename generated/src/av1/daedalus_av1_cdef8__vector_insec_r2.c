@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash c7e3087fd861816b
+ * input hash 1126875d74e42aec
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -102,7 +102,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t37 = vnegq_s8(vreinterpretq_s8_u8(amount_2));
   const uint8x16_t t38 = vbslq_u8(t36, vreinterpretq_u8_s8(t37), amount_2);
   const uint8x16_t parts5 = vshlq_n_u8(t38, 1);
-  const uint8x16_t t108 = vaddq_u8(parts4, parts5);
   const ptrdiff_t src_offset_3 = ((ptrdiff_t)t40) * src_stride + (ptrdiff_t)t41;
   const uint8x16_t t42 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_3]),
       vld1_u8(&(&src_row1[0])[src_offset_3]));
@@ -113,7 +112,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t48 = vcgtq_u8(px, t42);
   const int8x16_t t49 = vnegq_s8(vreinterpretq_s8_u8(amount_3));
   const uint8x16_t parts6 = vbslq_u8(t48, vreinterpretq_u8_s8(t49), amount_3);
-  const uint8x16_t t109 = vaddq_u8(t108, parts6);
   const ptrdiff_t src_offset_4 = ((ptrdiff_t)t51) * src_stride + (ptrdiff_t)t52;
   const uint8x16_t t53 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_4]),
       vld1_u8(&(&src_row1[0])[src_offset_4]));
@@ -124,7 +122,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t59 = vcgtq_u8(px, t53);
   const int8x16_t t60 = vnegq_s8(vreinterpretq_s8_u8(amount_4));
   const uint8x16_t parts7 = vbslq_u8(t59, vreinterpretq_u8_s8(t60), amount_4);
-  const uint8x16_t t110 = vaddq_u8(t109, parts7);
   const ptrdiff_t src_offset_5 = ((ptrdiff_t)t62) * src_stride + (ptrdiff_t)t63;
   const uint8x16_t t64 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_5]),
       vld1_u8(&(&src_row1[0])[src_offset_5]));
@@ -136,7 +133,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t71 = vnegq_s8(vreinterpretq_s8_u8(amount_5));
   const uint8x16_t t72 = vbslq_u8(t70, vreinterpretq_u8_s8(t71), amount_5);
   const uint8x16_t parts8 = vshlq_n_u8(t72, 1);
-  const uint8x16_t t111 = vaddq_u8(t110, parts8);
   const ptrdiff_t src_offset_6 = ((ptrdiff_t)t74) * src_stride + (ptrdiff_t)t75;
   const uint8x16_t t76 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_6]),
       vld1_u8(&(&src_row1[0])[src_offset_6]));
@@ -148,7 +144,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t83 = vnegq_s8(vreinterpretq_s8_u8(amount_6));
   const uint8x16_t t84 = vbslq_u8(t82, vreinterpretq_u8_s8(t83), amount_6);
   const uint8x16_t parts9 = vshlq_n_u8(t84, 1);
-  const uint8x16_t t112 = vaddq_u8(t111, parts9);
   const ptrdiff_t src_offset_7 = ((ptrdiff_t)t86) * src_stride + (ptrdiff_t)t87;
   const uint8x16_t t88 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_7]),
       vld1_u8(&(&src_row1[0])[src_offset_7]));
@@ -159,7 +154,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t94 = vcgtq_u8(px, t88);
   const int8x16_t t95 = vnegq_s8(vreinterpretq_s8_u8(amount_7));
   const uint8x16_t parts10 = vbslq_u8(t94, vreinterpretq_u8_s8(t95), amount_7);
-  const uint8x16_t t113 = vaddq_u8(t112, parts10);
   const ptrdiff_t src_offset_8 = ((ptrdiff_t)t97) * src_stride + (ptrdiff_t)t98;
   const uint8x16_t p = vcombine_u8(vld1_u8(&(&src[0])[src_offset_8]),
       vld1_u8(&(&src_row1[0])[src_offset_8]));
@@ -170,6 +164,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t105 = vcgtq_u8(px, p);
   const int8x16_t t106 = vnegq_s8(vreinterpretq_s8_u8(amount_8));
   const uint8x16_t part = vbslq_u8(t105, vreinterpretq_u8_s8(t106), amount_8);
+  const uint8x16_t t108 = vaddq_u8(parts4, parts5);
+  const uint8x16_t t109 = vaddq_u8(t108, parts6);
+  const uint8x16_t t110 = vaddq_u8(t109, parts7);
+  const uint8x16_t t111 = vaddq_u8(t110, parts8);
+  const uint8x16_t t112 = vaddq_u8(t111, parts9);
+  const uint8x16_t t113 = vaddq_u8(t112, parts10);
   const uint8x16_t total = vaddq_u8(t113, part);
   const uint8x16_t k8 = vdupq_n_u8((uint8_t)(8));
   const uint8x16_t t116 = vaddq_u8(total, k8);
@@ -204,7 +204,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t144 = vnegq_s8(vreinterpretq_s8_u8(amount_10));
   const uint8x16_t t145 = vbslq_u8(t143, vreinterpretq_u8_s8(t144), amount_10);
   const uint8x16_t parts5_2 = vshlq_n_u8(t145, 1);
-  const uint8x16_t t203 = vaddq_u8(parts4_2, parts5_2);
   const uint8x16_t t147 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_3]),
       vld1_u8(&(&src_row3[0])[src_offset_3]));
   const uint8x16_t size_11 = vabdq_u8(t147, px_2);
@@ -214,7 +213,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t153 = vcgtq_u8(px_2, t147);
   const int8x16_t t154 = vnegq_s8(vreinterpretq_s8_u8(amount_11));
   const uint8x16_t parts6_2 = vbslq_u8(t153, vreinterpretq_u8_s8(t154), amount_11);
-  const uint8x16_t t204 = vaddq_u8(t203, parts6_2);
   const uint8x16_t t156 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_4]),
       vld1_u8(&(&src_row3[0])[src_offset_4]));
   const uint8x16_t size_12 = vabdq_u8(t156, px_2);
@@ -224,7 +222,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t162 = vcgtq_u8(px_2, t156);
   const int8x16_t t163 = vnegq_s8(vreinterpretq_s8_u8(amount_12));
   const uint8x16_t parts7_2 = vbslq_u8(t162, vreinterpretq_u8_s8(t163), amount_12);
-  const uint8x16_t t205 = vaddq_u8(t204, parts7_2);
   const uint8x16_t t165 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_5]),
       vld1_u8(&(&src_row3[0])[src_offset_5]));
   const uint8x16_t size_13 = vabdq_u8(t165, px_2);
@@ -235,7 +232,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t172 = vnegq_s8(vreinterpretq_s8_u8(amount_13));
   const uint8x16_t t173 = vbslq_u8(t171, vreinterpretq_u8_s8(t172), amount_13);
   const uint8x16_t parts8_2 = vshlq_n_u8(t173, 1);
-  const uint8x16_t t206 = vaddq_u8(t205, parts8_2);
   const uint8x16_t t175 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_6]),
       vld1_u8(&(&src_row3[0])[src_offset_6]));
   const uint8x16_t size_14 = vabdq_u8(t175, px_2);
@@ -246,7 +242,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t182 = vnegq_s8(vreinterpretq_s8_u8(amount_14));
   const uint8x16_t t183 = vbslq_u8(t181, vreinterpretq_u8_s8(t182), amount_14);
   const uint8x16_t parts9_2 = vshlq_n_u8(t183, 1);
-  const uint8x16_t t207 = vaddq_u8(t206, parts9_2);
   const uint8x16_t t185 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_7]),
       vld1_u8(&(&src_row3[0])[src_offset_7]));
   const uint8x16_t size_15 = vabdq_u8(t185, px_2);
@@ -256,7 +251,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t191 = vcgtq_u8(px_2, t185);
   const int8x16_t t192 = vnegq_s8(vreinterpretq_s8_u8(amount_15));
   const uint8x16_t parts10_2 = vbslq_u8(t191, vreinterpretq_u8_s8(t192), amount_15);
-  const uint8x16_t t208 = vaddq_u8(t207, parts10_2);
   const uint8x16_t p_2 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_8]),
       vld1_u8(&(&src_row3[0])[src_offset_8]));
   const uint8x16_t size_16 = vabdq_u8(p_2, px_2);
@@ -266,6 +260,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t200 = vcgtq_u8(px_2, p_2);
   const int8x16_t t201 = vnegq_s8(vreinterpretq_s8_u8(amount_16));
   const uint8x16_t part_2 = vbslq_u8(t200, vreinterpretq_u8_s8(t201), amount_16);
+  const uint8x16_t t203 = vaddq_u8(parts4_2, parts5_2);
+  const uint8x16_t t204 = vaddq_u8(t203, parts6_2);
+  const uint8x16_t t205 = vaddq_u8(t204, parts7_2);
+  const uint8x16_t t206 = vaddq_u8(t205, parts8_2);
+  const uint8x16_t t207 = vaddq_u8(t206, parts9_2);
+  const uint8x16_t t208 = vaddq_u8(t207, parts10_2);
   const uint8x16_t total_2 = vaddq_u8(t208, part_2);
   const uint8x16_t t210 = vaddq_u8(total_2, k8);
   const uint8x16_t t211 = vcgtq_s8(vreinterpretq_s8_u8(k0), vreinterpretq_s8_u8(total_2));
@@ -297,7 +297,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t237 = vnegq_s8(vreinterpretq_s8_u8(amount_18));
   const uint8x16_t t238 = vbslq_u8(t236, vreinterpretq_u8_s8(t237), amount_18);
   const uint8x16_t parts5_3 = vshlq_n_u8(t238, 1);
-  const uint8x16_t t296 = vaddq_u8(parts4_3, parts5_3);
   const uint8x16_t t240 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_3]),
       vld1_u8(&(&src_row5[0])[src_offset_3]));
   const uint8x16_t size_19 = vabdq_u8(t240, px_3);
@@ -307,7 +306,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t246 = vcgtq_u8(px_3, t240);
   const int8x16_t t247 = vnegq_s8(vreinterpretq_s8_u8(amount_19));
   const uint8x16_t parts6_3 = vbslq_u8(t246, vreinterpretq_u8_s8(t247), amount_19);
-  const uint8x16_t t297 = vaddq_u8(t296, parts6_3);
   const uint8x16_t t249 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_4]),
       vld1_u8(&(&src_row5[0])[src_offset_4]));
   const uint8x16_t size_20 = vabdq_u8(t249, px_3);
@@ -317,7 +315,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t255 = vcgtq_u8(px_3, t249);
   const int8x16_t t256 = vnegq_s8(vreinterpretq_s8_u8(amount_20));
   const uint8x16_t parts7_3 = vbslq_u8(t255, vreinterpretq_u8_s8(t256), amount_20);
-  const uint8x16_t t298 = vaddq_u8(t297, parts7_3);
   const uint8x16_t t258 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_5]),
       vld1_u8(&(&src_row5[0])[src_offset_5]));
   const uint8x16_t size_21 = vabdq_u8(t258, px_3);
@@ -328,7 +325,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t265 = vnegq_s8(vreinterpretq_s8_u8(amount_21));
   const uint8x16_t t266 = vbslq_u8(t264, vreinterpretq_u8_s8(t265), amount_21);
   const uint8x16_t parts8_3 = vshlq_n_u8(t266, 1);
-  const uint8x16_t t299 = vaddq_u8(t298, parts8_3);
   const uint8x16_t t268 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_6]),
       vld1_u8(&(&src_row5[0])[src_offset_6]));
   const uint8x16_t size_22 = vabdq_u8(t268, px_3);
@@ -339,7 +335,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t275 = vnegq_s8(vreinterpretq_s8_u8(amount_22));
   const uint8x16_t t276 = vbslq_u8(t274, vreinterpretq_u8_s8(t275), amount_22);
   const uint8x16_t parts9_3 = vshlq_n_u8(t276, 1);
-  const uint8x16_t t300 = vaddq_u8(t299, parts9_3);
   const uint8x16_t t278 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_7]),
       vld1_u8(&(&src_row5[0])[src_offset_7]));
   const uint8x16_t size_23 = vabdq_u8(t278, px_3);
@@ -349,7 +344,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t284 = vcgtq_u8(px_3, t278);
   const int8x16_t t285 = vnegq_s8(vreinterpretq_s8_u8(amount_23));
   const uint8x16_t parts10_3 = vbslq_u8(t284, vreinterpretq_u8_s8(t285), amount_23);
-  const uint8x16_t t301 = vaddq_u8(t300, parts10_3);
   const uint8x16_t p_3 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_8]),
       vld1_u8(&(&src_row5[0])[src_offset_8]));
   const uint8x16_t size_24 = vabdq_u8(p_3, px_3);
@@ -359,6 +353,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t293 = vcgtq_u8(px_3, p_3);
   const int8x16_t t294 = vnegq_s8(vreinterpretq_s8_u8(amount_24));
   const uint8x16_t part_3 = vbslq_u8(t293, vreinterpretq_u8_s8(t294), amount_24);
+  const uint8x16_t t296 = vaddq_u8(parts4_3, parts5_3);
+  const uint8x16_t t297 = vaddq_u8(t296, parts6_3);
+  const uint8x16_t t298 = vaddq_u8(t297, parts7_3);
+  const uint8x16_t t299 = vaddq_u8(t298, parts8_3);
+  const uint8x16_t t300 = vaddq_u8(t299, parts9_3);
+  const uint8x16_t t301 = vaddq_u8(t300, parts10_3);
   const uint8x16_t total_3 = vaddq_u8(t301, part_3);
   const uint8x16_t t303 = vaddq_u8(total_3, k8);
   const uint8x16_t t304 = vcgtq_s8(vreinterpretq_s8_u8(k0), vreinterpretq_s8_u8(total_3));
@@ -390,7 +390,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t330 = vnegq_s8(vreinterpretq_s8_u8(amount_26));
   const uint8x16_t t331 = vbslq_u8(t329, vreinterpretq_u8_s8(t330), amount_26);
   const uint8x16_t parts5_4 = vshlq_n_u8(t331, 1);
-  const uint8x16_t t389 = vaddq_u8(parts4_4, parts5_4);
   const uint8x16_t t333 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_3]),
       vld1_u8(&(&src_row7[0])[src_offset_3]));
   const uint8x16_t size_27 = vabdq_u8(t333, px_4);
@@ -400,7 +399,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t339 = vcgtq_u8(px_4, t333);
   const int8x16_t t340 = vnegq_s8(vreinterpretq_s8_u8(amount_27));
   const uint8x16_t parts6_4 = vbslq_u8(t339, vreinterpretq_u8_s8(t340), amount_27);
-  const uint8x16_t t390 = vaddq_u8(t389, parts6_4);
   const uint8x16_t t342 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_4]),
       vld1_u8(&(&src_row7[0])[src_offset_4]));
   const uint8x16_t size_28 = vabdq_u8(t342, px_4);
@@ -410,7 +408,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t348 = vcgtq_u8(px_4, t342);
   const int8x16_t t349 = vnegq_s8(vreinterpretq_s8_u8(amount_28));
   const uint8x16_t parts7_4 = vbslq_u8(t348, vreinterpretq_u8_s8(t349), amount_28);
-  const uint8x16_t t391 = vaddq_u8(t390, parts7_4);
   const uint8x16_t t351 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_5]),
       vld1_u8(&(&src_row7[0])[src_offset_5]));
   const uint8x16_t size_29 = vabdq_u8(t351, px_4);
@@ -421,7 +418,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t358 = vnegq_s8(vreinterpretq_s8_u8(amount_29));
   const uint8x16_t t359 = vbslq_u8(t357, vreinterpretq_u8_s8(t358), amount_29);
   const uint8x16_t parts8_4 = vshlq_n_u8(t359, 1);
-  const uint8x16_t t392 = vaddq_u8(t391, parts8_4);
   const uint8x16_t t361 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_6]),
       vld1_u8(&(&src_row7[0])[src_offset_6]));
   const uint8x16_t size_30 = vabdq_u8(t361, px_4);
@@ -432,7 +428,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int8x16_t t368 = vnegq_s8(vreinterpretq_s8_u8(amount_30));
   const uint8x16_t t369 = vbslq_u8(t367, vreinterpretq_u8_s8(t368), amount_30);
   const uint8x16_t parts9_4 = vshlq_n_u8(t369, 1);
-  const uint8x16_t t393 = vaddq_u8(t392, parts9_4);
   const uint8x16_t t371 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_7]),
       vld1_u8(&(&src_row7[0])[src_offset_7]));
   const uint8x16_t size_31 = vabdq_u8(t371, px_4);
@@ -442,7 +437,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t377 = vcgtq_u8(px_4, t371);
   const int8x16_t t378 = vnegq_s8(vreinterpretq_s8_u8(amount_31));
   const uint8x16_t parts10_4 = vbslq_u8(t377, vreinterpretq_u8_s8(t378), amount_31);
-  const uint8x16_t t394 = vaddq_u8(t393, parts10_4);
   const uint8x16_t p_4 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_8]),
       vld1_u8(&(&src_row7[0])[src_offset_8]));
   const uint8x16_t size_32 = vabdq_u8(p_4, px_4);
@@ -452,6 +446,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t386 = vcgtq_u8(px_4, p_4);
   const int8x16_t t387 = vnegq_s8(vreinterpretq_s8_u8(amount_32));
   const uint8x16_t part_4 = vbslq_u8(t386, vreinterpretq_u8_s8(t387), amount_32);
+  const uint8x16_t t389 = vaddq_u8(parts4_4, parts5_4);
+  const uint8x16_t t390 = vaddq_u8(t389, parts6_4);
+  const uint8x16_t t391 = vaddq_u8(t390, parts7_4);
+  const uint8x16_t t392 = vaddq_u8(t391, parts8_4);
+  const uint8x16_t t393 = vaddq_u8(t392, parts9_4);
+  const uint8x16_t t394 = vaddq_u8(t393, parts10_4);
   const uint8x16_t total_4 = vaddq_u8(t394, part_4);
   const uint8x16_t t396 = vaddq_u8(total_4, k8);
   const uint8x16_t t397 = vcgtq_s8(vreinterpretq_s8_u8(k0), vreinterpretq_s8_u8(total_4));

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 57ce9e6b43da2b77
+ * input hash e3a93eb2c80ac007
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -380,7 +380,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t37 = vnegq_s16(vreinterpretq_s16_u16(amount_2));
   const uint16x8_t t38 = vbslq_u16(t36, vreinterpretq_u16_s16(t37), amount_2);
   const uint16x8_t parts5 = vshlq_n_u16(t38, 1);
-  const uint16x8_t t108 = vaddq_u16(parts4, parts5);
   const ptrdiff_t tile_offset_3 = 12*(ptrdiff_t)t40 + (ptrdiff_t)t41;
   const int16x8_t t42 = vld1q_s16(&(&tile[2][2])[tile_offset_3]);
   const uint16x8_t size_3 = vabdq_u16(vreinterpretq_u16_s16(t42), vreinterpretq_u16_s16(px));
@@ -390,7 +389,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t48 = vcgtq_s16(px, t42);
   const int16x8_t t49 = vnegq_s16(vreinterpretq_s16_u16(amount_3));
   const uint16x8_t parts6 = vbslq_u16(t48, vreinterpretq_u16_s16(t49), amount_3);
-  const uint16x8_t t109 = vaddq_u16(t108, parts6);
   const ptrdiff_t tile_offset_4 = 12*(ptrdiff_t)t51 + (ptrdiff_t)t52;
   const int16x8_t t53 = vld1q_s16(&(&tile[2][2])[tile_offset_4]);
   const uint16x8_t size_4 = vabdq_u16(vreinterpretq_u16_s16(t53), vreinterpretq_u16_s16(px));
@@ -400,7 +398,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t59 = vcgtq_s16(px, t53);
   const int16x8_t t60 = vnegq_s16(vreinterpretq_s16_u16(amount_4));
   const uint16x8_t parts7 = vbslq_u16(t59, vreinterpretq_u16_s16(t60), amount_4);
-  const uint16x8_t t110 = vaddq_u16(t109, parts7);
   const ptrdiff_t tile_offset_5 = 12*(ptrdiff_t)t62 + (ptrdiff_t)t63;
   const int16x8_t t64 = vld1q_s16(&(&tile[2][2])[tile_offset_5]);
   const uint16x8_t size_5 = vabdq_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(px));
@@ -411,7 +408,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t71 = vnegq_s16(vreinterpretq_s16_u16(amount_5));
   const uint16x8_t t72 = vbslq_u16(t70, vreinterpretq_u16_s16(t71), amount_5);
   const uint16x8_t parts8 = vshlq_n_u16(t72, 1);
-  const uint16x8_t t111 = vaddq_u16(t110, parts8);
   const ptrdiff_t tile_offset_6 = 12*(ptrdiff_t)t74 + (ptrdiff_t)t75;
   const int16x8_t t76 = vld1q_s16(&(&tile[2][2])[tile_offset_6]);
   const uint16x8_t size_6 = vabdq_u16(vreinterpretq_u16_s16(t76), vreinterpretq_u16_s16(px));
@@ -422,7 +418,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t83 = vnegq_s16(vreinterpretq_s16_u16(amount_6));
   const uint16x8_t t84 = vbslq_u16(t82, vreinterpretq_u16_s16(t83), amount_6);
   const uint16x8_t parts9 = vshlq_n_u16(t84, 1);
-  const uint16x8_t t112 = vaddq_u16(t111, parts9);
   const ptrdiff_t tile_offset_7 = 12*(ptrdiff_t)t86 + (ptrdiff_t)t87;
   const int16x8_t t88 = vld1q_s16(&(&tile[2][2])[tile_offset_7]);
   const uint16x8_t size_7 = vabdq_u16(vreinterpretq_u16_s16(t88), vreinterpretq_u16_s16(px));
@@ -432,7 +427,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t94 = vcgtq_s16(px, t88);
   const int16x8_t t95 = vnegq_s16(vreinterpretq_s16_u16(amount_7));
   const uint16x8_t parts10 = vbslq_u16(t94, vreinterpretq_u16_s16(t95), amount_7);
-  const uint16x8_t t113 = vaddq_u16(t112, parts10);
   const ptrdiff_t tile_offset_8 = 12*(ptrdiff_t)t97 + (ptrdiff_t)t98;
   const int16x8_t p = vld1q_s16(&(&tile[2][2])[tile_offset_8]);
   const uint16x8_t size_8 = vabdq_u16(vreinterpretq_u16_s16(p), vreinterpretq_u16_s16(px));
@@ -442,6 +436,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t105 = vcgtq_s16(px, p);
   const int16x8_t t106 = vnegq_s16(vreinterpretq_s16_u16(amount_8));
   const uint16x8_t part = vbslq_u16(t105, vreinterpretq_u16_s16(t106), amount_8);
+  const uint16x8_t t108 = vaddq_u16(parts4, parts5);
+  const uint16x8_t t109 = vaddq_u16(t108, parts6);
+  const uint16x8_t t110 = vaddq_u16(t109, parts7);
+  const uint16x8_t t111 = vaddq_u16(t110, parts8);
+  const uint16x8_t t112 = vaddq_u16(t111, parts9);
+  const uint16x8_t t113 = vaddq_u16(t112, parts10);
   const uint16x8_t total = vaddq_u16(t113, part);
   const uint16x8_t k8 = vdupq_n_u16((uint16_t)(8));
   const uint16x8_t t116 = vaddq_u16(total, k8);
@@ -475,7 +475,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t144 = vnegq_s16(vreinterpretq_s16_u16(amount_10));
   const uint16x8_t t145 = vbslq_u16(t143, vreinterpretq_u16_s16(t144), amount_10);
   const uint16x8_t parts5_2 = vshlq_n_u16(t145, 1);
-  const uint16x8_t t203 = vaddq_u16(parts4_2, parts5_2);
   const int16x8_t t147 = vld1q_s16(&(&tile[3][2])[tile_offset_3]);
   const uint16x8_t size_11 = vabdq_u16(vreinterpretq_u16_s16(t147), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t149 = vshrvq_n_u16(size_11, (uint16_t)shift);
@@ -484,7 +483,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t153 = vcgtq_s16(px_2, t147);
   const int16x8_t t154 = vnegq_s16(vreinterpretq_s16_u16(amount_11));
   const uint16x8_t parts6_2 = vbslq_u16(t153, vreinterpretq_u16_s16(t154), amount_11);
-  const uint16x8_t t204 = vaddq_u16(t203, parts6_2);
   const int16x8_t t156 = vld1q_s16(&(&tile[3][2])[tile_offset_4]);
   const uint16x8_t size_12 = vabdq_u16(vreinterpretq_u16_s16(t156), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t158 = vshrvq_n_u16(size_12, (uint16_t)shift);
@@ -493,7 +491,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t162 = vcgtq_s16(px_2, t156);
   const int16x8_t t163 = vnegq_s16(vreinterpretq_s16_u16(amount_12));
   const uint16x8_t parts7_2 = vbslq_u16(t162, vreinterpretq_u16_s16(t163), amount_12);
-  const uint16x8_t t205 = vaddq_u16(t204, parts7_2);
   const int16x8_t t165 = vld1q_s16(&(&tile[3][2])[tile_offset_5]);
   const uint16x8_t size_13 = vabdq_u16(vreinterpretq_u16_s16(t165), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t167 = vshrvq_n_u16(size_13, (uint16_t)shift);
@@ -503,7 +500,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t172 = vnegq_s16(vreinterpretq_s16_u16(amount_13));
   const uint16x8_t t173 = vbslq_u16(t171, vreinterpretq_u16_s16(t172), amount_13);
   const uint16x8_t parts8_2 = vshlq_n_u16(t173, 1);
-  const uint16x8_t t206 = vaddq_u16(t205, parts8_2);
   const int16x8_t t175 = vld1q_s16(&(&tile[3][2])[tile_offset_6]);
   const uint16x8_t size_14 = vabdq_u16(vreinterpretq_u16_s16(t175), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t177 = vshrvq_n_u16(size_14, (uint16_t)shift);
@@ -513,7 +509,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t182 = vnegq_s16(vreinterpretq_s16_u16(amount_14));
   const uint16x8_t t183 = vbslq_u16(t181, vreinterpretq_u16_s16(t182), amount_14);
   const uint16x8_t parts9_2 = vshlq_n_u16(t183, 1);
-  const uint16x8_t t207 = vaddq_u16(t206, parts9_2);
   const int16x8_t t185 = vld1q_s16(&(&tile[3][2])[tile_offset_7]);
   const uint16x8_t size_15 = vabdq_u16(vreinterpretq_u16_s16(t185), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t187 = vshrvq_n_u16(size_15, (uint16_t)shift);
@@ -522,7 +517,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t191 = vcgtq_s16(px_2, t185);
   const int16x8_t t192 = vnegq_s16(vreinterpretq_s16_u16(amount_15));
   const uint16x8_t parts10_2 = vbslq_u16(t191, vreinterpretq_u16_s16(t192), amount_15);
-  const uint16x8_t t208 = vaddq_u16(t207, parts10_2);
   const int16x8_t p_2 = vld1q_s16(&(&tile[3][2])[tile_offset_8]);
   const uint16x8_t size_16 = vabdq_u16(vreinterpretq_u16_s16(p_2), vreinterpretq_u16_s16(px_2));
   const uint16x8_t t196 = vshrvq_n_u16(size_16, (uint16_t)shift);
@@ -531,6 +525,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t200 = vcgtq_s16(px_2, p_2);
   const int16x8_t t201 = vnegq_s16(vreinterpretq_s16_u16(amount_16));
   const uint16x8_t part_2 = vbslq_u16(t200, vreinterpretq_u16_s16(t201), amount_16);
+  const uint16x8_t t203 = vaddq_u16(parts4_2, parts5_2);
+  const uint16x8_t t204 = vaddq_u16(t203, parts6_2);
+  const uint16x8_t t205 = vaddq_u16(t204, parts7_2);
+  const uint16x8_t t206 = vaddq_u16(t205, parts8_2);
+  const uint16x8_t t207 = vaddq_u16(t206, parts9_2);
+  const uint16x8_t t208 = vaddq_u16(t207, parts10_2);
   const uint16x8_t total_2 = vaddq_u16(t208, part_2);
   const uint16x8_t t210 = vaddq_u16(total_2, k8);
   const uint16x8_t t211 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_2));
@@ -561,7 +561,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t237 = vnegq_s16(vreinterpretq_s16_u16(amount_18));
   const uint16x8_t t238 = vbslq_u16(t236, vreinterpretq_u16_s16(t237), amount_18);
   const uint16x8_t parts5_3 = vshlq_n_u16(t238, 1);
-  const uint16x8_t t296 = vaddq_u16(parts4_3, parts5_3);
   const int16x8_t t240 = vld1q_s16(&(&tile[4][2])[tile_offset_3]);
   const uint16x8_t size_19 = vabdq_u16(vreinterpretq_u16_s16(t240), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t242 = vshrvq_n_u16(size_19, (uint16_t)shift);
@@ -570,7 +569,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t246 = vcgtq_s16(px_3, t240);
   const int16x8_t t247 = vnegq_s16(vreinterpretq_s16_u16(amount_19));
   const uint16x8_t parts6_3 = vbslq_u16(t246, vreinterpretq_u16_s16(t247), amount_19);
-  const uint16x8_t t297 = vaddq_u16(t296, parts6_3);
   const int16x8_t t249 = vld1q_s16(&(&tile[4][2])[tile_offset_4]);
   const uint16x8_t size_20 = vabdq_u16(vreinterpretq_u16_s16(t249), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t251 = vshrvq_n_u16(size_20, (uint16_t)shift);
@@ -579,7 +577,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t255 = vcgtq_s16(px_3, t249);
   const int16x8_t t256 = vnegq_s16(vreinterpretq_s16_u16(amount_20));
   const uint16x8_t parts7_3 = vbslq_u16(t255, vreinterpretq_u16_s16(t256), amount_20);
-  const uint16x8_t t298 = vaddq_u16(t297, parts7_3);
   const int16x8_t t258 = vld1q_s16(&(&tile[4][2])[tile_offset_5]);
   const uint16x8_t size_21 = vabdq_u16(vreinterpretq_u16_s16(t258), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t260 = vshrvq_n_u16(size_21, (uint16_t)shift);
@@ -589,7 +586,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t265 = vnegq_s16(vreinterpretq_s16_u16(amount_21));
   const uint16x8_t t266 = vbslq_u16(t264, vreinterpretq_u16_s16(t265), amount_21);
   const uint16x8_t parts8_3 = vshlq_n_u16(t266, 1);
-  const uint16x8_t t299 = vaddq_u16(t298, parts8_3);
   const int16x8_t t268 = vld1q_s16(&(&tile[4][2])[tile_offset_6]);
   const uint16x8_t size_22 = vabdq_u16(vreinterpretq_u16_s16(t268), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t270 = vshrvq_n_u16(size_22, (uint16_t)shift);
@@ -599,7 +595,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t275 = vnegq_s16(vreinterpretq_s16_u16(amount_22));
   const uint16x8_t t276 = vbslq_u16(t274, vreinterpretq_u16_s16(t275), amount_22);
   const uint16x8_t parts9_3 = vshlq_n_u16(t276, 1);
-  const uint16x8_t t300 = vaddq_u16(t299, parts9_3);
   const int16x8_t t278 = vld1q_s16(&(&tile[4][2])[tile_offset_7]);
   const uint16x8_t size_23 = vabdq_u16(vreinterpretq_u16_s16(t278), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t280 = vshrvq_n_u16(size_23, (uint16_t)shift);
@@ -608,7 +603,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t284 = vcgtq_s16(px_3, t278);
   const int16x8_t t285 = vnegq_s16(vreinterpretq_s16_u16(amount_23));
   const uint16x8_t parts10_3 = vbslq_u16(t284, vreinterpretq_u16_s16(t285), amount_23);
-  const uint16x8_t t301 = vaddq_u16(t300, parts10_3);
   const int16x8_t p_3 = vld1q_s16(&(&tile[4][2])[tile_offset_8]);
   const uint16x8_t size_24 = vabdq_u16(vreinterpretq_u16_s16(p_3), vreinterpretq_u16_s16(px_3));
   const uint16x8_t t289 = vshrvq_n_u16(size_24, (uint16_t)shift);
@@ -617,6 +611,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t293 = vcgtq_s16(px_3, p_3);
   const int16x8_t t294 = vnegq_s16(vreinterpretq_s16_u16(amount_24));
   const uint16x8_t part_3 = vbslq_u16(t293, vreinterpretq_u16_s16(t294), amount_24);
+  const uint16x8_t t296 = vaddq_u16(parts4_3, parts5_3);
+  const uint16x8_t t297 = vaddq_u16(t296, parts6_3);
+  const uint16x8_t t298 = vaddq_u16(t297, parts7_3);
+  const uint16x8_t t299 = vaddq_u16(t298, parts8_3);
+  const uint16x8_t t300 = vaddq_u16(t299, parts9_3);
+  const uint16x8_t t301 = vaddq_u16(t300, parts10_3);
   const uint16x8_t total_3 = vaddq_u16(t301, part_3);
   const uint16x8_t t303 = vaddq_u16(total_3, k8);
   const uint16x8_t t304 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_3));
@@ -647,7 +647,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t330 = vnegq_s16(vreinterpretq_s16_u16(amount_26));
   const uint16x8_t t331 = vbslq_u16(t329, vreinterpretq_u16_s16(t330), amount_26);
   const uint16x8_t parts5_4 = vshlq_n_u16(t331, 1);
-  const uint16x8_t t389 = vaddq_u16(parts4_4, parts5_4);
   const int16x8_t t333 = vld1q_s16(&(&tile[5][2])[tile_offset_3]);
   const uint16x8_t size_27 = vabdq_u16(vreinterpretq_u16_s16(t333), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t335 = vshrvq_n_u16(size_27, (uint16_t)shift);
@@ -656,7 +655,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t339 = vcgtq_s16(px_4, t333);
   const int16x8_t t340 = vnegq_s16(vreinterpretq_s16_u16(amount_27));
   const uint16x8_t parts6_4 = vbslq_u16(t339, vreinterpretq_u16_s16(t340), amount_27);
-  const uint16x8_t t390 = vaddq_u16(t389, parts6_4);
   const int16x8_t t342 = vld1q_s16(&(&tile[5][2])[tile_offset_4]);
   const uint16x8_t size_28 = vabdq_u16(vreinterpretq_u16_s16(t342), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t344 = vshrvq_n_u16(size_28, (uint16_t)shift);
@@ -665,7 +663,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t348 = vcgtq_s16(px_4, t342);
   const int16x8_t t349 = vnegq_s16(vreinterpretq_s16_u16(amount_28));
   const uint16x8_t parts7_4 = vbslq_u16(t348, vreinterpretq_u16_s16(t349), amount_28);
-  const uint16x8_t t391 = vaddq_u16(t390, parts7_4);
   const int16x8_t t351 = vld1q_s16(&(&tile[5][2])[tile_offset_5]);
   const uint16x8_t size_29 = vabdq_u16(vreinterpretq_u16_s16(t351), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t353 = vshrvq_n_u16(size_29, (uint16_t)shift);
@@ -675,7 +672,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t358 = vnegq_s16(vreinterpretq_s16_u16(amount_29));
   const uint16x8_t t359 = vbslq_u16(t357, vreinterpretq_u16_s16(t358), amount_29);
   const uint16x8_t parts8_4 = vshlq_n_u16(t359, 1);
-  const uint16x8_t t392 = vaddq_u16(t391, parts8_4);
   const int16x8_t t361 = vld1q_s16(&(&tile[5][2])[tile_offset_6]);
   const uint16x8_t size_30 = vabdq_u16(vreinterpretq_u16_s16(t361), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t363 = vshrvq_n_u16(size_30, (uint16_t)shift);
@@ -685,7 +681,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t368 = vnegq_s16(vreinterpretq_s16_u16(amount_30));
   const uint16x8_t t369 = vbslq_u16(t367, vreinterpretq_u16_s16(t368), amount_30);
   const uint16x8_t parts9_4 = vshlq_n_u16(t369, 1);
-  const uint16x8_t t393 = vaddq_u16(t392, parts9_4);
   const int16x8_t t371 = vld1q_s16(&(&tile[5][2])[tile_offset_7]);
   const uint16x8_t size_31 = vabdq_u16(vreinterpretq_u16_s16(t371), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t373 = vshrvq_n_u16(size_31, (uint16_t)shift);
@@ -694,7 +689,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t377 = vcgtq_s16(px_4, t371);
   const int16x8_t t378 = vnegq_s16(vreinterpretq_s16_u16(amount_31));
   const uint16x8_t parts10_4 = vbslq_u16(t377, vreinterpretq_u16_s16(t378), amount_31);
-  const uint16x8_t t394 = vaddq_u16(t393, parts10_4);
   const int16x8_t p_4 = vld1q_s16(&(&tile[5][2])[tile_offset_8]);
   const uint16x8_t size_32 = vabdq_u16(vreinterpretq_u16_s16(p_4), vreinterpretq_u16_s16(px_4));
   const uint16x8_t t382 = vshrvq_n_u16(size_32, (uint16_t)shift);
@@ -703,6 +697,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t386 = vcgtq_s16(px_4, p_4);
   const int16x8_t t387 = vnegq_s16(vreinterpretq_s16_u16(amount_32));
   const uint16x8_t part_4 = vbslq_u16(t386, vreinterpretq_u16_s16(t387), amount_32);
+  const uint16x8_t t389 = vaddq_u16(parts4_4, parts5_4);
+  const uint16x8_t t390 = vaddq_u16(t389, parts6_4);
+  const uint16x8_t t391 = vaddq_u16(t390, parts7_4);
+  const uint16x8_t t392 = vaddq_u16(t391, parts8_4);
+  const uint16x8_t t393 = vaddq_u16(t392, parts9_4);
+  const uint16x8_t t394 = vaddq_u16(t393, parts10_4);
   const uint16x8_t total_4 = vaddq_u16(t394, part_4);
   const uint16x8_t t396 = vaddq_u16(total_4, k8);
   const uint16x8_t t397 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_4));
@@ -733,7 +733,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t423 = vnegq_s16(vreinterpretq_s16_u16(amount_34));
   const uint16x8_t t424 = vbslq_u16(t422, vreinterpretq_u16_s16(t423), amount_34);
   const uint16x8_t parts5_5 = vshlq_n_u16(t424, 1);
-  const uint16x8_t t482 = vaddq_u16(parts4_5, parts5_5);
   const int16x8_t t426 = vld1q_s16(&(&tile[6][2])[tile_offset_3]);
   const uint16x8_t size_35 = vabdq_u16(vreinterpretq_u16_s16(t426), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t428 = vshrvq_n_u16(size_35, (uint16_t)shift);
@@ -742,7 +741,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t432 = vcgtq_s16(px_5, t426);
   const int16x8_t t433 = vnegq_s16(vreinterpretq_s16_u16(amount_35));
   const uint16x8_t parts6_5 = vbslq_u16(t432, vreinterpretq_u16_s16(t433), amount_35);
-  const uint16x8_t t483 = vaddq_u16(t482, parts6_5);
   const int16x8_t t435 = vld1q_s16(&(&tile[6][2])[tile_offset_4]);
   const uint16x8_t size_36 = vabdq_u16(vreinterpretq_u16_s16(t435), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t437 = vshrvq_n_u16(size_36, (uint16_t)shift);
@@ -751,7 +749,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t441 = vcgtq_s16(px_5, t435);
   const int16x8_t t442 = vnegq_s16(vreinterpretq_s16_u16(amount_36));
   const uint16x8_t parts7_5 = vbslq_u16(t441, vreinterpretq_u16_s16(t442), amount_36);
-  const uint16x8_t t484 = vaddq_u16(t483, parts7_5);
   const int16x8_t t444 = vld1q_s16(&(&tile[6][2])[tile_offset_5]);
   const uint16x8_t size_37 = vabdq_u16(vreinterpretq_u16_s16(t444), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t446 = vshrvq_n_u16(size_37, (uint16_t)shift);
@@ -761,7 +758,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t451 = vnegq_s16(vreinterpretq_s16_u16(amount_37));
   const uint16x8_t t452 = vbslq_u16(t450, vreinterpretq_u16_s16(t451), amount_37);
   const uint16x8_t parts8_5 = vshlq_n_u16(t452, 1);
-  const uint16x8_t t485 = vaddq_u16(t484, parts8_5);
   const int16x8_t t454 = vld1q_s16(&(&tile[6][2])[tile_offset_6]);
   const uint16x8_t size_38 = vabdq_u16(vreinterpretq_u16_s16(t454), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t456 = vshrvq_n_u16(size_38, (uint16_t)shift);
@@ -771,7 +767,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t461 = vnegq_s16(vreinterpretq_s16_u16(amount_38));
   const uint16x8_t t462 = vbslq_u16(t460, vreinterpretq_u16_s16(t461), amount_38);
   const uint16x8_t parts9_5 = vshlq_n_u16(t462, 1);
-  const uint16x8_t t486 = vaddq_u16(t485, parts9_5);
   const int16x8_t t464 = vld1q_s16(&(&tile[6][2])[tile_offset_7]);
   const uint16x8_t size_39 = vabdq_u16(vreinterpretq_u16_s16(t464), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t466 = vshrvq_n_u16(size_39, (uint16_t)shift);
@@ -780,7 +775,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t470 = vcgtq_s16(px_5, t464);
   const int16x8_t t471 = vnegq_s16(vreinterpretq_s16_u16(amount_39));
   const uint16x8_t parts10_5 = vbslq_u16(t470, vreinterpretq_u16_s16(t471), amount_39);
-  const uint16x8_t t487 = vaddq_u16(t486, parts10_5);
   const int16x8_t p_5 = vld1q_s16(&(&tile[6][2])[tile_offset_8]);
   const uint16x8_t size_40 = vabdq_u16(vreinterpretq_u16_s16(p_5), vreinterpretq_u16_s16(px_5));
   const uint16x8_t t475 = vshrvq_n_u16(size_40, (uint16_t)shift);
@@ -789,6 +783,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t479 = vcgtq_s16(px_5, p_5);
   const int16x8_t t480 = vnegq_s16(vreinterpretq_s16_u16(amount_40));
   const uint16x8_t part_5 = vbslq_u16(t479, vreinterpretq_u16_s16(t480), amount_40);
+  const uint16x8_t t482 = vaddq_u16(parts4_5, parts5_5);
+  const uint16x8_t t483 = vaddq_u16(t482, parts6_5);
+  const uint16x8_t t484 = vaddq_u16(t483, parts7_5);
+  const uint16x8_t t485 = vaddq_u16(t484, parts8_5);
+  const uint16x8_t t486 = vaddq_u16(t485, parts9_5);
+  const uint16x8_t t487 = vaddq_u16(t486, parts10_5);
   const uint16x8_t total_5 = vaddq_u16(t487, part_5);
   const uint16x8_t t489 = vaddq_u16(total_5, k8);
   const uint16x8_t t490 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_5));
@@ -819,7 +819,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t516 = vnegq_s16(vreinterpretq_s16_u16(amount_42));
   const uint16x8_t t517 = vbslq_u16(t515, vreinterpretq_u16_s16(t516), amount_42);
   const uint16x8_t parts5_6 = vshlq_n_u16(t517, 1);
-  const uint16x8_t t575 = vaddq_u16(parts4_6, parts5_6);
   const int16x8_t t519 = vld1q_s16(&(&tile[7][2])[tile_offset_3]);
   const uint16x8_t size_43 = vabdq_u16(vreinterpretq_u16_s16(t519), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t521 = vshrvq_n_u16(size_43, (uint16_t)shift);
@@ -828,7 +827,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t525 = vcgtq_s16(px_6, t519);
   const int16x8_t t526 = vnegq_s16(vreinterpretq_s16_u16(amount_43));
   const uint16x8_t parts6_6 = vbslq_u16(t525, vreinterpretq_u16_s16(t526), amount_43);
-  const uint16x8_t t576 = vaddq_u16(t575, parts6_6);
   const int16x8_t t528 = vld1q_s16(&(&tile[7][2])[tile_offset_4]);
   const uint16x8_t size_44 = vabdq_u16(vreinterpretq_u16_s16(t528), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t530 = vshrvq_n_u16(size_44, (uint16_t)shift);
@@ -837,7 +835,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t534 = vcgtq_s16(px_6, t528);
   const int16x8_t t535 = vnegq_s16(vreinterpretq_s16_u16(amount_44));
   const uint16x8_t parts7_6 = vbslq_u16(t534, vreinterpretq_u16_s16(t535), amount_44);
-  const uint16x8_t t577 = vaddq_u16(t576, parts7_6);
   const int16x8_t t537 = vld1q_s16(&(&tile[7][2])[tile_offset_5]);
   const uint16x8_t size_45 = vabdq_u16(vreinterpretq_u16_s16(t537), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t539 = vshrvq_n_u16(size_45, (uint16_t)shift);
@@ -847,7 +844,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t544 = vnegq_s16(vreinterpretq_s16_u16(amount_45));
   const uint16x8_t t545 = vbslq_u16(t543, vreinterpretq_u16_s16(t544), amount_45);
   const uint16x8_t parts8_6 = vshlq_n_u16(t545, 1);
-  const uint16x8_t t578 = vaddq_u16(t577, parts8_6);
   const int16x8_t t547 = vld1q_s16(&(&tile[7][2])[tile_offset_6]);
   const uint16x8_t size_46 = vabdq_u16(vreinterpretq_u16_s16(t547), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t549 = vshrvq_n_u16(size_46, (uint16_t)shift);
@@ -857,7 +853,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t554 = vnegq_s16(vreinterpretq_s16_u16(amount_46));
   const uint16x8_t t555 = vbslq_u16(t553, vreinterpretq_u16_s16(t554), amount_46);
   const uint16x8_t parts9_6 = vshlq_n_u16(t555, 1);
-  const uint16x8_t t579 = vaddq_u16(t578, parts9_6);
   const int16x8_t t557 = vld1q_s16(&(&tile[7][2])[tile_offset_7]);
   const uint16x8_t size_47 = vabdq_u16(vreinterpretq_u16_s16(t557), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t559 = vshrvq_n_u16(size_47, (uint16_t)shift);
@@ -866,7 +861,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t563 = vcgtq_s16(px_6, t557);
   const int16x8_t t564 = vnegq_s16(vreinterpretq_s16_u16(amount_47));
   const uint16x8_t parts10_6 = vbslq_u16(t563, vreinterpretq_u16_s16(t564), amount_47);
-  const uint16x8_t t580 = vaddq_u16(t579, parts10_6);
   const int16x8_t p_6 = vld1q_s16(&(&tile[7][2])[tile_offset_8]);
   const uint16x8_t size_48 = vabdq_u16(vreinterpretq_u16_s16(p_6), vreinterpretq_u16_s16(px_6));
   const uint16x8_t t568 = vshrvq_n_u16(size_48, (uint16_t)shift);
@@ -875,6 +869,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t572 = vcgtq_s16(px_6, p_6);
   const int16x8_t t573 = vnegq_s16(vreinterpretq_s16_u16(amount_48));
   const uint16x8_t part_6 = vbslq_u16(t572, vreinterpretq_u16_s16(t573), amount_48);
+  const uint16x8_t t575 = vaddq_u16(parts4_6, parts5_6);
+  const uint16x8_t t576 = vaddq_u16(t575, parts6_6);
+  const uint16x8_t t577 = vaddq_u16(t576, parts7_6);
+  const uint16x8_t t578 = vaddq_u16(t577, parts8_6);
+  const uint16x8_t t579 = vaddq_u16(t578, parts9_6);
+  const uint16x8_t t580 = vaddq_u16(t579, parts10_6);
   const uint16x8_t total_6 = vaddq_u16(t580, part_6);
   const uint16x8_t t582 = vaddq_u16(total_6, k8);
   const uint16x8_t t583 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_6));
@@ -905,7 +905,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t609 = vnegq_s16(vreinterpretq_s16_u16(amount_50));
   const uint16x8_t t610 = vbslq_u16(t608, vreinterpretq_u16_s16(t609), amount_50);
   const uint16x8_t parts5_7 = vshlq_n_u16(t610, 1);
-  const uint16x8_t t668 = vaddq_u16(parts4_7, parts5_7);
   const int16x8_t t612 = vld1q_s16(&(&tile[8][2])[tile_offset_3]);
   const uint16x8_t size_51 = vabdq_u16(vreinterpretq_u16_s16(t612), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t614 = vshrvq_n_u16(size_51, (uint16_t)shift);
@@ -914,7 +913,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t618 = vcgtq_s16(px_7, t612);
   const int16x8_t t619 = vnegq_s16(vreinterpretq_s16_u16(amount_51));
   const uint16x8_t parts6_7 = vbslq_u16(t618, vreinterpretq_u16_s16(t619), amount_51);
-  const uint16x8_t t669 = vaddq_u16(t668, parts6_7);
   const int16x8_t t621 = vld1q_s16(&(&tile[8][2])[tile_offset_4]);
   const uint16x8_t size_52 = vabdq_u16(vreinterpretq_u16_s16(t621), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t623 = vshrvq_n_u16(size_52, (uint16_t)shift);
@@ -923,7 +921,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t627 = vcgtq_s16(px_7, t621);
   const int16x8_t t628 = vnegq_s16(vreinterpretq_s16_u16(amount_52));
   const uint16x8_t parts7_7 = vbslq_u16(t627, vreinterpretq_u16_s16(t628), amount_52);
-  const uint16x8_t t670 = vaddq_u16(t669, parts7_7);
   const int16x8_t t630 = vld1q_s16(&(&tile[8][2])[tile_offset_5]);
   const uint16x8_t size_53 = vabdq_u16(vreinterpretq_u16_s16(t630), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t632 = vshrvq_n_u16(size_53, (uint16_t)shift);
@@ -933,7 +930,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t637 = vnegq_s16(vreinterpretq_s16_u16(amount_53));
   const uint16x8_t t638 = vbslq_u16(t636, vreinterpretq_u16_s16(t637), amount_53);
   const uint16x8_t parts8_7 = vshlq_n_u16(t638, 1);
-  const uint16x8_t t671 = vaddq_u16(t670, parts8_7);
   const int16x8_t t640 = vld1q_s16(&(&tile[8][2])[tile_offset_6]);
   const uint16x8_t size_54 = vabdq_u16(vreinterpretq_u16_s16(t640), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t642 = vshrvq_n_u16(size_54, (uint16_t)shift);
@@ -943,7 +939,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t647 = vnegq_s16(vreinterpretq_s16_u16(amount_54));
   const uint16x8_t t648 = vbslq_u16(t646, vreinterpretq_u16_s16(t647), amount_54);
   const uint16x8_t parts9_7 = vshlq_n_u16(t648, 1);
-  const uint16x8_t t672 = vaddq_u16(t671, parts9_7);
   const int16x8_t t650 = vld1q_s16(&(&tile[8][2])[tile_offset_7]);
   const uint16x8_t size_55 = vabdq_u16(vreinterpretq_u16_s16(t650), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t652 = vshrvq_n_u16(size_55, (uint16_t)shift);
@@ -952,7 +947,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t656 = vcgtq_s16(px_7, t650);
   const int16x8_t t657 = vnegq_s16(vreinterpretq_s16_u16(amount_55));
   const uint16x8_t parts10_7 = vbslq_u16(t656, vreinterpretq_u16_s16(t657), amount_55);
-  const uint16x8_t t673 = vaddq_u16(t672, parts10_7);
   const int16x8_t p_7 = vld1q_s16(&(&tile[8][2])[tile_offset_8]);
   const uint16x8_t size_56 = vabdq_u16(vreinterpretq_u16_s16(p_7), vreinterpretq_u16_s16(px_7));
   const uint16x8_t t661 = vshrvq_n_u16(size_56, (uint16_t)shift);
@@ -961,6 +955,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t665 = vcgtq_s16(px_7, p_7);
   const int16x8_t t666 = vnegq_s16(vreinterpretq_s16_u16(amount_56));
   const uint16x8_t part_7 = vbslq_u16(t665, vreinterpretq_u16_s16(t666), amount_56);
+  const uint16x8_t t668 = vaddq_u16(parts4_7, parts5_7);
+  const uint16x8_t t669 = vaddq_u16(t668, parts6_7);
+  const uint16x8_t t670 = vaddq_u16(t669, parts7_7);
+  const uint16x8_t t671 = vaddq_u16(t670, parts8_7);
+  const uint16x8_t t672 = vaddq_u16(t671, parts9_7);
+  const uint16x8_t t673 = vaddq_u16(t672, parts10_7);
   const uint16x8_t total_7 = vaddq_u16(t673, part_7);
   const uint16x8_t t675 = vaddq_u16(total_7, k8);
   const uint16x8_t t676 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_7));
@@ -991,7 +991,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t702 = vnegq_s16(vreinterpretq_s16_u16(amount_58));
   const uint16x8_t t703 = vbslq_u16(t701, vreinterpretq_u16_s16(t702), amount_58);
   const uint16x8_t parts5_8 = vshlq_n_u16(t703, 1);
-  const uint16x8_t t761 = vaddq_u16(parts4_8, parts5_8);
   const int16x8_t t705 = vld1q_s16(&(&tile[9][2])[tile_offset_3]);
   const uint16x8_t size_59 = vabdq_u16(vreinterpretq_u16_s16(t705), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t707 = vshrvq_n_u16(size_59, (uint16_t)shift);
@@ -1000,7 +999,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t711 = vcgtq_s16(px_8, t705);
   const int16x8_t t712 = vnegq_s16(vreinterpretq_s16_u16(amount_59));
   const uint16x8_t parts6_8 = vbslq_u16(t711, vreinterpretq_u16_s16(t712), amount_59);
-  const uint16x8_t t762 = vaddq_u16(t761, parts6_8);
   const int16x8_t t714 = vld1q_s16(&(&tile[9][2])[tile_offset_4]);
   const uint16x8_t size_60 = vabdq_u16(vreinterpretq_u16_s16(t714), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t716 = vshrvq_n_u16(size_60, (uint16_t)shift);
@@ -1009,7 +1007,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t720 = vcgtq_s16(px_8, t714);
   const int16x8_t t721 = vnegq_s16(vreinterpretq_s16_u16(amount_60));
   const uint16x8_t parts7_8 = vbslq_u16(t720, vreinterpretq_u16_s16(t721), amount_60);
-  const uint16x8_t t763 = vaddq_u16(t762, parts7_8);
   const int16x8_t t723 = vld1q_s16(&(&tile[9][2])[tile_offset_5]);
   const uint16x8_t size_61 = vabdq_u16(vreinterpretq_u16_s16(t723), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t725 = vshrvq_n_u16(size_61, (uint16_t)shift);
@@ -1019,7 +1016,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t730 = vnegq_s16(vreinterpretq_s16_u16(amount_61));
   const uint16x8_t t731 = vbslq_u16(t729, vreinterpretq_u16_s16(t730), amount_61);
   const uint16x8_t parts8_8 = vshlq_n_u16(t731, 1);
-  const uint16x8_t t764 = vaddq_u16(t763, parts8_8);
   const int16x8_t t733 = vld1q_s16(&(&tile[9][2])[tile_offset_6]);
   const uint16x8_t size_62 = vabdq_u16(vreinterpretq_u16_s16(t733), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t735 = vshrvq_n_u16(size_62, (uint16_t)shift);
@@ -1029,7 +1025,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t740 = vnegq_s16(vreinterpretq_s16_u16(amount_62));
   const uint16x8_t t741 = vbslq_u16(t739, vreinterpretq_u16_s16(t740), amount_62);
   const uint16x8_t parts9_8 = vshlq_n_u16(t741, 1);
-  const uint16x8_t t765 = vaddq_u16(t764, parts9_8);
   const int16x8_t t743 = vld1q_s16(&(&tile[9][2])[tile_offset_7]);
   const uint16x8_t size_63 = vabdq_u16(vreinterpretq_u16_s16(t743), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t745 = vshrvq_n_u16(size_63, (uint16_t)shift);
@@ -1038,7 +1033,6 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t749 = vcgtq_s16(px_8, t743);
   const int16x8_t t750 = vnegq_s16(vreinterpretq_s16_u16(amount_63));
   const uint16x8_t parts10_8 = vbslq_u16(t749, vreinterpretq_u16_s16(t750), amount_63);
-  const uint16x8_t t766 = vaddq_u16(t765, parts10_8);
   const int16x8_t p_8 = vld1q_s16(&(&tile[9][2])[tile_offset_8]);
   const uint16x8_t size_64 = vabdq_u16(vreinterpretq_u16_s16(p_8), vreinterpretq_u16_s16(px_8));
   const uint16x8_t t754 = vshrvq_n_u16(size_64, (uint16_t)shift);
@@ -1047,6 +1041,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t758 = vcgtq_s16(px_8, p_8);
   const int16x8_t t759 = vnegq_s16(vreinterpretq_s16_u16(amount_64));
   const uint16x8_t part_8 = vbslq_u16(t758, vreinterpretq_u16_s16(t759), amount_64);
+  const uint16x8_t t761 = vaddq_u16(parts4_8, parts5_8);
+  const uint16x8_t t762 = vaddq_u16(t761, parts6_8);
+  const uint16x8_t t763 = vaddq_u16(t762, parts7_8);
+  const uint16x8_t t764 = vaddq_u16(t763, parts8_8);
+  const uint16x8_t t765 = vaddq_u16(t764, parts9_8);
+  const uint16x8_t t766 = vaddq_u16(t765, parts10_8);
   const uint16x8_t total_8 = vaddq_u16(t766, part_8);
   const uint16x8_t t768 = vaddq_u16(total_8, k8);
   const uint16x8_t t769 = vcgtq_s16(vreinterpretq_s16_u16(k0), vreinterpretq_s16_u16(total_8));

@@ -5,7 +5,7 @@
  *
  * sand128_p010, NEON intrinsics, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash 70eb0179b7227df0
+ * input hash 363462ad429194cb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -28,14 +28,13 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_u
     for (; 8 * w + 8 <= w_end && (width_2 > (((8 * w + 7) * 3) + 2)); w++) {
       const uint32x4_t word_0 = vld1q_u32(&((const uint32_t *)(src))[8*w]);
       const uint32x4_t word_1 = vld1q_u32(&((const uint32_t *)(src))[8*w + 4]);
-      const uint16x8_t word = daedalus_whole_u16(vmovn_high_u32(vmovn_u32(word_0), word_1));
+      const uint16x8_t word = vmovn_high_u32(vmovn_u32(word_0), word_1);
       const uint16x8_t t13 = vshlq_n_u16(word, 6);
-      const uint16x8_t t17 = daedalus_whole_u16(vshrn_high_n_u32(vshrn_n_u32(word_0, 10), word_1,
-          10));
+      const uint16x8_t t17 = vshrn_high_n_u32(vshrn_n_u32(word_0, 10), word_1, 10);
       const uint16x8_t t19 = vshlq_n_u16(t17, 6);
       const uint32x4_t t22_0 = vshrq_n_u32(word_0, 20);
       const uint32x4_t t22_1 = vshrq_n_u32(word_1, 20);
-      const uint16x8_t t22 = daedalus_whole_u16(vmovn_high_u32(vmovn_u32(t22_0), t22_1));
+      const uint16x8_t t22 = vmovn_high_u32(vmovn_u32(t22_0), t22_1);
       const uint16x8_t t24 = vshlq_n_u16(t22, 6);
       const uint16x8x3_t woven = {{t13, t19, t24}};
       vst3q_u16(&((uint16_t *)(dst))[24*w], woven);
@@ -43,14 +42,13 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_u
           src_stride))[8*w]);
       const uint32x4_t word_1_2 = vld1q_u32(&((const uint32_t *)((const uint8_t *)src +
           src_stride))[8*w + 4]);
-      const uint16x8_t word_2 = daedalus_whole_u16(vmovn_high_u32(vmovn_u32(word_0_2), word_1_2));
+      const uint16x8_t word_2 = vmovn_high_u32(vmovn_u32(word_0_2), word_1_2);
       const uint16x8_t t27 = vshlq_n_u16(word_2, 6);
-      const uint16x8_t t28 = daedalus_whole_u16(vshrn_high_n_u32(vshrn_n_u32(word_0_2, 10),
-          word_1_2, 10));
+      const uint16x8_t t28 = vshrn_high_n_u32(vshrn_n_u32(word_0_2, 10), word_1_2, 10);
       const uint16x8_t t30 = vshlq_n_u16(t28, 6);
       const uint32x4_t t31_0 = vshrq_n_u32(word_0_2, 20);
       const uint32x4_t t31_1 = vshrq_n_u32(word_1_2, 20);
-      const uint16x8_t t31 = daedalus_whole_u16(vmovn_high_u32(vmovn_u32(t31_0), t31_1));
+      const uint16x8_t t31 = vmovn_high_u32(vmovn_u32(t31_0), t31_1);
       const uint16x8_t t33 = vshlq_n_u16(t31, 6);
       const uint16x8x3_t woven_2 = {{t27, t30, t33}};
       vst3q_u16(&((uint16_t *)((uint8_t *)dst + dst_stride))[24*w], woven_2);
@@ -95,14 +93,13 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_u
     for (; 8 * w + 8 <= w_end_2 && (width_4 > (((8 * w + 7) * 3) + 2)); w++) {
       const uint32x4_t word_0_3 = vld1q_u32(&((const uint32_t *)(src_uv))[8*w]);
       const uint32x4_t word_1_3 = vld1q_u32(&((const uint32_t *)(src_uv))[8*w + 4]);
-      const uint16x8_t word_5 = daedalus_whole_u16(vmovn_high_u32(vmovn_u32(word_0_3), word_1_3));
+      const uint16x8_t word_5 = vmovn_high_u32(vmovn_u32(word_0_3), word_1_3);
       const uint16x8_t t13_2 = vshlq_n_u16(word_5, 6);
-      const uint16x8_t t17_2 = daedalus_whole_u16(vshrn_high_n_u32(vshrn_n_u32(word_0_3, 10),
-          word_1_3, 10));
+      const uint16x8_t t17_2 = vshrn_high_n_u32(vshrn_n_u32(word_0_3, 10), word_1_3, 10);
       const uint16x8_t t19_2 = vshlq_n_u16(t17_2, 6);
       const uint32x4_t t22_0_2 = vshrq_n_u32(word_0_3, 20);
       const uint32x4_t t22_1_2 = vshrq_n_u32(word_1_3, 20);
-      const uint16x8_t t22_2 = daedalus_whole_u16(vmovn_high_u32(vmovn_u32(t22_0_2), t22_1_2));
+      const uint16x8_t t22_2 = vmovn_high_u32(vmovn_u32(t22_0_2), t22_1_2);
       const uint16x8_t t24_2 = vshlq_n_u16(t22_2, 6);
       const uint16x8x3_t woven_3 = {{t13_2, t19_2, t24_2}};
       vst3q_u16(&((uint16_t *)(dst_uv))[24*w], woven_3);

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash fc454852b9b5814f
+ * input hash 3312a85a599d54b9
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -122,7 +122,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       1);
   const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
       taps, 1);
-  const int16x8_t t14 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7));
+  const int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
   const uint8x8_t t14_sat = vqmovun_s16(t14);
   vst1_u8(&dst[0], t14_sat);
   const daedalus_window window_2 = daedalus_signed_window(&src_row1[-3], &src_row1[4], sign_bits);
@@ -133,7 +133,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
       taps, 1);
-  const int16x8_t t25 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7));
+  const int16x8_t t25 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
   const uint8x8_t t25_sat = vqmovun_s16(t25);
   vst1_u8(&dst_row1[0], t25_sat);
   const daedalus_window window_3 = daedalus_signed_window(&src_row2[-3], &src_row2[4], sign_bits);
@@ -144,7 +144,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
       taps, 1);
-  const int16x8_t t36 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7));
+  const int16x8_t t36 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
   const uint8x8_t t36_sat = vqmovun_s16(t36);
   vst1_u8(&dst_row2[0], t36_sat);
   const daedalus_window window_4 = daedalus_signed_window(&src_row3[-3], &src_row3[4], sign_bits);
@@ -155,7 +155,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
       taps, 1);
-  const int16x8_t t47 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7));
+  const int16x8_t t47 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
   const uint8x8_t t47_sat = vqmovun_s16(t47);
   vst1_u8(&dst_row3[0], t47_sat);
   const daedalus_window window_5 = daedalus_signed_window(&src_row4[-3], &src_row4[4], sign_bits);
@@ -166,7 +166,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t57_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15,
       taps, 1);
-  const int16x8_t t58 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 7), t57_1, 7));
+  const int16x8_t t58 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 7), t57_1, 7);
   const uint8x8_t t58_sat = vqmovun_s16(t58);
   vst1_u8(&dst_row4[0], t58_sat);
   const daedalus_window window_6 = daedalus_signed_window(&src_row5[-3], &src_row5[4], sign_bits);
@@ -177,7 +177,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t68_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18,
       taps, 1);
-  const int16x8_t t69 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t68_0, 7), t68_1, 7));
+  const int16x8_t t69 = vrshrn_high_n_s32(vrshrn_n_s32(t68_0, 7), t68_1, 7);
   const uint8x8_t t69_sat = vqmovun_s16(t69);
   vst1_u8(&dst_row5[0], t69_sat);
   const daedalus_window window_7 = daedalus_signed_window(&src_row6[-3], &src_row6[4], sign_bits);
@@ -188,7 +188,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t79_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21,
       taps, 1);
-  const int16x8_t t80 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t79_0, 7), t79_1, 7));
+  const int16x8_t t80 = vrshrn_high_n_s32(vrshrn_n_s32(t79_0, 7), t79_1, 7);
   const uint8x8_t t80_sat = vqmovun_s16(t80);
   vst1_u8(&dst_row6[0], t80_sat);
   const daedalus_window window_8 = daedalus_signed_window(&src_row7[-3], &src_row7[4], sign_bits);
@@ -199,7 +199,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24,
       taps, 1);
-  const int16x8_t t91 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7));
+  const int16x8_t t91 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
   const uint8x8_t t91_sat = vqmovun_s16(t91);
   vst1_u8(&dst_row7[0], t91_sat);
 }

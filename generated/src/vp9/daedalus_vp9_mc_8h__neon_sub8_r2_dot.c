@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 0d278669fae5491d
+ * input hash 8bfd8bfceedc11a9
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -130,8 +130,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t13_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
       taps, 1);
-  const int16x8_t t14_0 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7));
-  const int16x8_t t14_1 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t13_2, 7), t13_3, 7));
+  const int16x8_t t14_0 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
+  const int16x8_t t14_1 = vrshrn_high_n_s32(vrshrn_n_s32(t13_2, 7), t13_3, 7);
   const uint8x16_t t14_sat = vqmovun_high_s16(vqmovun_s16(t14_0), t14_1);
   vst1_u8(&dst[0], vget_low_u8(t14_sat));
   vst1_u8(&dst_row1[0], vget_high_u8(t14_sat));
@@ -151,8 +151,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t24_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
       taps, 1);
-  const int16x8_t t25_0 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7));
-  const int16x8_t t25_1 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t24_2, 7), t24_3, 7));
+  const int16x8_t t25_0 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
+  const int16x8_t t25_1 = vrshrn_high_n_s32(vrshrn_n_s32(t24_2, 7), t24_3, 7);
   const uint8x16_t t25_sat = vqmovun_high_s16(vqmovun_s16(t25_0), t25_1);
   vst1_u8(&dst_row2[0], vget_low_u8(t25_sat));
   vst1_u8(&dst_row3[0], vget_high_u8(t25_sat));
@@ -172,8 +172,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t35_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18,
       taps, 1);
-  const int16x8_t t36_0 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7));
-  const int16x8_t t36_1 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t35_2, 7), t35_3, 7));
+  const int16x8_t t36_0 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
+  const int16x8_t t36_1 = vrshrn_high_n_s32(vrshrn_n_s32(t35_2, 7), t35_3, 7);
   const uint8x16_t t36_sat = vqmovun_high_s16(vqmovun_s16(t36_0), t36_1);
   vst1_u8(&dst_row4[0], vget_low_u8(t36_sat));
   vst1_u8(&dst_row5[0], vget_high_u8(t36_sat));
@@ -193,8 +193,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t46_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24,
       taps, 1);
-  const int16x8_t t47_0 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7));
-  const int16x8_t t47_1 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t46_2, 7), t46_3, 7));
+  const int16x8_t t47_0 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
+  const int16x8_t t47_1 = vrshrn_high_n_s32(vrshrn_n_s32(t46_2, 7), t46_3, 7);
   const uint8x16_t t47_sat = vqmovun_high_s16(vqmovun_s16(t47_0), t47_1);
   vst1_u8(&dst_row6[0], vget_low_u8(t47_sat));
   vst1_u8(&dst_row7[0], vget_high_u8(t47_sat));

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 96451a8fdd729beb
+ * input hash ac546181a82151ee
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -122,7 +122,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       1);
   const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
       taps, 1);
-  const int16x8_t t14 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7));
+  const int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
   const uint8x8_t t14_sat = vqmovun_s16(t14);
   const uint8x8_t t16 = vld1_u8(&dst[0]);
   const uint8x8_t t18 = vrhadd_u8(t16, t14_sat);
@@ -135,7 +135,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t27_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
       taps, 1);
-  const int16x8_t t28 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t27_0, 7), t27_1, 7));
+  const int16x8_t t28 = vrshrn_high_n_s32(vrshrn_n_s32(t27_0, 7), t27_1, 7);
   const uint8x8_t t28_sat = vqmovun_s16(t28);
   const uint8x8_t t30 = vld1_u8(&dst_row1[0]);
   const uint8x8_t t32 = vrhadd_u8(t30, t28_sat);
@@ -148,7 +148,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t41_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
       taps, 1);
-  const int16x8_t t42 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t41_0, 7), t41_1, 7));
+  const int16x8_t t42 = vrshrn_high_n_s32(vrshrn_n_s32(t41_0, 7), t41_1, 7);
   const uint8x8_t t42_sat = vqmovun_s16(t42);
   const uint8x8_t t44 = vld1_u8(&dst_row2[0]);
   const uint8x8_t t46 = vrhadd_u8(t44, t42_sat);
@@ -161,7 +161,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t55_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
       taps, 1);
-  const int16x8_t t56 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t55_0, 7), t55_1, 7));
+  const int16x8_t t56 = vrshrn_high_n_s32(vrshrn_n_s32(t55_0, 7), t55_1, 7);
   const uint8x8_t t56_sat = vqmovun_s16(t56);
   const uint8x8_t t58 = vld1_u8(&dst_row3[0]);
   const uint8x8_t t60 = vrhadd_u8(t58, t56_sat);
@@ -174,7 +174,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t69_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15,
       taps, 1);
-  const int16x8_t t70 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t69_0, 7), t69_1, 7));
+  const int16x8_t t70 = vrshrn_high_n_s32(vrshrn_n_s32(t69_0, 7), t69_1, 7);
   const uint8x8_t t70_sat = vqmovun_s16(t70);
   const uint8x8_t t72 = vld1_u8(&dst_row4[0]);
   const uint8x8_t t74 = vrhadd_u8(t72, t70_sat);
@@ -187,7 +187,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t83_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18,
       taps, 1);
-  const int16x8_t t84 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t83_0, 7), t83_1, 7));
+  const int16x8_t t84 = vrshrn_high_n_s32(vrshrn_n_s32(t83_0, 7), t83_1, 7);
   const uint8x8_t t84_sat = vqmovun_s16(t84);
   const uint8x8_t t86 = vld1_u8(&dst_row5[0]);
   const uint8x8_t t88 = vrhadd_u8(t86, t84_sat);
@@ -200,7 +200,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t97_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21,
       taps, 1);
-  const int16x8_t t98 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t97_0, 7), t97_1, 7));
+  const int16x8_t t98 = vrshrn_high_n_s32(vrshrn_n_s32(t97_0, 7), t97_1, 7);
   const uint8x8_t t98_sat = vqmovun_s16(t98);
   const uint8x8_t t100 = vld1_u8(&dst_row6[0]);
   const uint8x8_t t102 = vrhadd_u8(t100, t98_sat);
@@ -213,7 +213,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t111_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24,
       taps, 1);
-  const int16x8_t t112 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t111_0, 7), t111_1, 7));
+  const int16x8_t t112 = vrshrn_high_n_s32(vrshrn_n_s32(t111_0, 7), t111_1, 7);
   const uint8x8_t t112_sat = vqmovun_s16(t112);
   const uint8x8_t t114 = vld1_u8(&dst_row7[0]);
   const uint8x8_t t116 = vrhadd_u8(t114, t112_sat);

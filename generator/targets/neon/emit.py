@@ -7,7 +7,6 @@ from dataclasses import replace
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges, both_ranges
-from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.targets.c.emit import point_lines, scalars
 from daedalus.generator.targets.c.scalar import Names, Scalars
 from daedalus.generator.targets.neon.branches import Branch, find_branch
@@ -17,7 +16,6 @@ from daedalus.generator.targets.neon.forms import Choice, Demand, Need
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.order import Step, order
-from daedalus.generator.targets.neon.plainer import plainer
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
@@ -41,17 +39,14 @@ from daedalus.generator.targets.shell import Body, body, fixed_names, stage_rema
 Watch = Callable[[Selection], None]
 
 
-def emit(
-    kernel: Kernel, watch: Watch | None = None, levers: Levers = ALL, target: Target = NEON
-) -> tuple[Body, ...]:
+def emit(kernel: Kernel, watch: Watch | None = None, target: Target = NEON) -> tuple[Body, ...]:
     """The bodies of a variant: for the items a vector holds, and for one left over.
 
     `watch` sees the selection of every stage.
     """
     counts = sorted({kernel.items_per_vector, 1}, reverse=True)
     return tuple(
-        body(kernel, n, *_body(replace(kernel, items_per_vector=n), watch, levers, target))
-        for n in counts
+        body(kernel, n, *_body(replace(kernel, items_per_vector=n), watch, target)) for n in counts
     )
 
 
@@ -81,16 +76,14 @@ def _refuse_unknown(kernel: Kernel, walks: tuple[Walk, ...], ranges: Ranges) -> 
         )  # fmt: skip
 
 
-def _body(
-    kernel: Kernel, watch: Watch | None, levers: Levers, target: Target
-) -> tuple[str, list[str]]:
+def _body(kernel: Kernel, watch: Watch | None, target: Target) -> tuple[str, list[str]]:
     """Name and statements of the body for the items that a vector holds."""
     items = kernel.items_per_vector
     points, walks = walks_of(kernel)
     point_ranges = both_ranges(points)
     _refuse_unknown(kernel, walks, point_ranges[0])
     context = _Context(
-        points, point_ranges, replace(kernel, stages=tuple(w.vector for w in walks)), walks, levers,
+        points, point_ranges, replace(kernel, stages=tuple(w.vector for w in walks)), walks,
         Names(
             fixed_names(kernel) + tuple(axis for w in walks for axis, _ in w.vector.dims)
         ), target,
@@ -102,7 +95,7 @@ def _body(
     name = {1: "one_item"}.get(items, f"items_{items}")
     head = context.rows.declarations() + context.constants.declarations()
     head += context.memory.declarations()
-    return name, plainer(head + lines, levers)
+    return name, head + lines
 
 
 class _Context:
@@ -114,11 +107,10 @@ class _Context:
         point_ranges: tuple[Ranges, Ranges],
         vectors: Kernel,
         walks: tuple[Walk, ...],
-        levers: Levers,
         names: Names,
         target: Target,
     ) -> None:
-        self.points, self.vectors, self.names, self.levers = points, vectors, names, levers
+        self.points, self.vectors, self.names = points, vectors, names
         self.target = target
         self.ranges, self.hostile = both_ranges(vectors)
         self.point_ranges = point_ranges
@@ -186,7 +178,7 @@ class _Stage:
         self.lanes = Lanes(walk.vector, self.items)
         self.per_item = self.lanes.padded
         self.shape = Shape(self.items * self.per_item, context.target)
-        self.selection = Selection(kernel, self.lanes, self.ranges, self.shape, context.levers)
+        self.selection = Selection(kernel, self.lanes, self.ranges, self.shape)
         self.out = Lines(context.names.fresh)
         self.groups: dict[Need, Group] = {}
         many = [f"[{k}]" if self.items > 1 else "" for k in range(self.items)]
@@ -196,7 +188,7 @@ class _Stage:
         self.scope = Scope(
             kernel, self.ranges, context.names, self.lanes, self.shape,
             lambda node, item: self.scalars[item].operand(node),
-            context.rows if walk.plain else None, self.out, {}, context.levers,
+            context.rows if walk.plain else None, self.out, {},
         )  # fmt: skip
 
         self.dots = Dots(self.scope)
@@ -287,9 +279,9 @@ class _Stage:
             else width
         )
         sign = "u" if choice.op.endswith("_u") else "s"
-        if node.op is Op.CONST and self.selection.levers.by_lane:
+        if node.op is Op.CONST:
             return self.constants.lane(node.value, sign, half)
-        text = str(node.value) if node.op is Op.CONST else self.scalars[0].operand(node)
+        text = self.scalars[0].operand(node)
         return ByScalar(f"({'u' if sign == 'u' else ''}int{half}_t){text}")
 
     # ------------------------------------------------------------------ leaves

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.rules import Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
@@ -78,12 +77,8 @@ def _moved(choice: Choice, to: dict[Node, Node]) -> Choice:
 class Forms:
     """The forms of a stage's values."""
 
-    def __init__(
-        self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape, levers: Levers = ALL
-    ) -> None:
+    def __init__(self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape) -> None:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
-        self._levers = levers
-        self._only = None if levers.widths else self._one_width()
         self._uniform = lanes.uniform_nodes()
         self._kinds: dict[Node, Kind] = {}
         self._choices: dict[Need, list[Choice]] = {}
@@ -195,23 +190,12 @@ class Forms:
                 yield Choice("lane", "lane", (), (), 0, self.shape.count(w))
             return
         for rule in self.shape.target.rules_by_demand.get((node.op, demand.kind), []):
-            if w not in rule.widths or not self._levers.tries(rule.name):
-                continue
-            if rule.op and self._only not in (None, w):
+            if w not in rule.widths:
                 continue
             for operands in rule.pick(node):
                 choice = self._apply(rule, node, operands, w)
                 if choice is not None:
                     yield choice
-
-    def _one_width(self) -> int:
-        """The narrowest width that holds every value of the stage as it is."""
-        nodes = self.lanes.stage.nodes()
-        return next(
-            (w for w in WIDTHS
-             if all(self._fits(n, w, True) or self._fits(n, w, False) for n in nodes)),
-            WIDTHS[-1],
-        )  # fmt: skip
 
     def _element_bits(self, node: Node) -> int:
         """Bits of what a LOAD, or a PARAM of an array, reads."""

@@ -15,7 +15,6 @@ from daedalus.generator.targets.neon.strips import Walk
 from daedalus.generator.targets.neon.target import Target
 from daedalus.generator.targets.neon.temps import RegisterTemps
 from daedalus.generator.targets.neon.vectors import Group, Lines, suffix
-from daedalus.generator.targets.neon.windows import Windows
 
 
 class Memory:
@@ -32,12 +31,11 @@ class Memory:
         """Starts a stage."""
         self.scope = scope
         self._tiles = tiles.Tiles(scope)
-        self._windows = None if scope.levers.reloads else Windows(scope)
         self._loaded: dict[Node, Group] = {}
         self._in_turn: set[Store] = set()  # the first of those that alternate
         loads = {n.attr[0] for n in scope.lanes.stage.nodes() if n.op is Op.LOAD}
         arrays = [t.name for t in self.kernel.temps if t.name not in self.temps]
-        self._arrays = [a for a in arrays if a in loads and scope.levers.read_later]
+        self._arrays = [a for a in arrays if a in loads]
 
     def declarations(self) -> list[str]:
         """Arrays for the temps that need one."""
@@ -63,10 +61,7 @@ class Memory:
             return pieces.load(self.scope, out, node)
         if node.attr[0] in self.temps:
             return self.temps.read(out, node, self.scope.lanes.stage)
-        found = self._tiles.load(out, node)
-        if found is None and self._windows is not None:
-            found = self._windows.load(out, node)
-        return found or pieces.load(self.scope, out, node)
+        return self._tiles.load(out, node) or pieces.load(self.scope, out, node)
 
     # ------------------------------------------------------------------ stores
 

@@ -2,8 +2,7 @@
 """The order in which a stage's values are computed.
 
 Values come in the author's order, so that few are alive at once; loads, broadcasts and conversions
-come just before their first use; a store as soon as it may. What takes several values that nothing
-else wants comes as soon as these are there, as a sum whose terms the author lists first.
+come just before their first use; a store as soon as it may.
 """
 
 from dataclasses import dataclass
@@ -59,8 +58,6 @@ def order(selection: Selection, memory: Memory, branch: Branch | None) -> list[S
             ]
             own = min(later, default=own)
         key[need] = (own, position[need])
-    if selection.levers.early_sums:
-        _early_sums(selection, needs, users, key)
     alone = set() if branch is None else {*branch.selects, *branch.inside}
     steps: list[tuple[tuple[float, int], Step]] = [
         (key[need], Step(need=need)) for need in needs if need not in alone
@@ -71,24 +68,8 @@ def order(selection: Selection, memory: Memory, branch: Branch | None) -> list[S
     if stage.guard is not None:
         root = selection.roots[-1]
         steps.append(((stage.guard.seq + 0.25, len(needs)), Step(guard=root)))
-    if not selection.levers.author_order:  # the stores in turn, and before each what it needs
-        steps.sort(key=lambda s: (s[1].need is not None, s[0]))
-    else:
-        steps.sort(key=lambda s: s[0])
+    steps.sort(key=lambda s: s[0])
     return _with_dependencies(selection, memory, [s for _, s in steps])
-
-
-def _early_sums(
-    selection: Selection, needs: list[Need], users: dict[Need, list[Need]],
-    key: dict[Need, tuple[float, int]],
-) -> None:  # fmt: skip
-    """Moves up what leaves fewer values than it takes: to where the last of these is computed."""
-    roots = set(selection.roots)
-    for need in needs:
-        inputs = set(selection.chosen[need].inputs)
-        if len(inputs) > 1 and all(len(users[i]) == 1 and i not in roots for i in inputs):
-            last = max(key[i][0] for i in inputs)
-            key[need] = (min(key[need][0], last), key[need][1])
 
 
 def _loads(node: Node, op: str) -> tuple[Node, ...]:

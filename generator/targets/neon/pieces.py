@@ -70,7 +70,7 @@ def _adjoining(
 ) -> str | None:
     """C text of a register of two runs of 64 bits whose neighbours in memory are wanted, too, as
     such a register: both are woven from two loads of 128 bits. None of others."""
-    if node.op is Op.PARAM or bits != 128 or not scope.levers.adjoining:
+    if node.op is Op.PARAM or bits != 128:
         return None
     b = scope.kernel.buffer(node.attr[0])
     halves = _halves(b, places, dtype.bits)

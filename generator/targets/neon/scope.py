@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from daedalus.dsl.ir import Affine, Buffer, DType, Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator.levers import Levers
 from daedalus.generator.targets.c.emit import access, flat, with_values
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.neon.lanes import Lanes, Place
@@ -28,7 +27,6 @@ class Scope:
     rows: RowPointers | None  # None where what is conditional may not exist
     out: Lines  # where statements go that an address needs
     offsets: dict[str, str]  # run-time offsets, as C text -> the variable that holds it
-    levers: Levers
     wide: dict[object, str] = field(default_factory=dict)  # 128 bits of a block -> the variable
 
     @property

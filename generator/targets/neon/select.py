@@ -13,7 +13,6 @@ from collections import Counter
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.ranges import Interval, Ranges
-from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.targets.neon.forms import WIDTHS, Choice, Demand, Forms, Need
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.vectors import Shape
@@ -29,11 +28,8 @@ class Selection:
     registers  the C variables that hold each form; the emitter fills it in
     """
 
-    def __init__(
-        self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape, levers: Levers = ALL
-    ) -> None:
+    def __init__(self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape) -> None:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
-        self.levers = levers
         self.registers: dict[Need, tuple[str, ...]] = {}
         self.stage = stage = lanes.stage
         self.roots: list[Need] = [
@@ -41,7 +37,7 @@ class Selection:
         ]
         if stage.guard is not None:
             self.roots.append((stage.guard, Demand("mask", 8)))
-        self._forms = Forms(kernel, lanes, ranges, shape, levers)
+        self._forms = Forms(kernel, lanes, ranges, shape)
         for root in self.roots:
             if not self._forms.can(root):
                 raise self._refusal(root)
@@ -97,7 +93,7 @@ class Selection:
     def _search(self) -> dict[Need, Choice]:
         """Changes one decision at a time while the whole gets cheaper."""
         shared = _Shared(self._forms, self.roots)
-        improved = self.levers.search
+        improved = True
         while improved:
             improved = False
             for need in self._reach(shared.chosen):

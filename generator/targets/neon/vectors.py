@@ -176,8 +176,7 @@ def _narrow(op: MachineOp, shape: Shape, width: int, g: Group, signs: str, imm: 
             continue
         first = _call(op, g.width, 64, "", [a], signs, None, imm)
         both = _call(op, g.width, 64, "_high", [first, b], signs[0] * 2 + signs, None, imm)
-        # Halves of these are multiplied apart; narrower ones are mostly stored.
-        out.append(f"daedalus_whole_{suffix(signs[-1], width)}({both})" if width == 16 else both)
+        out.append(both)
     return out
 
 
