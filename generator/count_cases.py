@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from daedalus.generator.cli.common import UserError, repo_root
-from daedalus.generator.schedule import parse_variant
+from daedalus.generator.options import parse_variant
 
 FILE = "tools/count/cases.toml"
 

@@ -16,6 +16,7 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator import drm
 from daedalus.generator.crosscheck import Batch, Device, Outcome
 from daedalus.generator.schedule import QPU
+from daedalus.generator.options import QPU
 from daedalus.generator.variants import Variant
 from daedalus.generator.vulkan import check
 from daedalus.generator.vulkan.devices import GpuDevice

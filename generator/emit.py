@@ -21,9 +21,9 @@ from daedalus.dsl.verify import is_read, written_box
 from daedalus.generator import qpu_choices
 from daedalus.generator.decoders import decoder_files, function_name
 from daedalus.generator.items import items_functions
+from daedalus.generator.options import TARGETS
 from daedalus.generator.passes.pipeline import Lowered
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import TARGETS
 from daedalus.generator.targets.glsl.spirv import Modules
 from daedalus.generator.targets.shell import Field, meta_fields
 from daedalus.generator.variants import Variant, comment, make_variant, source_text, tidy
@@ -151,9 +151,9 @@ def _refuse_same(variants: Sequence[Variant]) -> None:
         other = first.setdefault((v.schedule.class_name, v.program), v)
         if other is not v:
             raise SpecError(
-                "schedules", f"{v.schedule.name} is the same program as {other.schedule.name}",
+                "options", f"{v.schedule.name} is the same program as {other.schedule.name}",
                 v.kernel.loc, v.kernel.id,
-                hint="leave one of them out of schedules.toml: what tells their names apart"
+                hint="leave one of them out of options.toml: what tells their names apart"
                 " changes nothing in this kernel",
             )  # fmt: skip
 
@@ -411,9 +411,9 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
                 "name": v.name,
                 "target": v.schedule.target,
                 "class": v.schedule.class_name,
-                "items": v.schedule.items,
-                "rows": v.schedule.rows,
-                "points": v.schedule.points,
+                "items": v.schedule.choice("items"),
+                "rows": v.schedule.choice("rows"),
+                "points": v.schedule.choice("points"),
                 "needs": list(v.schedule.needs),
                 "assume": list(v.schedule.assume),
                 "prod": v.prod,

@@ -16,9 +16,9 @@ from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.dsl.show import index_text, node_text
 from daedalus.generator.emit import environment
 from daedalus.generator.inventory import bits_needed
+from daedalus.generator.options import PLAIN_TARGETS, Options, options_of, variant_name
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import PLAIN_TARGETS, Schedule, variant_name
 from daedalus.generator.targets.neon.forms import Choice, Need
 from daedalus.generator.targets.neon.select import Selection
 from daedalus.generator.targets.neon.strips import walks_of
@@ -102,7 +102,7 @@ class View:
     """A kernel, at a point of its way to code."""
 
     kernel: Kernel
-    schedule: Schedule | None
+    schedule: Options | None
     after: str  # the pass that the program is shown after; "trace" for the author's own
     items: int  # side by side in a vector
     stages: tuple[StageView, ...]
@@ -114,13 +114,13 @@ def refusals(entry: Entry) -> list[Refusal]:
     found = []
     for target in PLAIN_TARGETS:
         try:
-            _make(entry, Schedule(target, FULL), [])
+            _make(entry, options_of(target, FULL), [])
         except SpecError as e:
             found.append(Refusal(target, e))
     return found
 
 
-def view(entry: Entry, schedule: Schedule | None = None) -> View:
+def view(entry: Entry, schedule: Options | None = None) -> View:
     """The program with everything known of it. Raises SpecError where the target refuses it."""
     if schedule is None:
         return _view(entry.kernel, None, "trace", {})
@@ -137,7 +137,7 @@ def view(entry: Entry, schedule: Schedule | None = None) -> View:
     return replace(shown, code=made.code)
 
 
-def _make(entry: Entry, schedule: Schedule, selections: list[Selection]) -> Variant:
+def _make(entry: Entry, schedule: Options, selections: list[Selection]) -> Variant:
     return make_variant(
         environment(), entry.kernel, schedule, prod=False, rank=0, spec=entry.spec,
         watch=selections.append,
@@ -148,7 +148,7 @@ Selected = tuple[Selection, str]  # of a stage, with the axis that is cut into s
 
 
 def _view(
-    kernel: Kernel, schedule: Schedule | None, after: str, selections: dict[int, Selected]
+    kernel: Kernel, schedule: Options | None, after: str, selections: dict[int, Selected]
 ) -> View:
     ranges = Ranges(kernel)
     stages = tuple(
@@ -159,7 +159,7 @@ def _view(
 
 
 def _stage(
-    stage: Stage, ranges: Ranges, schedule: Schedule | None, selection: Selection | None, strip: str
+    stage: Stage, ranges: Ranges, schedule: Options | None, selection: Selection | None, strip: str
 ) -> StageView:
     nodes = stage.nodes()
     number = {node: n for n, node in enumerate(nodes)}

@@ -16,9 +16,9 @@ from typing import Any
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, smallest_dtype
 from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.dsl.show import node_kind
+from daedalus.generator.options import QPU, Options, variant_name
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import QPU, Schedule, variant_name
 
 TRACED = "trace"
 VERSION = 1  # of the JSON that `list` prints
@@ -111,7 +111,7 @@ def stage_record(stage: Stage, ranges: Ranges) -> dict[str, Any]:
     }
 
 
-def variant_record(kernel: Kernel, schedule: Schedule, prod: bool, known: Known) -> dict[str, Any]:
+def variant_record(kernel: Kernel, schedule: Options, prod: bool, known: Known) -> dict[str, Any]:
     """The data of a variant: its choices, the size of its program, whether it was compared; of one
     in machine code its figures, None where generated/ has it not."""
     name = variant_name(kernel.id, schedule)
@@ -122,10 +122,10 @@ def variant_record(kernel: Kernel, schedule: Schedule, prod: bool, known: Known)
         "schedule": schedule.name,
         "target": schedule.target,
         "class": schedule.class_name,
-        "items": schedule.items,
-        "rows": schedule.rows,
+        "items": schedule.choice("items"),
+        "rows": schedule.choice("rows"),
         "assume": list(schedule.assume),
-        "early": schedule.early_out,
+        "early": schedule.choice("early_out"),
         "needs": list(schedule.needs),
         "prod": prod,
         "operations_an_item": operations_an_item(lowered),

@@ -52,7 +52,7 @@ def write_spec(root: Path, kernel_id: str, kind: str, family: str | None = None)
                 f"{name} exists: {entry.kernel.loc}", "choose another name, or change that"
             )
     spec = _file(folder, kernel_id)
-    schedules = folder / "schedules.toml"
+    schedules = folder / "options.toml"
     before = schedules.read_text(encoding="utf-8") if schedules.is_file() else None
     title = kernel_id.replace("_", " ")
     text = environment().get_template(f"new/{kind}.py.j2").render(id=kernel_id, title=title)

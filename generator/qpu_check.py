@@ -27,7 +27,7 @@ from daedalus.generator.crosscheck import (
     execute,
     withheld,
 )
-from daedalus.generator.schedule import QPU
+from daedalus.generator.options import QPU
 from daedalus.generator.targets.qpu.machine import QPUS
 from daedalus.generator.variants import Variant
 from daedalus.generator.vulkan.check import Align, by_name, in_range

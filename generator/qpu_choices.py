@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from daedalus.generator.cli.common import UserError, repo_root
-from daedalus.generator.schedule import parse_variant
+from daedalus.generator.options import parse_variant
 from daedalus.generator.targets.qpu.best import compile_again, compile_best, compile_quick
 from daedalus.generator.targets.qpu.choice import choice_of
 from daedalus.generator.targets.qpu.compile import Code

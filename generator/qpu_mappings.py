@@ -16,6 +16,7 @@ from typing import Any
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.cli.common import EXIT_FAILED, UserError
+from daedalus.generator.options import GPU_TARGETS, QPU, Options
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
@@ -78,11 +79,11 @@ class Part:
     assume: tuple[str, ...] = ()
     items: int = 1000
 
-    def schedules(self, entry: Entry) -> Iterator[Schedule]:
+    def schedules(self, entry: Entry) -> Iterator[Options]:
         """All of the tuning space, with the assumptions; of two threads a QPU, as with four the
         programs are the same."""
         for candidate in space(entry, QPU, class_name=self.class_name).candidates:
-            if not candidate.schedule.t4:
+            if not candidate.schedule.choice("four_threads"):
                 yield replace(candidate.schedule, assume=self.assume)
 
 
@@ -92,7 +93,7 @@ class Program:
 
     kernel: str
     items: int
-    schedules: tuple[Schedule, ...]
+    schedules: tuple[Options, ...]
     made: Selected
 
 
@@ -140,7 +141,7 @@ class Runs:
     def run(self, programs: Sequence[Program]) -> Iterator[Row]:
         """A row for each program and number of threads, as they get done."""
         # What takes longest first: the most points an element.
-        order = sorted(programs, key=lambda p: -p.schedules[0].points)
+        order = sorted(programs, key=lambda p: -p.schedules[0].choice("points"))
         begun: list[Future[Row]] = [
             self._pool.submit(run_program, p, t4=t4) for p in order for t4 in (False, True)
         ]
@@ -151,7 +152,7 @@ class Runs:
 def select_part(part: Part) -> Selection:
     """Selects all schedules of a part."""
     entry = _entry(part.kernel)
-    programs: dict[str, list[Schedule]] = {}
+    programs: dict[str, list[Options]] = {}
     made: dict[str, Selected] = {}
     refused: dict[str, list[str]] = {}
     for schedule in part.schedules(entry):
@@ -165,7 +166,7 @@ def select_part(part: Part) -> Selection:
         made.setdefault(key, s)
         programs.setdefault(key, []).append(schedule)
     for schedules in programs.values():
-        schedules.sort(key=lambda s: (s.name.count("_"), s.points, s.name))
+        schedules.sort(key=lambda s: (s.name.count("_"), s.choice("points"), s.name))
     return Selection(
         tuple(Row(part.kernel, x[0], tuple(x[1:]), refused=why) for why, x in refused.items()),
         tuple(
@@ -184,7 +185,7 @@ def _entry(kernel_id: str) -> Entry:
 def run_program(p: Program, *, t4: bool) -> Row:
     """Schedules a program for two or four threads a QPU, and compares it."""
     kernel = _entry(p.kernel).kernel
-    first, *others = (replace(s, t4=t4) for s in p.schedules)
+    first, *others = (s.with_choice("four_threads", t4) for s in p.schedules)
     threads = first.threads
     row = Row(kernel.id, first.name, tuple(s.name for s in others), threads, p.made.items)
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Finds the specs and their schedules.
 
-Specs are the modules below `dsl/kernels/<family>/`; beside them, `schedules.toml` may name for a
+Specs are the modules below `dsl/kernels/<family>/`; beside them, `options.toml` may name for a
 kernel which variants are `prod` and which others exist:
 
     [vp9_lpf4_v]
@@ -26,11 +26,12 @@ from daedalus.dsl.ir import FULL, Kernel
 from daedalus.dsl.source import python_error, source_name
 from daedalus.dsl.spec import KernelSpec
 from daedalus.dsl.verify import verify
-from daedalus.generator.schedule import (
+from daedalus.generator.options import (
     GPU_TARGETS,
     PLAIN_TARGETS,
     TARGETS,
-    Schedule,
+    Options,
+    options_of,
     parse_variant,
 )
 
@@ -44,7 +45,7 @@ class Entry:
 
     kernel: Kernel
     spec: str
-    schedules: tuple[tuple[Schedule, bool], ...]  # with whether it is prod
+    schedules: tuple[tuple[Options, bool], ...]  # with whether it is prod
 
 
 def builtin_specs() -> Path:
@@ -56,12 +57,12 @@ def builtin_specs() -> Path:
 def load(folder: Path | None = None) -> tuple[Entry, ...]:
     """All kernels of a specs folder, by id.
 
-    Raises SpecError for a spec or a schedules.toml that breaks a rule.
+    Raises SpecError for a spec or a options.toml that breaks a rule.
     """
     root = folder or builtin_specs()
     entries: list[Entry] = []
     for folder_name in sorted({p.parent for p in root.rglob("*.py")}):
-        schedules = Schedules(folder_name / "schedules.toml")
+        schedules = Schedules(folder_name / "options.toml")
         kernels = [
             (spec.loc.file if folder is None else path.relative_to(root).as_posix(), kernel)
             for path in sorted(folder_name.glob("*.py"))
@@ -123,7 +124,7 @@ def _specs(path: Path) -> list[KernelSpec]:
 
 
 class Schedules:
-    """A folder's schedules.toml, empty where there is none; errors name its lines."""
+    """A folder's options.toml, empty where there is none; errors name its lines."""
 
     KINDS = ("prod", "other")
 
@@ -140,14 +141,14 @@ class Schedules:
         except tomllib.TOMLDecodeError as e:
             at = re.search(r"at line (\d+)", str(e))
             where = Loc(self._file, int(at[1]) if at else len(self._lines) or 1)
-            raise SpecError("schedules", f"not valid TOML: {e}", where) from None
+            raise SpecError("options", f"not valid TOML: {e}", where) from None
 
     def refuse(self, kernel_id: str, message: str, word: str = "", hint: str = "") -> SpecError:
         """The error for an entry, at the line below its heading where `word` stands."""
         line = next((n for n, t in enumerate(self._lines) if t.strip() == f"[{kernel_id}]"), 0)
         after = enumerate(self._lines[line:], line)
         line = next((n for n, t in after if word and re.search(rf"\b{re.escape(word)}\b", t)), line)
-        return SpecError("schedules", message, Loc(self._file, line + 1), kernel_id, hint)
+        return SpecError("options", message, Loc(self._file, line + 1), kernel_id, hint)
 
     def check_names(self, kernel_ids: list[str]) -> None:
         """Raises SpecError for an entry that is no kernel's."""
@@ -173,11 +174,11 @@ class Schedules:
         return entry
 
 
-def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Schedule, bool], ...]:
-    chosen: list[tuple[Schedule, bool]] = []
+def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Options, bool], ...]:
+    chosen: list[tuple[Options, bool]] = []
     entry = schedules.of(kernel.id)
     if entry is None:
-        chosen = [(Schedule(t, c), True) for c in kernel.class_names for t in PLAIN_TARGETS]
+        chosen = [(options_of(t, c), True) for c in kernel.class_names for t in PLAIN_TARGETS]
     else:
         for kind in Schedules.KINDS:
             for name in entry.get(kind, []):
@@ -190,10 +191,11 @@ def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Schedule, boo
         if own and not any(s.class_name == FULL and s.reads_anything for s in own):
             raise schedules.refuse(
                 kernel.id, f"every {target} variant of the full class needs memory aligned to"
-                " words", own[0].name, f'add one that does not, such as "{Schedule(target).name}"',
+                " words", own[0].name,
+                f'add one that does not, such as "{options_of(target).name}"',
             )  # fmt: skip
     for class_name in kernel.class_names:
-        fallback = Schedule("c", class_name)
+        fallback = options_of("c", class_name)
         if (fallback, False) in chosen:
             raise schedules.refuse(
                 kernel.id, f"{fallback.name} is the fallback everywhere, and always prod",
@@ -205,7 +207,7 @@ def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Schedule, boo
     return tuple(sorted(chosen, key=lambda c: (not c[1], -TARGETS.index(c[0].target))))
 
 
-def legal_schedule(kernel: Kernel, name: str) -> Schedule:
+def legal_schedule(kernel: Kernel, name: str) -> Options:
     """The schedule of that name, with a class and assumptions that the kernel has.
 
     Raises ValueError for any other; `args` are the message and, where there is one, a hint.
@@ -227,7 +229,7 @@ def legal_schedule(kernel: Kernel, name: str) -> Schedule:
     return schedule
 
 
-def _schedule(kernel: Kernel, name: str, schedules: Schedules, *, prod: bool) -> Schedule:
+def _schedule(kernel: Kernel, name: str, schedules: Schedules, *, prod: bool) -> Options:
     try:
         schedule = legal_schedule(kernel, name)
     except ValueError as e:

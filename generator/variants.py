@@ -16,8 +16,8 @@ from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
 from daedalus.generator import qpu_choices, qpu_text
 from daedalus.generator.clearing import cleared_blocks, clearing
+from daedalus.generator.options import GPU_TARGETS, QPU, Options, variant_name
 from daedalus.generator.passes.pipeline import Lowered, lower
-from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule, variant_name
 from daedalus.generator.targets import shell
 from daedalus.generator.targets.c.emit import emit as emit_c
 from daedalus.generator.targets.glsl import spirv
@@ -54,7 +54,7 @@ class Variant:
     """One generated implementation."""
 
     kernel: Kernel
-    schedule: Schedule
+    schedule: Options
     prod: bool
     rank: int
     text: str
@@ -155,7 +155,7 @@ class Variant:
 def make_variant(
     environment: jinja2.Environment,
     kernel: Kernel,
-    schedule: Schedule,
+    schedule: Options,
     *,
     prod: bool,
     rank: int,
@@ -175,9 +175,9 @@ def make_variant(
             environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec
         )
     vectors = _VECTORS.get(schedule.target)
-    if schedule.dot and not has_dots(lowered):
+    if schedule.choice("dot") and not has_dots(lowered):
         raise SpecError(
-            "schedules", f"{schedule.name}: no dot product is one of 4 or 8 adjacent bytes with"
+            "options", f"{schedule.name}: no dot product is one of 4 or 8 adjacent bytes with"
             " taps of 8 bits and equal sums", kernel.loc, kernel.id,
             hint="leave out dot, or give the class a narrower range of taps",
         )  # fmt: skip
@@ -257,7 +257,7 @@ def _make_shader(
     environment: jinja2.Environment,
     kernel: Kernel,
     lowered: Kernel,
-    schedule: Schedule,
+    schedule: Options,
     *,
     prod: bool,
     rank: int,
@@ -267,9 +267,9 @@ def _make_shader(
     declared = {p.name: (p.lo, p.hi) for p in kernel.params}
     choices = Choices(
         words=not schedule.reads_anything,
-        shifted=schedule.shift,
-        signs=schedule.mask,
-        packed=schedule.pack,
+        shifted=schedule.choice("unaligned"),
+        signs=schedule.choice("signs"),
+        packed=schedule.choice("pack"),
         narrowed=frozenset(p.name for p in lowered.params if (p.lo, p.hi) != declared[p.name]),
     )
     shader = emit_glsl(lowered, choices)
@@ -294,7 +294,7 @@ def _make_machine_code(
     environment: jinja2.Environment,
     kernel: Kernel,
     lowered: Kernel,
-    schedule: Schedule,
+    schedule: Options,
     *,
     prod: bool,
     rank: int,
@@ -307,9 +307,9 @@ def _make_machine_code(
         found = qpu_choices.schedule(name, selected.programs, schedule.threads)
     except NoSchedule as e:
         raise SpecError(
-            "schedules", str(e), kernel.loc, kernel.id,
-            hint=f"leave {schedule.name} out of schedules.toml, or give each element fewer points"
-            + (", or leave out t4" if schedule.t4 else ""),
+            "options", str(e), kernel.loc, kernel.id,
+            hint=f"leave {schedule.name} out of options.toml, or give each element fewer points"
+            + (", or leave out threads4" if schedule.choice("four_threads") else ""),
         ) from None  # fmt: skip
     code = emit_qpu(kernel, selected, found.code)
     digest = code_hash(kernel, code)
@@ -344,11 +344,11 @@ def _fold_head(line: str) -> list[str]:
     return _fold_comment(line, "#   ") if line.startswith("# ") else [line]
 
 
-def _selected(lowered: Kernel, schedule: Schedule) -> Selected:
+def _selected(lowered: Kernel, schedule: Options) -> Selected:
     return select_for(lowered, f"{lowered.id}__{schedule.name}", schedule)
 
 
-def selected_programs(kernel: Kernel, schedule: Schedule) -> tuple[Program, ...]:
+def selected_programs(kernel: Kernel, schedule: Options) -> tuple[Program, ...]:
     """The programs of a variant in machine code, before they are scheduled."""
     return _selected(lower(kernel, schedule), schedule).programs
 
@@ -396,7 +396,7 @@ def _header_texts(target: str) -> str:
     return "".join((folder / name).read_text() for name in names)
 
 
-def _cleared(kernel: Kernel, schedule: Schedule, *, prod: bool) -> tuple[str, ...]:
+def _cleared(kernel: Kernel, schedule: Options, *, prod: bool) -> tuple[str, ...]:
     """The blocks that a variant has a function to clear for: of those that decoder entries may
     call, and of those that are to be compared with decoders' own, which take as much for granted.
     """
@@ -433,7 +433,7 @@ def class_condition(kernel: Kernel, class_name: str) -> str:
     return " and ".join(f"{lo} <= {p} <= {hi}" for p, lo, hi in c.when)
 
 
-def _assumption_lines(kernel: Kernel, schedule: Schedule) -> list[str]:
+def _assumption_lines(kernel: Kernel, schedule: Options) -> list[str]:
     in_force = [a for a in kernel.assumptions if a.default or a.name in schedule.assume]
     return [f"assumes {a.name}: {a.why}" for a in in_force]
 

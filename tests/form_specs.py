@@ -27,7 +27,7 @@ from daedalus.dsl.lang import (
     wrap,
 )
 from daedalus.dsl.spec import KernelSpec
-from daedalus.generator.schedule import Schedule
+from daedalus.generator.options import Options, options_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Form:
     """A kernel, and by schedule the texts (regular expressions) that its code must have."""
 
     spec: KernelSpec
-    seen: dict[Schedule, tuple[str, ...]]
+    seen: dict[Options, tuple[str, ...]]
 
 
 def neon(
@@ -46,8 +46,8 @@ def neon(
     early: bool = False,
     branch: bool = False,
     dot: bool = False,
-) -> Schedule:
-    return Schedule(
+) -> Options:
+    return options_of(
         "neon", class_name, items=items, rows=rows, dot=dot, branch=branch, early_out=early
     )
 

@@ -12,6 +12,8 @@ from daedalus.generator.schedule import Schedule
 from daedalus.generator.verify.proofs import mutant_proofs
 from daedalus.generator.verify.witness import goals, mutation, reasons, witness_file
 from daedalus.generator.verify.witness.mutants import CHOICE, mutate, unknown
+from daedalus.generator.mutants import CHOICE, mutate, unknown
+from daedalus.generator.options import options_of
 
 # All kernels are a campaign of many minutes: `./daedalus mutate`.
 SOME = ("vp9_lpf4_v", "h264_idct4")
@@ -36,7 +38,7 @@ def test_survivors_are_reported(monkeypatch):
     monkeypatch.setattr(mutation, "DRAWN", 16)
     monkeypatch.setattr(mutation, "DEEP", 0)
     monkeypatch.setattr(mutation, "PATIENCE", (0.2, 0.2))
-    report = mutation.run(entry, Schedule("neon", early_out=True))
+    report = mutation.run(entry, options_of("neon", early_out=True))
     assert len(report.survivors) > 3
     assert any("vcge" in str(m) or "vq" in str(m) for m in report.survivors)
 

@@ -11,7 +11,7 @@ BOARD = Fingerprint(
     "BCM2712", "d04170", "Linux 6.12", "v3dv 25.0.7", "gcc 14.2", "0123456789abcdef", "2400 MHz"
 )
 NEON = "vp9_idct8/full/daedalus_vp9_idct8__neon_full/gcc/-/0"
-QPU = "vp9_idct8/full/daedalus_vp9_idct8__qpu_full_p8_word_pack/-/drm/0"
+QPU = "vp9_idct8/full/daedalus_vp9_idct8__qpu_full_p8_word_keep/-/drm/0"
 WHEN = "2026-11-22T12:00:00Z"
 
 

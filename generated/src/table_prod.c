@@ -150,38 +150,38 @@ static const daedalus_variant av1_cdef8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inpri_p4_shift_mask",
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_shift_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_insec_p4_shift_mask",
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_shift_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inside_p4_shift",
+    .name = "daedalus_av1_cdef8__glsl_inside_p4_word_unaligned",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 902,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_shift,
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -198,38 +198,38 @@ static const daedalus_variant av1_cdef8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inpri_p4_mask",
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 904,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_signs,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_insec_p4_mask",
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 905,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_signs,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inside_p2_mask",
+    .name = "daedalus_av1_cdef8__glsl_inside_p2_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 906,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_inside_p2_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p2_signs,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -601,14 +601,14 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early",
+    .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early,
+    .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -813,26 +813,26 @@ static const daedalus_class_desc h264_idct8_classes[] = {
 static const daedalus_variant h264_idct8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack_line",
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack_line,
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack",
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_keep",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack,
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -967,26 +967,26 @@ static const daedalus_class_desc h264_qpel_mc20_classes[] = {
 static const daedalus_variant h264_qpel_mc20_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift",
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift,
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_qpel_mc20__qpu_full_p8_word_shift",
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8_word_shift,
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1003,26 +1003,26 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar",
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar,
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar",
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar,
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1139,14 +1139,14 @@ static const daedalus_class_desc sand128_nv12_classes[] = {
 static const daedalus_variant sand128_nv12_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_sand128_nv12__qpu_full_p16_word_unifa",
+    .name = "daedalus_sand128_nv12__qpu_full_p16_word_recordonce",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_sand128_nv12__qpu_full_p16_word_unifa,
+    .qpu = &daedalus_sand128_nv12__qpu_full_p16_word_recordonce,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1299,14 +1299,14 @@ static const daedalus_class_desc sand128_p010_classes[] = {
 static const daedalus_variant sand128_p010_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_sand128_p010__qpu_full_p4_word_unifa",
+    .name = "daedalus_sand128_p010__qpu_full_p4_word_recordonce",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_sand128_p010__qpu_full_p4_word_unifa,
+    .qpu = &daedalus_sand128_p010__qpu_full_p4_word_recordonce,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1521,26 +1521,26 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_pack_line",
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_pack_line,
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_pack",
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1304,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_pack,
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1908,14 +1908,14 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early",
+    .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early,
+    .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2019,14 +2019,14 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early",
+    .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early,
+    .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2130,14 +2130,14 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early",
+    .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early,
+    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2241,14 +2241,14 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early",
+    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early,
+    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2347,14 +2347,14 @@ static const daedalus_class_desc vp9_mc_8h_classes[] = {
 static const daedalus_variant vp9_mc_8h_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
+    .name = "daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift,
+    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -2371,26 +2371,26 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h__qpu_rows8_p16_word_shift",
+    .name = "daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_shift,
+    .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_shift",
+    .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_shift,
+    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -2407,26 +2407,26 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h__glsl_full_p8_shift_swar",
+    .name = "daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_shift_swar,
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h__glsl_full_p4_shift_swar",
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_shift_swar,
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2605,14 +2605,14 @@ static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
 static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift",
+    .name = "daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift,
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -2629,26 +2629,26 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_shift",
+    .name = "daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_shift,
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift",
+    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift,
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -2665,26 +2665,26 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar",
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar,
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar",
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar,
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -3054,7 +3054,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "21934cabacc96ae4",
+  .generator = "63b65829da23a84c",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

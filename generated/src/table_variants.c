@@ -154,38 +154,38 @@ static const daedalus_variant av1_cdef8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inpri_p4_shift_mask",
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_shift_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_insec_p4_shift_mask",
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_shift_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inside_p4_shift",
+    .name = "daedalus_av1_cdef8__glsl_inside_p4_word_unaligned",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 902,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_shift,
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -202,38 +202,38 @@ static const daedalus_variant av1_cdef8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inpri_p4_mask",
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 904,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_signs,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_insec_p4_mask",
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 905,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_signs,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inside_p2_mask",
+    .name = "daedalus_av1_cdef8__glsl_inside_p2_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 906,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_av1_cdef8__glsl_inside_p2_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p2_signs,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -653,14 +653,14 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early",
+    .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early,
+    .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -877,14 +877,14 @@ static const daedalus_variant h264_idct4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_idct4__qpu_full_p4_word_t4",
+    .name = "daedalus_h264_idct4__qpu_full_p4_word_threads4",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1504,
     .reason = "not a prod variant: chosen for lack of another",
-    .qpu = &daedalus_h264_idct4__qpu_full_p4_word_t4,
+    .qpu = &daedalus_h264_idct4__qpu_full_p4_word_threads4,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -937,26 +937,26 @@ static const daedalus_class_desc h264_idct8_classes[] = {
 static const daedalus_variant h264_idct8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack_line",
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack_line,
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack",
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_keep",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack,
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1079,14 +1079,14 @@ static const daedalus_variant h264_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack_pair",
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_keep_pair",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1506,
     .reason = "not a prod variant: chosen for lack of another",
-    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack_pair,
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep_pair,
   },
 #endif
 };
@@ -1127,26 +1127,26 @@ static const daedalus_class_desc h264_qpel_mc20_classes[] = {
 static const daedalus_variant h264_qpel_mc20_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift",
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift,
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_qpel_mc20__qpu_full_p8_word_shift",
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8_word_shift,
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1163,26 +1163,26 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar",
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar,
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar",
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar,
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1233,14 +1233,14 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
   },
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_qpel_mc20__qpu_full_p16_word_shift",
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1503,
     .reason = "not a prod variant: chosen for lack of another",
-    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_word_shift,
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -1323,14 +1323,14 @@ static const daedalus_class_desc sand128_nv12_classes[] = {
 static const daedalus_variant sand128_nv12_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_sand128_nv12__qpu_full_p16_word_unifa",
+    .name = "daedalus_sand128_nv12__qpu_full_p16_word_recordonce",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_sand128_nv12__qpu_full_p16_word_unifa,
+    .qpu = &daedalus_sand128_nv12__qpu_full_p16_word_recordonce,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1417,14 +1417,14 @@ static const daedalus_variant sand128_nv12_variants[] = {
   },
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_sand128_nv12__qpu_full_p16_unifa",
+    .name = "daedalus_sand128_nv12__qpu_full_p16_recordonce",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1503,
     .reason = "not a prod variant: chosen for lack of another",
-    .qpu = &daedalus_sand128_nv12__qpu_full_p16_unifa,
+    .qpu = &daedalus_sand128_nv12__qpu_full_p16_recordonce,
   },
 #endif
 };
@@ -1495,14 +1495,14 @@ static const daedalus_class_desc sand128_p010_classes[] = {
 static const daedalus_variant sand128_p010_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_sand128_p010__qpu_full_p4_word_unifa",
+    .name = "daedalus_sand128_p010__qpu_full_p4_word_recordonce",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_sand128_p010__qpu_full_p4_word_unifa,
+    .qpu = &daedalus_sand128_p010__qpu_full_p4_word_recordonce,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1589,14 +1589,14 @@ static const daedalus_variant sand128_p010_variants[] = {
   },
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_sand128_p010__qpu_full_p4_unifa",
+    .name = "daedalus_sand128_p010__qpu_full_p4_recordonce",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1503,
     .reason = "not a prod variant: chosen for lack of another",
-    .qpu = &daedalus_sand128_p010__qpu_full_p4_unifa,
+    .qpu = &daedalus_sand128_p010__qpu_full_p4_recordonce,
   },
 #endif
 };
@@ -1729,26 +1729,26 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_pack_line",
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_pack_line,
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_pack",
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1304,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_pack,
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1951,14 +1951,14 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_full_p4_word_shuffle_line",
+    .name = "daedalus_vp9_idct8__qpu_full_p4_word_shuffle_jointreads",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = false,
     .rank = 1508,
     .reason = "not a prod variant: chosen for lack of another",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p4_word_shuffle_line,
+    .qpu = &daedalus_vp9_idct8__qpu_full_p4_word_shuffle_jointreads,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1975,26 +1975,26 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct8__neon_full_givensum16",
+    .name = "daedalus_vp9_idct8__neon_full_assumesum16",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = false,
     .rank = 303,
     .reason = "not a prod variant: chosen for lack of another",
-    .cpu = daedalus_vp9_idct8__neon_full_givensum16,
+    .cpu = daedalus_vp9_idct8__neon_full_assumesum16,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct8__neon_eob12_givensum16",
+    .name = "daedalus_vp9_idct8__neon_eob12_assumesum16",
     .target = "neon",
     .needs = 0,
     .class_index = 1,
     .prod = false,
     .rank = 304,
     .reason = "not a prod variant: chosen for lack of another",
-    .cpu = daedalus_vp9_idct8__neon_eob12_givensum16,
+    .cpu = daedalus_vp9_idct8__neon_eob12_assumesum16,
   },
 #endif
 };
@@ -2176,14 +2176,14 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early",
+    .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early,
+    .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2323,14 +2323,14 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early",
+    .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early,
+    .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2470,14 +2470,14 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early",
+    .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early,
+    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2605,14 +2605,14 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early",
+    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early,
+    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2735,14 +2735,14 @@ static const daedalus_class_desc vp9_mc_8h_classes[] = {
 static const daedalus_variant vp9_mc_8h_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
+    .name = "daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift,
+    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -2759,26 +2759,26 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h__qpu_rows8_p16_word_shift",
+    .name = "daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_shift,
+    .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_shift",
+    .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_shift,
+    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -2795,26 +2795,26 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h__glsl_full_p8_shift_swar",
+    .name = "daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_shift_swar,
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h__glsl_full_p4_shift_swar",
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_shift_swar,
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2945,14 +2945,14 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
   },
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h__qpu_sub8_p8_dot_word_shift",
+    .name = "daedalus_vp9_mc_8h__qpu_sub8_p8_word_unaligned_dot",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1505,
     .reason = "not a prod variant: chosen for lack of another",
-    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_dot_word_shift,
+    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_word_unaligned_dot,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -3017,14 +3017,14 @@ static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
 static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift",
+    .name = "daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift,
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -3041,26 +3041,26 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_shift",
+    .name = "daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_shift,
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift",
+    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift,
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -3077,26 +3077,26 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar",
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar,
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar",
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, by the schedules of its spec",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar,
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -4129,34 +4129,34 @@ static void call_daedalus_clearing_items_vp9_idct8__c_full(const daedalus_buffer
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_idct8__neon_full_givensum16(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_idct8__neon_full_assumesum16(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct8__neon_full_givensum16((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_items_vp9_idct8__neon_full_assumesum16((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
       meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_idct8__neon_full_givensum16(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct8__neon_full_givensum16((uint8_t *)buffers[0].data,
+static void call_daedalus_clearing_items_vp9_idct8__neon_full_assumesum16(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct8__neon_full_assumesum16((uint8_t *)buffers[0].data,
       buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items,
       (const daedalus_vp9_idct8_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_idct8__neon_eob12_givensum16(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_idct8__neon_eob12_assumesum16(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct8__neon_eob12_givensum16((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_items_vp9_idct8__neon_eob12_assumesum16((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
       meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_idct8__neon_eob12_givensum16(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct8__neon_eob12_givensum16((uint8_t *)buffers[0].data,
+static void call_daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16((uint8_t *)buffers[0].data,
       buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items,
       (const daedalus_vp9_idct8_meta *)meta, meta_step);
 }
@@ -4700,14 +4700,14 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_idct8__c_full", call_daedalus_items_vp9_idct8__c_full,
       call_daedalus_clearing_items_vp9_idct8__c_full },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8__neon_full_givensum16",
-      call_daedalus_items_vp9_idct8__neon_full_givensum16,
-      call_daedalus_clearing_items_vp9_idct8__neon_full_givensum16 },
+  { "daedalus_vp9_idct8__neon_full_assumesum16",
+      call_daedalus_items_vp9_idct8__neon_full_assumesum16,
+      call_daedalus_clearing_items_vp9_idct8__neon_full_assumesum16 },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8__neon_eob12_givensum16",
-      call_daedalus_items_vp9_idct8__neon_eob12_givensum16,
-      call_daedalus_clearing_items_vp9_idct8__neon_eob12_givensum16 },
+  { "daedalus_vp9_idct8__neon_eob12_assumesum16",
+      call_daedalus_items_vp9_idct8__neon_eob12_assumesum16,
+      call_daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16 },
 #endif
   { "vp9_idct8_10", call_daedalus_items_vp9_idct8_10, NULL },
   { "daedalus_vp9_idct8_10__c_full", call_daedalus_items_vp9_idct8_10__c_full, NULL },
@@ -4830,7 +4830,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "21934cabacc96ae4",
+  .generator = "63b65829da23a84c",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -134,6 +134,7 @@ def _as_json(comparison: Comparison, measured: Measured, *, bound: bool = False)
         "d3_mean": comparison.mean(),
         "d3_mean_of_cases": comparison.mean_of_cases(),
         "d3_mean_of_prod": comparison.mean(prod=True),
+        "d3_mean_by_compiler": {n: comparison.mean(compiler=n) for n in comparison.compilers},
         "generator": generator_hash(repo_root()),
         "kernels": [
             _row(r.counted.work, r.compiler, r, times.get(_key(r.counted.work, r.compiler)))
@@ -229,6 +230,13 @@ def _print(comparison: Comparison, times: list[TimedRow], every: bool) -> None:
     ):
         if mean is not None:
             print(f"geometric mean of d3, {what}: {mean:.4f} of theirs")
+    for name in comparison.compilers:
+        own, mean = comparison.standing(compiler=name), comparison.mean(compiler=name)
+        if mean is not None:
+            print(
+                f"\nBy {name} alone; mean of d3, of each kernel the lowest, {mean:.4f} of theirs:"
+            )
+            table(own)
     for title, rows in (
         ("With assumptions that the standard does not grant:", given),
         ("Other work: early ends, classes that save work, other filters:", rest),

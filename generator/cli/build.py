@@ -16,8 +16,8 @@ from daedalus.generator.cli.gen import REPAIR, differences, generate_or_explain
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.verified import compilers
 from daedalus.generator.crosscheck import devices
+from daedalus.generator.options import GPU_TARGETS, TARGETS
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import GPU_TARGETS, TARGETS
 
 _PROCESSOR = tuple(t for t in TARGETS if t not in GPU_TARGETS)
 FOREIGN_ITEMS = 1000  # of each variant that is built in, by a compiler without records

@@ -13,7 +13,7 @@ from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.cli.verified import record_verified
 from daedalus.generator.crosscheck import Outcome, replay_command
-from daedalus.generator.schedule import GPU_TARGETS, QPU, TARGETS
+from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS
 from daedalus.generator.vulkan.devices import DEFAULT as DEFAULT_DEVICES
 from daedalus.generator.vulkan.devices import Skip, spelled_out
 

@@ -26,8 +26,8 @@ from daedalus.generator.crosscheck import (
 )
 from daedalus.generator.crosscheck_items import check_items, prepare_regular
 from daedalus.generator.emit import entry_variants
+from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS, variant_name
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import GPU_TARGETS, QPU, TARGETS, variant_name
 from daedalus.generator.variants import Variant
 from daedalus.generator.verify.witness import witness_file
 from daedalus.generator.verify.witness.shown import Found

@@ -12,8 +12,8 @@ from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.kernels import one
 from daedalus.generator.cli.tables import table_lines
 from daedalus.generator.inventory import bits_needed
+from daedalus.generator.options import VECTOR_TARGETS, Options
 from daedalus.generator.registry import Entry, legal_schedule
-from daedalus.generator.schedule import VECTOR_TARGETS, Schedule
 from daedalus.generator.targets.glsl.mapping import mapping
 
 
@@ -30,7 +30,7 @@ def command(kernel: str, variant: str | None, svg: Path | None, as_json: bool) -
     With --variant, the program after that variant's passes, and for each value what selection
     made of it: demand (what a use wants, and the lane's width), rule, instruction, registers and
     cost, as docs/lowering.md has them. Any legal schedule will do, also one that is not listed in
-    schedules.toml. Targets that cannot do the kernel are named with the reason.
+    options.toml. Targets that cannot do the kernel are named with the reason.
     """
     entry = one(kernel)
     schedule = _schedule(entry, variant) if variant else None
@@ -47,7 +47,7 @@ def command(kernel: str, variant: str | None, svg: Path | None, as_json: bool) -
         click.echo(line)
 
 
-def _schedule(entry: Entry, name: str) -> Schedule:
+def _schedule(entry: Entry, name: str) -> Options:
     """The schedule of a variant's name, long or short."""
     head = f"daedalus_{entry.kernel.id}__"
     try:

@@ -24,7 +24,7 @@ from daedalus.generator.farm.checks import check_jobs
 from daedalus.generator.farm.jobs import Job
 from daedalus.generator.farm.run import Report, Terms, run_jobs
 from daedalus.generator.farm.tunes import tune_jobs
-from daedalus.generator.schedule import QPU, TARGETS
+from daedalus.generator.options import QPU, TARGETS
 from daedalus.generator.tuning.engine_device import KINDS
 from daedalus.generator.tuning.entries import Check, Mixed, Result
 from daedalus.generator.tuning.journal import read

@@ -18,9 +18,9 @@ from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, 
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.emit import RECORDS, Generated, generate
 from daedalus.generator.outputs import write_output
+from daedalus.generator.options import QPU, variant_name
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import QPU, variant_name
 from daedalus.generator.targets.glsl.spirv import PINNED, toolchain
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.variants import selected_programs
@@ -135,7 +135,7 @@ def _search(specs: Path | None, anew: bool) -> None:
     except SpecError as e:
         raise UserError(str(e)) from None
     except NoSchedule as e:
-        raise UserError(str(e), "take the schedule out of schedules.toml") from None
+        raise UserError(str(e), "take the schedule out of options.toml") from None
     qpu_choices.record(found, list(programs))
     for name, record in found.items():
         console.print(f"{name}: {record['trip']} instructions a trip", markup=False)

@@ -11,6 +11,7 @@ from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.schedule import variant_name
 from daedalus.generator.verify.witness import mutation, reasons
+from daedalus.generator.options import variant_name
 
 
 @click.command("mutate")

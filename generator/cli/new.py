@@ -10,7 +10,7 @@ from daedalus.generator.new_spec import KINDS, write_spec
 
 
 @click.command("new", help="Writes a spec for the kernel ID that works as it stands, and registers"
-               " it in schedules.toml.\n\nThe places to change are marked EDIT. docs/new-kernel.md"
+               " it in options.toml.\n\nThe places to change are marked EDIT. docs/new-kernel.md"
                " goes through it step by step.\n\n\b\n"
                + "\n".join(f"--like {kind:10} {what}" for kind, what in KINDS.items()))  # fmt: skip
 @click.argument("kernel_id", metavar="ID")

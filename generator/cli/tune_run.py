@@ -23,8 +23,8 @@ from daedalus.generator.cli.common import (
 from daedalus.generator.cli.kernels import one
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.modelled.compare import wishes
+from daedalus.generator.options import TARGETS
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import TARGETS
 from daedalus.generator.tuning import engine_device, overnight
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes

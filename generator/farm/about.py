@@ -15,7 +15,7 @@ from typing import Any
 from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import repo_root, run
 from daedalus.generator.crosscheck import devices
-from daedalus.generator.schedule import PLAIN_TARGETS
+from daedalus.generator.options import PLAIN_TARGETS
 from daedalus.generator.tuning.engine_device import KINDS, targets_of
 from daedalus.generator.tuning.fingerprint import generator_hash
 

@@ -16,7 +16,7 @@ from daedalus.generator.crosscheck import Outcome
 from daedalus.generator.farm.about import code_digest, tools
 from daedalus.generator.farm.boards import Board, require
 from daedalus.generator.farm.jobs import Judged, Known, manifest_stamp, with_fingerprint
-from daedalus.generator.schedule import PLAIN_TARGETS, QPU
+from daedalus.generator.options import PLAIN_TARGETS, QPU
 from daedalus.generator.tuning.entries import CHECK_KEY, OK, Check, Entry, check_key, now
 
 _SHOWN = 3  # failures in a reason

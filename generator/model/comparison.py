@@ -61,11 +61,13 @@ class Comparison:
     compilers: dict[str, count.Compiler]
     rows: list[Row]
 
-    def best(self, case: Case, *, given: bool = False, prod: bool = False) -> Row | None:
+    def best(
+        self, case: Case, *, given: bool = False, prod: bool = False, compiler: str = ""
+    ) -> Row | None:
         """The row of the fewest cycles of a case, of functions that do the whole work, and right.
 
         With `given`, of those that take more for granted than the standard grants; with `prod`, of
-        those in the library that decoders link.
+        those in the library that decoders link; with `compiler`, of what that one compiled.
         """
         found = [
             r
@@ -75,6 +77,7 @@ class Comparison:
             and not r.counted.difference
             and r.counted.work.given == given
             and (r.counted.work.prod or not prod)
+            and compiler in ("", r.compiler)
         ]
         return min(found, key=_cost) if found else None
 
@@ -82,9 +85,11 @@ class Comparison:
         """All cases, in the order of their file."""
         return list({r.case.key: r.case for r in self.rows}.values())
 
-    def standing(self, *, prod: bool = False) -> list[Row]:
+    def standing(self, *, prod: bool = False, compiler: str = "") -> list[Row]:
         """The best rows of the cases that stand for a kernel."""
-        chosen = [self.best(c, prod=prod) for c in self.cases() if c.d3_bar is not None]
+        chosen = [
+            self.best(c, prod=prod, compiler=compiler) for c in self.cases() if c.d3_bar is not None
+        ]
         return [row for row in chosen if row is not None]
 
     def gaps(self, row: Row) -> tuple[Gap, Gap]:
@@ -95,14 +100,14 @@ class Comparison:
             gap(self.llvm, counted.by_hand.calls, row.by_hand),
         )
 
-    def mean(self, *, prod: bool = False) -> float | None:
-        """The geometric mean of d3, of theirs, each kernel once, by its best schedule.
+    def mean(self, *, prod: bool = False, compiler: str = "") -> float | None:
+        """The geometric mean of d3, of theirs, each kernel once, by its best variant.
 
         Where several cases stand for a kernel, as one block and two do for h264_idct4, the lowest
         counts. This is the mean that has a bar. None of nothing.
         """
         lowest: dict[str, float] = {}
-        for row in self.standing(prod=prod):
+        for row in self.standing(prod=prod, compiler=compiler):
             lowest[row.case.kernel] = min(row.ratio, lowest.get(row.case.kernel, math.inf))
         return _mean(list(lowest.values()))
 

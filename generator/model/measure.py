@@ -20,7 +20,7 @@ from daedalus.generator.cli.common import EXIT_FAILED, UserError
 from daedalus.generator.cli.progress import say
 from daedalus.generator.count_cases import Work
 from daedalus.generator.model.comparison import verdict
-from daedalus.generator.schedule import parse_variant
+from daedalus.generator.options import parse_variant
 
 ROUNDS = 500
 _SIZE = 64 * 64  # of the picture in tools/count/count.h

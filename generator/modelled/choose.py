@@ -13,7 +13,7 @@ from pathlib import Path
 from daedalus.generator import qpu_choices
 from daedalus.generator.modelled import qpu
 from daedalus.generator.modelled.compare import Wish, program
-from daedalus.generator.schedule import parse_variant
+from daedalus.generator.options import parse_variant
 from daedalus.generator.targets.qpu.best import candidates, compile_again
 from daedalus.generator.targets.qpu.choice import Choice
 from daedalus.generator.targets.qpu.compile import Code

@@ -12,8 +12,8 @@ from daedalus.generator import qpu_choices
 from daedalus.generator.cli.common import repo_root
 from daedalus.generator.modelled import glsl, qpu
 from daedalus.generator.modelled.taken import DEFAULT, Taken
+from daedalus.generator.options import parse_variant
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import parse_variant
 from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.trial import selected

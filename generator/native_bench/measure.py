@@ -15,8 +15,8 @@ from daedalus.generator.cli.progress import say
 from daedalus.generator.native_bench import items
 from daedalus.generator.native_bench.cases import CASES
 from daedalus.generator.native_bench.items import Case
+from daedalus.generator.options import Options, options_of, variant_name
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import Schedule, variant_name
 
 COMPILERS = ("gcc", native.CLANG)
 # What is compiled how: the target of the variants, and flags beside -O3 and the processor's.
@@ -113,20 +113,20 @@ def _level() -> tuple[str, ...]:
     return () if native.is_arm() else (f"-march={LEVEL}",)
 
 
-def _vector(case: Case, entry: Entry) -> Schedule:
+def _vector(case: Case, entry: Entry) -> Options:
     """The vector variant that the runtime takes for the class."""
     for schedule, prod in entry.schedules:
         if prod and (schedule.target, schedule.class_name) == ("vector", case.class_name):
             return schedule
     raise UserError(
         f"{case.kernel} has no prod vector variant of class {case.class_name}",
-        "list one in its schedules.toml, and run gen", EXIT_FAILED,
+        "list one in its options.toml, and run gen", EXIT_FAILED,
     )  # fmt: skip
 
 
 def _names(kind: str, case: Case, entry: Entry) -> str:
     vector = BUILDS[kind][0] == "vector"
-    schedule = _vector(case, entry) if vector else Schedule("c", case.class_name)
+    schedule = _vector(case, entry) if vector else options_of("c", case.class_name)
     return variant_name(entry.kernel.id, schedule)
 
 

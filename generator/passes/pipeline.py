@@ -9,6 +9,7 @@ from daedalus.dsl.ir import Kernel, Node, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
 from daedalus.generator.passes import dots
+from daedalus.generator.options import VECTOR_TARGETS, Options
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
 from daedalus.generator.passes.compare import compare_operands
@@ -33,6 +34,7 @@ from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
 from daedalus.generator.schedule import VECTOR_TARGETS, Schedule
+from daedalus.generator.targets.neon import dots
 
 Pass = Callable[[Kernel], Kernel]
 Lowered = dict[tuple[Pass, ...], Kernel]  # of one kernel, what comes out of passes
@@ -53,9 +55,9 @@ def _keep_none(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
     return False
 
 
-def _keep_dot(schedule: Schedule) -> Callable[[Kernel, Ranges, Node], bool]:
+def _keep_dot(schedule: Options) -> Callable[[Kernel, Ranges, Node], bool]:
     """Which dot products the back end of a schedule makes itself."""
-    if not schedule.dot:
+    if not schedule.choice("dot"):
         return _keep_none
 
     def keep(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
@@ -65,12 +67,12 @@ def _keep_dot(schedule: Schedule) -> Callable[[Kernel, Ranges, Node], bool]:
         first = node.args[1]
         b = kernel.buffer(first.attr[0])
         known = b.access == "in" and b.dtype == u8 and not first.args
-        return schedule.target == "neon" or (schedule.shift and known)
+        return schedule.target == "neon" or (schedule.choice("unaligned") and known)
 
     return keep
 
 
-def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
+def passes(kernel: Kernel, schedule: Options) -> list[tuple[str, Pass]]:
     """Name and function of every pass that `schedule` asks for."""
     assume = kernel.defaults | set(schedule.assume)
     chosen: list[tuple[str, Pass]] = [
@@ -85,11 +87,11 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("expand_dot", _With(expand_dot, _keep_dot(schedule))),
     ]
     if schedule.target in VECTOR_TARGETS:
-        if schedule.dot:
+        if schedule.choice("dot"):
             chosen.append(("narrow_taps", narrow_taps))
-        chosen.append(("tile", _With(choose_vectors, schedule.rows)))
+        chosen.append(("tile", _With(choose_vectors, schedule.choice("rows"))))
         chosen.append(("unroll", unroll_outer))
-        if schedule.early_out:
+        if schedule.choice("early_out"):
             chosen.append(("guard", find_guard))
         chosen += [
             ("select_old", select_old),
@@ -99,26 +101,28 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
             ("scale_products", scale_products),
             (
                 "pack",
-                lambda k: replace(k, items_per_vector=schedule.items, branches=schedule.branch),
+                lambda k: replace(
+                    k, items_per_vector=schedule.choice("items"), branches=schedule.choice("branch")
+                ),
             ),
         ]
     if schedule.target == "glsl":
         chosen.append(("signed_limits", limit_differences))
-        if schedule.early_out:
+        if schedule.choice("early_out"):
             chosen.append(("guard", find_guard))
-        chosen.append(("points", _With(give_points, schedule.points)))
+        chosen.append(("points", _With(give_points, schedule.choice("points"))))
         chosen.append(("scalars", forward_temps))
-        if schedule.word or schedule.shift:
+        if schedule.choice("word") or schedule.choice("unaligned"):
             chosen.append(("select_old", select_old))
-        if schedule.mask:
+        if schedule.choice("signs"):
             chosen.append(("masked_terms", choose_terms))
-        if schedule.swar:
+        if schedule.choice("swar"):
             chosen += [("pairs", pair_sums), ("late_bias", subtract_late)]
     if schedule.target == "qpu":
-        chosen.append(("points", _With(give_points, schedule.points)))
-        if not schedule.pack:
+        chosen.append(("points", _With(give_points, schedule.choice("points"))))
+        if not schedule.choice("keep"):
             chosen.append(("scalars", forward_temps))
-        if schedule.word:
+        if schedule.choice("word"):
             chosen.append(("select_old", select_old))
         chosen.append(("fold_rounding", fold_rounding))
     chosen.append(("drop_unread", drop_unread))
@@ -127,7 +131,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
 
 def lower(
     kernel: Kernel,
-    schedule: Schedule,
+    schedule: Options,
     watch: Callable[[str, Kernel], None] | None = None,
     known: Lowered | None = None,
 ) -> Kernel:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from daedalus.generator.options import TARGETS
 from daedalus.generator.report.sources import Sources
-from daedalus.generator.schedule import TARGETS
 from daedalus.generator.tuning.entries import OK, Check
 
 Column = tuple[str, str]  # target and device

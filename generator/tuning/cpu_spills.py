@@ -18,7 +18,7 @@ from pathlib import Path
 from daedalus.generator import native
 from daedalus.generator.cli.common import run
 from daedalus.generator.model.text import Line, stack
-from daedalus.generator.schedule import parse_variant
+from daedalus.generator.options import parse_variant
 from daedalus.generator.tuning import spills
 from daedalus.generator.tuning.cpu_program import arrays_apart
 

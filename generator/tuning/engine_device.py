@@ -28,8 +28,9 @@ from daedalus.generator.cli.common import (
     console,
     repo_root,
 )
+from daedalus.generator.options import QPU
+from daedalus.generator.options import Options as VariantOptions
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import QPU, Schedule
 from daedalus.generator.tuning import cpu_spills, generated, journal
 from daedalus.generator.tuning.entries import OK, Described, Result, now, result_key
 from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash
@@ -86,7 +87,7 @@ class EngineDevice:
     batch = BATCH
 
     def __init__(
-        self, kind: str, wanted: Sequence[tuple[Entry, Sequence[Schedule]]], path: Path,
+        self, kind: str, wanted: Sequence[tuple[Entry, Sequence[VariantOptions]]], path: Path,
         options: Options, say: Callable[[str], None], *, folder: str = "",
         compilers: Sequence[str] = (),
     ) -> None:  # fmt: skip

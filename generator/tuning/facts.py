@@ -6,11 +6,11 @@ Passes go from IR to IR and are quick; what several schedules begin with is done
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from daedalus.dsl.ir import Kernel, Op, Stage, i8, u8
 from daedalus.dsl.ranges import Ranges
+from daedalus.generator.options import POINTS, ROWS, Options, options_of
 from daedalus.generator.passes.pipeline import Lowered, lower, passes
 from daedalus.generator.schedule import POINTS, ROWS, Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
@@ -39,7 +39,7 @@ class Facts:
             self._answers[key] = make()
         return self._answers[key]  # type: ignore[return-value]
 
-    def after(self, schedule: Schedule, last: str) -> Kernel:
+    def after(self, schedule: Options, last: str) -> Kernel:
         """The kernel after a pass of a schedule; after the one before it where it has none."""
         done: tuple[object, ...] = ()
         kernel = self.kernel
@@ -56,9 +56,9 @@ class Facts:
 
     # ------------------------------------------------------------------ all targets
 
-    def takes(self, schedule: Schedule) -> bool:
+    def takes(self, schedule: Options) -> bool:
         """Whether every assumption that it takes for granted is still there under its class."""
-        bare = Schedule(schedule.target, schedule.class_name, assume=schedule.assume)
+        bare = options_of(schedule.target, schedule.class_name, assume=schedule.assume)
 
         def find() -> bool:
             kernel = self.after(bare, "specialise")
@@ -67,15 +67,15 @@ class Facts:
 
         return self._once(("takes", bare), find)
 
-    def dots(self, schedule: Schedule) -> bool:
+    def dots(self, schedule: Options) -> bool:
         """Whether dot products are left to the back end."""
-        bare = _only(schedule, "dot", "shift")
+        bare = _only(schedule, "dot", "unaligned")
         return self._once(
             ("dots", bare),
             lambda: _any(self.after(bare, "expand_dot"), Op.DOT),
         )
 
-    def guarded(self, schedule: Schedule) -> bool:
+    def guarded(self, schedule: Options) -> bool:
         """Whether the stores of the last stage share a condition."""
         bare = _only(schedule, "early_out")
 
@@ -87,18 +87,18 @@ class Facts:
 
     # ------------------------------------------------------------------ NEON
 
-    def vectors(self, schedule: Schedule) -> Shape:
+    def vectors(self, schedule: Options) -> Shape:
         """How stages are laid out across vectors."""
         bare = _only(schedule, "rows", "dot")
         return self._once(("vectors", bare), lambda: _shape(self.after(bare, "tile")))
 
-    def rows_change(self, schedule: Schedule) -> bool:
+    def rows_change(self, schedule: Options) -> bool:
         """Whether no fewer rows give the same layout."""
-        fewer = [r for r in ROWS if r < schedule.rows]
+        fewer = [r for r in ROWS if r < schedule.choice("rows")]
         own = self.vectors(schedule)
-        return all(self.vectors(replace(schedule, rows=r)) != own for r in fewer)
+        return all(self.vectors(schedule.with_choice("rows", r)) != own for r in fewer)
 
-    def together(self, schedule: Schedule) -> bool:
+    def together(self, schedule: Options) -> bool:
         """Whether items side by side always do the same: no conditions, limits and strips."""
         bare = _only(schedule, "rows")
 
@@ -108,7 +108,7 @@ class Facts:
 
         return self._once(("together", bare), find)
 
-    def lanes(self, schedule: Schedule) -> int:
+    def lanes(self, schedule: Options) -> int:
         """Lanes of the widest stage, of all items side by side, padding included."""
         bare = _only(schedule, "rows", "dot")
 
@@ -116,9 +116,9 @@ class Facts:
             stages = self.after(bare, "unroll").stages
             return max((Lanes(s, 1).padded for s in stages), default=4)
 
-        return self._once(("lanes", bare), find) * schedule.items
+        return self._once(("lanes", bare), find) * int(schedule.choice("items"))
 
-    def selects(self, schedule: Schedule) -> bool:
+    def selects(self, schedule: Options) -> bool:
         """Whether some values are chosen among others by a condition."""
         bare = _only(schedule)
         return self._once(
@@ -127,18 +127,18 @@ class Facts:
 
     # ------------------------------------------------------------------ both GPU targets
 
-    def points_change(self, schedule: Schedule) -> bool:
+    def points_change(self, schedule: Options) -> bool:
         """Whether no fewer points an invocation leave it as many points."""
-        fewer = [p for p in POINTS if p < schedule.points]
+        fewer = [p for p in POINTS if p < schedule.choice("points")]
         own = self.points(schedule)
-        return all(self.points(replace(schedule, points=p)) != own for p in fewer)
+        return all(self.points(schedule.with_choice("points", p)) != own for p in fewer)
 
-    def points(self, schedule: Schedule) -> Shape:
+    def points(self, schedule: Options) -> Shape:
         """The stages' axes when points are given to invocations."""
         bare = _only(schedule, "points")
         return self._once(("points", bare), lambda: _shape(self.after(bare, "points")))
 
-    def invocations(self, schedule: Schedule) -> int:
+    def invocations(self, schedule: Options) -> int:
         """That do an item, or elements."""
         bare = _only(schedule, "points")
 
@@ -157,12 +157,12 @@ class Facts:
 
     # ------------------------------------------------------------------ GLSL
 
-    def pairs(self, schedule: Schedule) -> bool:
+    def pairs(self, schedule: Options) -> bool:
         """Whether sums can be made in the halves of a word."""
-        bare = _only(schedule, "points", "swar", "word", "shift")
+        bare = _only(schedule, "points", "swar", "word", "unaligned")
         return self._once(("pairs", bare), lambda: self.after(bare, "pairs").modular)
 
-    def compares(self, schedule: Schedule) -> bool:
+    def compares(self, schedule: Options) -> bool:
         """Whether there are conditions."""
         bare = _only(schedule)
 
@@ -172,33 +172,33 @@ class Facts:
 
         return self._once(("compares", bare), find)
 
-    def shared_bytes(self, schedule: Schedule) -> int:
+    def shared_bytes(self, schedule: Options) -> int:
         """Of shared memory that an item takes."""
         bare = _only(schedule, "points", "pack")
 
         def find() -> int:
             kernel = self.after(bare, "scalars")
-            return TempLayouts(kernel, Ranges(kernel), packed=schedule.pack).bytes_an_item
+            return TempLayouts(kernel, Ranges(kernel), packed=schedule.choice("pack")).bytes_an_item
 
         return self._once(("shared", bare), find)
 
-    def packs(self, schedule: Schedule) -> bool:
+    def packs(self, schedule: Options) -> bool:
         """Whether temps in shared memory get smaller by packing."""
-        return self.shared_bytes(schedule) < self.shared_bytes(replace(schedule, pack=False))
+        return self.shared_bytes(schedule) < self.shared_bytes(schedule.with_choice("pack", False))
 
     # ------------------------------------------------------------------ QPU
 
-    def fills_batch(self, schedule: Schedule) -> bool:
+    def fills_batch(self, schedule: Options) -> bool:
         """Whether an item takes all elements of a batch."""
         return self.invocations(schedule) == LANES
 
-    def keeps(self, schedule: Schedule) -> bool:
+    def keeps(self, schedule: Options) -> bool:
         """Whether one element does an item that has temps between its stages."""
         bare = _only(schedule)
         temps = self._once(("temps", bare), lambda: bool(self.after(bare, "forward").temps))
         return temps and self.invocations(schedule) == 1
 
-    def moves(self, schedule: Schedule) -> bool:
+    def moves(self, schedule: Options) -> bool:
         """Whether several elements do an item that has temps, all at places that are known."""
         bare = _only(schedule, "points")
 
@@ -213,7 +213,7 @@ class Facts:
 
         return self._once(("moves", bare), find) and self.invocations(schedule) > 1
 
-    def lines(self, schedule: Schedule) -> bool:
+    def lines(self, schedule: Options) -> bool:
         """Whether elements can read a block together that they would read one by one."""
         bare, elements = _only(schedule, "points"), self.invocations(schedule)
 
@@ -223,9 +223,9 @@ class Facts:
                 shared(kernel, s, b, elements) for s in kernel.stages for b in kernel.buffers
             )
 
-        return schedule.word and self._once(("lines", bare), find)
+        return schedule.choice("word") and self._once(("lines", bare), find)
 
-    def sums_bytes(self, schedule: Schedule) -> bool:
+    def sums_bytes(self, schedule: Options) -> bool:
         """Whether there are dot products, or sums of bytes with weights of 8 bits."""
         if self.dots(schedule):
             return True
@@ -238,11 +238,11 @@ class Facts:
 
         return self._once(("sums", bare), find)
 
-    def halves(self, schedule: Schedule) -> bool:
+    def halves(self, schedule: Options) -> bool:
         """Whether words of neighbouring elements are made as halves of registers: what only the
         back end can tell, where stores fill words. Threads change nothing of it."""
         stages = _only(schedule, "points")
-        bare = replace(schedule, t4=False)
+        bare = schedule.with_choice("four_threads", False)
 
         def fills() -> bool:
             return any(_fills_words(self.kernel, s) for s in self.after(stages, "points").stages)
@@ -259,10 +259,14 @@ class Facts:
         return self._once(("halves", bare), find)
 
 
-def _only(schedule: Schedule, *kept: str) -> Schedule:
+def _only(schedule: Options, *kept: str) -> Options:
     """The schedule with target, class, assumptions and these choices alone."""
-    chosen = {name: getattr(schedule, name) for name in kept}
-    return Schedule(schedule.target, schedule.class_name, assume=schedule.assume, **chosen)
+    own = {w.field for w in schedule.words()}
+    chosen = {name: schedule.choice(name) for name in kept if name in own}
+    made: Options = options_of(
+        schedule.target, schedule.class_name, assume=schedule.assume, **chosen
+    )
+    return made
 
 
 def _fills_words(kernel: Kernel, stage: Stage) -> bool:

@@ -10,8 +10,8 @@ from daedalus.dsl.errors import SpecError
 from daedalus.generator import emit
 from daedalus.generator.cli.common import repo_root
 from daedalus.generator.cli.gen import write
+from daedalus.generator.options import PLAIN_TARGETS, QPU, Options, variant_name
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import PLAIN_TARGETS, QPU, Schedule, variant_name
 from daedalus.generator.tuning import made
 from daedalus.generator.variants import Variant, make_variant
 
@@ -32,7 +32,7 @@ class Made:
 
 
 def generate(
-    wanted: Sequence[tuple[Entry, Iterable[Schedule]]], folder: Path, say: Callable[[str], None]
+    wanted: Sequence[tuple[Entry, Iterable[Options]]], folder: Path, say: Callable[[str], None]
 ) -> Made:
     """Writes the variants of these schedules, and what every library has: those for the CPU."""
     variants: list[Variant] = []
@@ -60,7 +60,7 @@ def generate(
     return Made(folder, {v.name: v.input_hash for v in variants}, refused)
 
 
-def _variant(entry: Entry, schedule: Schedule, rank: int) -> Variant:
+def _variant(entry: Entry, schedule: Options, rank: int) -> Variant:
     if schedule.target != QPU:
         return replace(made.text_variant(entry, schedule), rank=rank)
     made.machine_code(entry, schedule)  # raises Refused where there is none, or a simpler one

@@ -8,12 +8,14 @@ one is found; it is reported, skipped, and left where it is. docs/tuning-journal
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from daedalus.generator.options import OlderWord, refuse_older
 from daedalus.generator.tuning.entries import (
     AGAIN,
     OK,
@@ -27,6 +29,7 @@ from daedalus.generator.tuning.entries import (
 )
 from daedalus.generator.tuning.fingerprint import fnv64
 
+_NAME = re.compile(r"daedalus_[a-z0-9_]+?__[a-z0-9_]+")
 _SUM = b',"sum":"'
 _CLOSING = len(_SUM) + 16 + len(b'"}')
 
@@ -136,7 +139,23 @@ def parsed(data: bytes, name: str) -> Journal:
             found.append(Found(parse_line(line), at, line))
         except ValueError as e:
             problems.append(Problem(at, str(e)))
+    older = [(f, what) for f in found for what in (_older(f.text),) if what]
+    if older:  # one message for all of them
+        first, what = older[0]
+        problems.append(Problem(first.at, f"{what}; so are {len(older)} lines of the file"))
+        places = {f.at for f, _ in older}
+        found = [f for f in found if f.at not in places]
     return Journal(tuple(found), tuple(problems))
+
+
+def _older(text: bytes) -> str:
+    """What is wrong with the words of a line's variants; "" where nothing is."""
+    try:
+        for name in _NAME.findall(text.decode()):
+            refuse_older(name)
+    except OlderWord as e:
+        return str(e)
+    return ""
 
 
 def append(path: Path, *entries: Entry) -> None:

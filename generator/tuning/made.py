@@ -11,19 +11,19 @@ from functools import cache
 from daedalus.dsl.errors import SpecError
 from daedalus.generator import qpu_choices
 from daedalus.generator.emit import environment
+from daedalus.generator.options import Options, variant_name
 from daedalus.generator.passes.pipeline import Lowered
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.emit import emit as emit_qpu
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.trial import selected
-from daedalus.generator.tuning.space import with_choice
 from daedalus.generator.variants import Variant, code_hash, make_variant
 
-# t4 is none of them: it is the program's mode, and not in its text.
-_CHOICES = ("dot", "branch", "early_out", "word", "shift", "swar", "mask", "pack", "unifa")
+# What is not looked at: four threads are the program's mode, and not in its text; without the
+# others a program is always another one.
+_OWN_CODE = ("pair", "shuffle", "joint_reads", "four_threads")
 
 
 class Refused(Exception):
@@ -39,11 +39,13 @@ class Machine:
     input_hash: str
 
 
-def simpler(schedule: Schedule) -> Iterator[Schedule]:
+def simpler(schedule: Options) -> Iterator[Options]:
     """Schedules that make one choice less."""
-    for name in _CHOICES:
-        if getattr(schedule, name):
-            yield with_choice(schedule, name, False)
+    for word in schedule.words():
+        if not word.values and word.field not in _OWN_CODE and schedule.choice(word.field):
+            fewer = schedule.with_choice(word.field, False)
+            if fewer.lacks is None:
+                yield fewer
 
 
 @cache
@@ -52,7 +54,7 @@ def _known(kernel_id: str, target: str) -> Lowered:
 
 
 @cache
-def text_variant(entry: Entry, schedule: Schedule) -> Variant:
+def text_variant(entry: Entry, schedule: Options) -> Variant:
     """A variant in C, NEON or GLSL. Raises Refused."""
     variant = _lowered(entry, schedule)
     if isinstance(variant, str):
@@ -66,7 +68,7 @@ def text_variant(entry: Entry, schedule: Schedule) -> Variant:
 
 
 @cache
-def _lowered(entry: Entry, schedule: Schedule) -> Variant | str:
+def _lowered(entry: Entry, schedule: Options) -> Variant | str:
     """The variant, as the library has it where it is on record; or why there is none."""
     prod = dict(entry.schedules).get(schedule, False)
     try:
@@ -87,7 +89,7 @@ def _essence(variant: Variant) -> str:
 
 
 @cache
-def machine_code(entry: Entry, schedule: Schedule) -> Machine:
+def machine_code(entry: Entry, schedule: Options) -> Machine:
     """A program for the QPU: by the schedule on record, or by a short search. Raises Refused."""
     found = _selected(entry, schedule)
     if isinstance(found, str):
@@ -106,14 +108,14 @@ def machine_code(entry: Entry, schedule: Schedule) -> Machine:
 
 
 @cache
-def _selected(entry: Entry, schedule: Schedule) -> Selected | str:
+def _selected(entry: Entry, schedule: Options) -> Selected | str:
     try:
         return selected(entry.kernel, schedule)
     except SpecError as e:
         return e.message
 
 
-def _program(entry: Entry, schedule: Schedule, s: Selected) -> tuple[object, ...]:
+def _program(entry: Entry, schedule: Options, s: Selected) -> tuple[object, ...]:
     """What a program is, but for its name."""
     name = f"{entry.kernel.id}__{schedule.name}"
     return s.align, s.record, "\n".join(map(str, s.programs)).replace(name, "@")

@@ -10,7 +10,7 @@ from pathlib import Path
 from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
 from daedalus.generator.modelled import qpu
-from daedalus.generator.schedule import QPU, TARGETS
+from daedalus.generator.options import QPU, TARGETS
 from daedalus.generator.tuning import journal, model_points
 from daedalus.generator.tuning.cpu_program import SEEDS
 from daedalus.generator.tuning.entries import Result, now, result_key

@@ -32,8 +32,8 @@ from daedalus.generator.model.text import Line, activations, stack
 from daedalus.generator.modelled import compare, glsl, qpu
 from daedalus.generator.modelled.qpu import Layout
 from daedalus.generator.modelled.taken import Taken
+from daedalus.generator.options import GPU_TARGETS, QPU, Options
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule
 from daedalus.generator.targets.qpu.machine import QPUS
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.trial import Scheduled, accepted, trial
@@ -84,7 +84,7 @@ def items_of(target: str) -> int:
     return QPU_ITEMS if target in GPU_TARGETS else ITEMS
 
 
-def input_hash(kernel_id: str, schedule: Schedule) -> str:
+def input_hash(kernel_id: str, schedule: Options) -> str:
     """Of a schedule's variant; "" where the back end refuses it."""
     entry = entry_of(kernel_id)
     try:

@@ -45,7 +45,7 @@ class Judged:
     optimum               the least of all
     tuned, quick, half    what the tuner finds, a quick run, and the search of large spaces with
                           half of the points
-    recorded              the least of the schedules that schedules.toml lists
+    recorded              the least of the schedules that options.toml lists
     """
 
     kernel: str

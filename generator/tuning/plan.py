@@ -3,8 +3,8 @@
 
 from collections.abc import Sequence
 
+from daedalus.generator.options import PLAIN_TARGETS, TARGETS
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import PLAIN_TARGETS, TARGETS
 from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.tuning.point import COMPILERS
 from daedalus.generator.tuning.run import Group

@@ -7,15 +7,13 @@ ones are sampled: what is on record, random points, then neighbours of the best 
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
-from daedalus.generator.schedule import ITEMS, POINTS, ROWS, Schedule
-from daedalus.generator.tuning.space import WORKGROUPS, Candidate, with_choice
+from daedalus.generator.tuning.space import WORKGROUPS, Candidate
 
 EXHAUSTIVE = 500  # points of a kernel and target
 RANDOM = 0.2  # of the points of a larger space
 SEED = 1
-_STEPS = {"items": ITEMS, "rows": ROWS, "points": POINTS}
 
 
 class Search:
@@ -93,13 +91,11 @@ class Sampled(Search):
 def neighbours(c: Candidate) -> Iterable[Candidate]:
     """Points that differ in one choice: a switch, one step of a number, a compiler."""
     s = c.schedule
-    for field in fields(Schedule):
-        value = getattr(s, field.name)
-        if isinstance(value, bool):
-            yield replace(c, schedule=with_choice(s, field.name, not value))
-        elif field.name in _STEPS:
-            for other in _beside(_STEPS[field.name], value):
-                yield replace(c, schedule=with_choice(s, field.name, other))
+    for word in s.words():
+        value = s.choice(word.field)
+        others = _beside(word.values, value) if word.values else [not value]
+        for other in others:
+            yield replace(c, schedule=s.with_choice(word.field, other))
     if c.compiler:
         yield replace(c, compiler={"gcc": "clang", "clang": "gcc"}[c.compiler])
     if c.workgroup:

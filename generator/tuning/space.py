@@ -6,39 +6,37 @@ anything is generated, in order; the first that does not hold rejects. What they
 back end still refuses is a result ("refused"), not an error.
 """
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
 
-from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import (
-    GPU_FLAGS,
-    ITEMS,
-    POINTS,
+from daedalus.generator.options import (
+    BY_TARGET,
     QPU,
-    QPU_FLAGS,
-    ROWS,
     VECTOR_TARGETS,
-    Schedule,
+    Options,
+    options_of,
     variant_name,
 )
 from daedalus.generator.targets.gpu import device
+from daedalus.generator.registry import Entry
+from daedalus.generator.targets.glsl import device
 from daedalus.generator.targets.qpu.machine import LANES
 from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.tuning.point import COMPILERS, Point
 
 WORKGROUPS = (16, 32, 64, 128, 256)  # invocations
 VECTOR_LANES = 32  # of 16 bits, in four of the 32 registers: more of a value would spill
-_FLAGS = {name: ("early_out" if name == "early" else name) for name in (*GPU_FLAGS, "early")}
 
 
 @dataclass(frozen=True, order=True)
 class Candidate:
     """A schedule, and how it is compiled or dispatched: a point before its variant is made."""
 
-    schedule: Schedule
+    schedule: Options
     compiler: str = ""
     workgroup: int = 0
 
@@ -52,7 +50,7 @@ class Candidate:
         )
 
 
-Predicate = Callable[[Facts, Candidate], bool]
+Predicate = Callable[[Facts, Any], bool]  # of a candidate
 
 
 @dataclass(frozen=True)
@@ -65,9 +63,9 @@ class Constraint:
     holds: Predicate
 
 
-def _flag(name: str, holds: Callable[[Facts, Schedule], bool]) -> Predicate:
+def _flag(name: str, holds: Callable[[Facts, Any], bool]) -> Predicate:
     """Holds where the schedule does not make that choice, or may."""
-    return lambda f, c: not getattr(c.schedule, name) or holds(f, c.schedule)
+    return lambda f, c: not c.schedule.choice(name) or holds(f, c.schedule)
 
 
 _GPU = ("glsl", QPU)
@@ -79,7 +77,7 @@ CONSTRAINTS = (
     ),
     Constraint(
         "items", "items side by side have no conditions, limits or strips, by which they differ",
-        VECTOR_TARGETS, lambda f, c: c.schedule.items == 1 or f.together(c.schedule),
+        VECTOR_TARGETS, lambda f, c: c.schedule.choice("items") == 1 or f.together(c.schedule),
     ),
     Constraint(
         "rows", "rows side by side are of an axis next to the vector's that they divide, and no"
@@ -88,7 +86,7 @@ CONSTRAINTS = (
     Constraint(
         "vector", f"items and rows fill at most {VECTOR_LANES} lanes: four vectors of 16 bits",
         VECTOR_TARGETS, lambda f, c: f.lanes(c.schedule) <= VECTOR_LANES or (
-            c.schedule.items == c.schedule.rows == 1
+            c.schedule.choice("items") == c.schedule.choice("rows") == 1
         ),
     ),
     Constraint(
@@ -116,43 +114,43 @@ CONSTRAINTS = (
         _flag("word", lambda f, s: f.narrow(read_only=False)),
     ),
     Constraint(
-        "shift", "shift needs a plane of such elements that is only read", _GPU,
-        _flag("shift", lambda f, s: f.narrow(read_only=True)),
+        "unaligned", "unaligned needs a plane of such elements that is only read", _GPU,
+        _flag("unaligned", lambda f, s: f.narrow(read_only=True)),
     ),
     Constraint(
-        "shift-word", "shift of GLSL contains word", ("glsl",),
-        lambda f, c: not (c.schedule.shift and c.schedule.word),
+        "needs", "an option that needs another one comes with it", ("glsl",),
+        lambda f, c: c.schedule.lacks is None,
     ),
     Constraint(
         "sums", "dot needs four bytes or more of a plane that are summed up, in words", (QPU,),
-        _flag("dot", lambda f, s: (s.word or s.shift) and f.sums_bytes(s)),
+        _flag("dot", lambda f, s: (s.word or s.unaligned) and f.sums_bytes(s)),
     ),
     Constraint(
         "swar", "swar needs sums of bytes that two points make alike", ("glsl",),
         _flag("swar", lambda f, s: f.pairs(s)),
     ),
     Constraint(
-        "mask", "mask needs conditions", ("glsl",), _flag("mask", lambda f, s: f.compares(s)),
+        "signs", "signs needs conditions", ("glsl",), _flag("signs", lambda f, s: f.compares(s)),
     ),
     Constraint(
         "pack", "pack needs temps in shared memory whose elements are narrow and stored in whole"
         " words", ("glsl",), _flag("pack", lambda f, s: f.packs(s)),
     ),
     Constraint(
-        "keep", "pack needs temps between stages, and one element an item", (QPU,),
-        _flag("pack", lambda f, s: f.keeps(s)),
+        "keep", "keep needs temps between stages, and one element an item", (QPU,),
+        _flag("keep", lambda f, s: f.keeps(s)),
     ),
     Constraint(
         "shuffle", "shuffle needs temps between stages, at places that are known, and several"
         " elements an item", (QPU,), _flag("shuffle", lambda f, s: f.moves(s)),
     ),
     Constraint(
-        "line", "line needs a block that is only read, in words that do not lie side by side",
-        (QPU,), _flag("line", lambda f, s: f.lines(s)),
+        "jointreads", "jointreads needs a block that is only read, in words that do not lie side by"
+        " side", (QPU,), _flag("joint_reads", lambda f, s: f.lines(s)),
     ),
     Constraint(
-        "one-item", f"unifa needs an item that takes all {LANES} elements of a batch", (QPU,),
-        _flag("unifa", lambda f, s: f.fills_batch(s)),
+        "one-item", f"recordonce needs an item that takes all {LANES} elements of a batch", (QPU,),
+        _flag("record_once", lambda f, s: f.fills_batch(s)),
     ),
     Constraint(
         "early", "early needs stores of the last stage that share a condition",
@@ -229,49 +227,31 @@ def everything(entry: Entry, target: str) -> Iterator[Candidate]:
                 yield Candidate(schedule, compiler)
 
 
-def _schedules(entry: Entry, target: str) -> Iterator[Schedule]:
+def _schedules(entry: Entry, target: str) -> Iterator[Options]:
     kernel = entry.kernel
     names = sorted(a.name for a in kernel.assumptions if not a.default)
     given = [c for n in range(len(names) + 1) for c in combinations(names, n)]
-    for class_name in kernel.class_names:
-        if target == "c":
-            yield Schedule("c", class_name)
-        elif target in VECTOR_TARGETS:
-            for items, rows, assume, choices in product(ITEMS, ROWS, given, _switches(3)):
-                dot, branch, early = choices
-                if dot and target != "neon":  # an instruction
-                    continue
-                yield Schedule(
-                    target, class_name, items, rows, assume, dot=dot, branch=branch, early_out=early
-                )  # fmt: skip
-        else:
-            flags = QPU_FLAGS if target == QPU else tuple(_FLAGS)
-            for points, choices in product(POINTS, _switches(len(flags))):
-                words: Any = {_FLAGS.get(n, n): c for n, c in zip(flags, choices, strict=True)}
-                yield Schedule(target, class_name, points=points, **words)
-
-
-def with_choice(schedule: Schedule, name: str, value: object) -> Schedule:
-    """The schedule with one of its choices made otherwise."""
-    choice: Any = {name: value}
-    return replace(schedule, **choice)
-
-
-def _switches(count: int) -> Sequence[tuple[bool, ...]]:
-    return list(product((False, True), repeat=count))
+    words = BY_TARGET[target].words()
+    values = [w.values or (False, True) for w in words]
+    takes = given if target in VECTOR_TARGETS else [()]
+    for class_name, assume in product(kernel.class_names, takes):
+        for chosen in product(*values):
+            choices: Any = {w.field: c for w, c in zip(words, chosen, strict=True)}
+            yield options_of(target, class_name, assume=assume, **choices)
 
 
 def simplicity(candidate: Candidate) -> tuple[object, ...]:
     """Orders candidates, the simplest first: of results that tie, the first counts."""
     s = candidate.schedule
     return (
-        s.name.count("_"), s.items * s.rows * s.points, s.name, candidate.compiler != "gcc",
+        s.name.count("_"), math.prod(int(s.choice(n)) for n in ("items", "rows", "points")),
+        s.name, candidate.compiler != "gcc",
         candidate.workgroup != device.WORKGROUP, candidate.workgroup,
     )  # fmt: skip
 
 
 def recorded(entry: Entry, target: str) -> list[Candidate]:
-    """The points of the schedules that schedules.toml lists, prod ones first."""
+    """The points of the schedules that options.toml lists, prod ones first."""
     out: list[Candidate] = []
     for schedule, _ in entry.schedules:
         if schedule.target != target:

@@ -16,9 +16,9 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.generator import explain
 from daedalus.generator.cli import explain as explain_verb
 from daedalus.generator.cli.common import UserError
+from daedalus.generator.options import VECTOR_TARGETS, Options, options_of, variant_name
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import VECTOR_TARGETS, Schedule, variant_name
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "explain.schema.json").read_text())
 KERNELS = [e.kernel.id for e in load()]
@@ -71,7 +71,7 @@ def test_items_side_by_side() -> None:
 
 
 @pytest.mark.parametrize(("entry", "schedule"), VARIANTS)
-def test_every_variant_can_be_explained(entry: Entry, schedule: Schedule) -> None:
+def test_every_variant_can_be_explained(entry: Entry, schedule: Options) -> None:
     shown = explain.view(entry, schedule)
     lowered = lower(entry.kernel, schedule)
     assert len(shown.stages) == len(lowered.stages)
@@ -181,13 +181,16 @@ def test_a_refusal_names_reason_line_and_remedy(tmp_path: Path) -> None:
         ("neon", message, where)
     ]
     with pytest.raises(SpecError, match="has no NEON form"):
-        explain.view(entry, Schedule("neon"))
+        explain.view(entry, options_of("neon"))
 
 
 WRONG = {
     "neon_dc": ("neon_dc: no class dc", "its classes are full"),
-    "neon_full_givenx": ("neon_full_givenx: no assumption x", "its assumptions are range16"),
-    "neon_full_givenrange16": ("neon_full_givenrange16: range16 holds for every variant", "listed"),
+    "neon_full_assumex": ("neon_full_assumex: no assumption x", "its assumptions are range16"),
+    "neon_full_assumerange16": (
+        "neon_full_assumerange16: range16 holds for every variant",
+        "listed",
+    ),
     "sse_full": ("'daedalus_h264_idct4__sse_full': the schedule begins with a target", "listed"),
 }
 

@@ -13,8 +13,8 @@ from daedalus.dsl.ranges import Interval
 from daedalus.generator.cli import list as list_verb
 from daedalus.generator.cli.common import UserError, repo_root
 from daedalus.generator.inventory import bits_needed, inventory
+from daedalus.generator.options import variant_name
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import variant_name
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "list.schema.json").read_text())
 

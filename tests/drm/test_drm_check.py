@@ -15,8 +15,8 @@ from daedalus.generator import drm, drm_faults
 from daedalus.generator.cli.check import command
 from daedalus.generator.cli.check_runs import Wish, run_checks
 from daedalus.generator.cli.common import UserError
+from daedalus.generator.options import QPU
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import QPU
 from daedalus.generator.vulkan import check
 from daedalus.generator.vulkan.devices import GpuDevice, Skip
 

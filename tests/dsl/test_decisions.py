@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""schedules.toml and decoder signatures: mistakes are refused, with their line."""
+"""options.toml and decoder signatures: mistakes are refused, with their line."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ import pytest
 from spec_support import in_stage, spec_text, write_spec
 
 from daedalus.dsl.errors import SpecError
+from daedalus.generator.options import options_of
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import Schedule
 
 SPEC = spec_text(
     'k.assumption("std", 0, 200, why="a test")(p)\n'
@@ -16,7 +16,7 @@ SPEC = spec_text(
     'k.item_class("small", p=(0, 9))\n' + in_stage("pass")
 )
 
-# schedules.toml -> line, message, beginning of the hint
+# options.toml -> line, message, beginning of the hint
 CASES = {
     "not TOML": ("[test_it]\nprod = [\n", 2, "not valid TOML: ", ""),
     "no value": ("[test_it]\nprod = \n", 2, "not valid TOML: ", ""),
@@ -44,12 +44,12 @@ CASES = {
     "c items": ('[test_it]\nother = ["c_full_x2"]\n', 2,
                 "portable C has one lane at a time and no early-out", ""),
     "c early": ('[test_it]\nother = ["c_full_early"]\n', 2, "portable C has one lane", ""),
-    "assumption": ('[test_it]\nother = ["neon_full_givenx"]\n', 2,
-                   "neon_full_givenx: no assumption x", "its assumptions are std, extra"),
-    "default": ('[test_it]\nother = ["neon_full_givenstd"]\n', 2,
-                "neon_full_givenstd: std holds for every variant anyway", ""),
-    "prod assumption": ('[test_it]\nprod = ["neon_full_givenextra"]\n', 2,
-                        "neon_full_givenextra is not right for every conformant item, so it cannot"
+    "assumption": ('[test_it]\nother = ["neon_full_assumex"]\n', 2,
+                   "neon_full_assumex: no assumption x", "its assumptions are std, extra"),
+    "default": ('[test_it]\nother = ["neon_full_assumestd"]\n', 2,
+                "neon_full_assumestd: std holds for every variant anyway", ""),
+    "prod assumption": ('[test_it]\nprod = ["neon_full_assumeextra"]\n', 2,
+                        "neon_full_assumeextra is not right for every conformant item, so it cannot"
                         " be prod", 'list it under "other"'),
     "twice": ('[test_it]\nprod = ["neon_full"]\nother = ["neon_full"]\n', 2,
               "neon_full is listed twice", ""),
@@ -61,27 +61,27 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_schedules_are_refused(case: str, tmp_path: Path) -> None:
     text, line, message, hint = CASES[case]
-    (write_spec(tmp_path, SPEC).parent / "schedules.toml").write_text(text)
+    (write_spec(tmp_path, SPEC).parent / "options.toml").write_text(text)
     with pytest.raises(SpecError) as caught:
         load(tmp_path)
     error = caught.value
-    assert error.rule == "schedules"
+    assert error.rule == "options"
     assert message in error.message
-    assert (error.loc.file, error.loc.line) == ("schedules.toml", line)
+    assert (error.loc.file, error.loc.line) == ("options.toml", line)
     assert error.hint.startswith(hint) if hint else not error.hint
 
 
 def test_schedules_are_ranked_and_get_a_fallback(tmp_path: Path) -> None:
     folder = write_spec(tmp_path, SPEC).parent
-    (folder / "schedules.toml").write_text(
-        '[test_it]\nprod = ["c_full", "neon_full"]\nother = ["neon_full_givenextra"]\n'
+    (folder / "options.toml").write_text(
+        '[test_it]\nprod = ["c_full", "neon_full"]\nother = ["neon_full_assumeextra"]\n'
     )
     (entry,) = load(tmp_path)
     assert entry.schedules == (
-        (Schedule("neon"), True),
-        (Schedule("c"), True),
-        (Schedule("c", "small"), True),
-        (Schedule("neon", assume=("extra",)), False),
+        (options_of("neon"), True),
+        (options_of("c"), True),
+        (options_of("c", "small"), True),
+        (options_of("neon", assume=("extra",)), False),
     )
 
 

@@ -20,7 +20,7 @@ def spec(folder: Path, text: str) -> None:
     path = write_spec(folder, text)
     names = re.findall(r"^def (\w+)\(k\)", text, re.MULTILINE)
     tables = "".join(f'[{name}]\nprod = ["c_full"]\n' for name in names)
-    (path.parent / "schedules.toml").write_text(tables)
+    (path.parent / "options.toml").write_text(tables)
 
 
 def made(folder: Path, text: str) -> tuple[str, str]:
@@ -263,7 +263,7 @@ def test_dot(k):
 @pytest.mark.parametrize("behind", ["neon_full", "c_full"])
 def test_a_processor_that_lacks_something_gets_the_next_best(behind: str, tmp_path: Path) -> None:
     spec(tmp_path, DOT)
-    schedules = tmp_path / "family" / "schedules.toml"
+    schedules = tmp_path / "family" / "options.toml"
     prod = ["neon_full_dot", *(["neon_full"] if behind == "neon_full" else [])]
     schedules.write_text(f"[test_dot]\nprod = {prod}\n")
     source = " ".join(generate(load(tmp_path)).files["src/decoder_dec.c"].split())

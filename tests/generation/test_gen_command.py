@@ -179,7 +179,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 @pytest.fixture
 def with_qpu(specs: Path) -> None:
     """The kernel has a variant for the QPU."""
-    (specs / "family" / "schedules.toml").write_text('[test_it]\nprod = ["qpu_full_p4"]\n')
+    (specs / "family" / "options.toml").write_text('[test_it]\nprod = ["qpu_full_p4"]\n')
     load.cache_clear()
 
 
@@ -219,10 +219,10 @@ def test_search_goes_with_writing(invoke: Callable[..., Result]) -> None:
 
 def test_a_word_that_changes_nothing_is_refused(specs: Path, invoke: Callable[..., Result]) -> None:
     """Machine code under two names would be checked and ranked as if it were two."""
-    (specs / "family" / "schedules.toml").write_text(
+    (specs / "family" / "options.toml").write_text(
         '[test_it]\nprod = ["c_full", "qpu_full_p4", "qpu_full_p4_dot"]\n'
     )
     result = invoke()
     assert isinstance(result.exception, UserError)
     assert "qpu_full_p4_dot is the same program as qpu_full_p4" in str(result.exception)
-    assert "leave one of them out of schedules.toml" in str(result.exception)
+    assert "leave one of them out of options.toml" in str(result.exception)

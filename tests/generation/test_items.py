@@ -9,8 +9,8 @@ from spec_support import HEAD, load_text
 
 from daedalus.generator.decoders import ways
 from daedalus.generator.emit import Generated, entry_variants, generate
+from daedalus.generator.options import options_of
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets import shell
 from daedalus.generator.variants import PREFERRED
 
@@ -111,7 +111,9 @@ def _entry(folder: Path, *targets: str) -> Entry:
     """The kernel with variants of these targets in each class."""
     (entry,) = load_text(folder, TEXT)
     classes = entry.kernel.class_names
-    return replace(entry, schedules=tuple((Schedule(t, c), True) for t in targets for c in classes))
+    return replace(
+        entry, schedules=tuple((options_of(t, c), True) for t in targets for c in classes)
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,7 @@ import pytest
 from spec_support import HEAD, in_stage, load_text, spec_text
 
 from daedalus.generator.emit import Generated, generate
-from daedalus.generator.schedule import (
-    GPU_FLAGS,
-    QPU_FLAGS,
-    Schedule,
-    parse_variant,
-    variant_name,
-)
+from daedalus.generator.options import parse_variant, variant_name
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "manifest.schema.json").read_text())
 SIZES = {"uint8_t": 1, "int8_t": 1, "uint16_t": 2, "int16_t": 2, "uint32_t": 4, "int32_t": 4}
@@ -97,15 +91,13 @@ def test_variants_are_in_step(manifest: dict) -> None:
         names = [v["name"] for v in k["variants"]]
         assert len(set(names)) == len(names)
         for v in k["variants"]:
-            words = set(v["name"].split("__")[1].split("_"))
-            flags = {*GPU_FLAGS, *QPU_FLAGS} - {"dot"}
-            schedule = Schedule(
-                v["target"], v["class"], v["items"], v["rows"], tuple(v["assume"]),
-                dot="dot" in words, branch="branch" in words, early_out="early" in words,
-                points=v["points"], **{flag: flag in words for flag in flags},
-            )  # fmt: skip
+            kernel_id, schedule = parse_variant(v["name"])
+            assert kernel_id == k["id"]
+            assert (schedule.target, schedule.class_name) == (v["target"], v["class"])
+            assert list(schedule.assume) == v["assume"]
+            for number in ("items", "rows", "points"):
+                assert schedule.choice(number) == v[number]
             assert v["name"] == variant_name(k["id"], schedule)
-            assert parse_variant(v["name"]) == (k["id"], schedule)
             assert v["class"] in classes
             kind = {"glsl": ".spv", "qpu": ".qpu"}.get(v["target"], "")
             assert v["source"] == f"src/{k['family']}/{v['name']}{kind}.c"

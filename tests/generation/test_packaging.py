@@ -87,7 +87,7 @@ def test_the_wheel_holds_every_source(wheel: Path) -> None:
             for p in (ROOT / folder).rglob("*")
             if p.is_file() and "__pycache__" not in p.parts
         }
-    assert {"daedalus/dsl/kernels/vp9/schedules.toml", "daedalus/templates/table.c.j2",
+    assert {"daedalus/dsl/kernels/vp9/options.toml", "daedalus/templates/table.c.j2",
             "daedalus/include/daedalus/core.h"} <= wanted  # fmt: skip
     assert {n for n in names if ".dist-info/" not in n} == wanted
 

@@ -12,6 +12,7 @@ from spec_support import kernel_of, spec_text
 from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel, Op
 from daedalus.dsl.ranges import Ranges
+from daedalus.generator.options import options_of
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.fold_rounding import fold_rounding
@@ -23,7 +24,6 @@ from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.passes.unroll import unroll_outer
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import Schedule
 
 KERNELS = {e.kernel.id: e.kernel for e in load()}
 IDCT, LPF = KERNELS["vp9_idct8"], KERNELS["vp9_lpf4_v"]
@@ -250,7 +250,7 @@ def test_products_of_wide_sums_are_split() -> None:
 @pytest.mark.parametrize("target", ["c", "neon"])
 def test_the_order_of_the_passes(target: str) -> None:
     """As far as one relies on another."""
-    names = [n for n, _ in passes(IDCT, Schedule(target))]
+    names = [n for n, _ in passes(IDCT, options_of(target))]
     at = names.index
     assert names[0] == "assume" and len(set(names)) == len(names)
     assert at("specialise") < at("forward")
@@ -261,7 +261,7 @@ def test_the_order_of_the_passes(target: str) -> None:
 
 @pytest.mark.parametrize("items", [1, 2, 4])
 def test_packing_only_counts(items: int) -> None:
-    pack = dict(passes(LPF, Schedule("neon", items=items)))["pack"]
+    pack = dict(passes(LPF, options_of("neon", items=items)))["pack"]
     packed = pack(LPF)
     assert packed.items_per_vector == items and packed.stages == LPF.stages
 

@@ -10,13 +10,13 @@ from test_meaning import assert_same
 
 from daedalus.dsl.ir import Kernel, Node, Op, walk
 from daedalus.dsl.verify import verify
+from daedalus.generator.options import POINTS, options_of
 from daedalus.generator.passes.late_bias import subtract_late
 from daedalus.generator.passes.masked_terms import choose_terms
 from daedalus.generator.passes.pairs import pair_sums
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.passes.points import give_points
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import GPU_FLAGS, POINTS, Schedule
 
 RANDOM = accepted_kernels(12)
 
@@ -34,7 +34,7 @@ def nodes_of(kernel: Kernel) -> list[Node]:
 @pytest.mark.parametrize("points", POINTS[1:])
 @pytest.mark.parametrize("kernel", RANDOM, ids=lambda k: k.id)
 def test_random_programs_by_points(kernel: Kernel, points: int) -> None:
-    lowered = lower(kernel, Schedule("c"))
+    lowered = lower(kernel, options_of("c"))
     changed = give_points(lowered, points)
     verify(changed)
     assert_same(kernel, changed, random_items(kernel, 48, 5), f"{points} points")
@@ -45,7 +45,9 @@ def test_random_programs_by_points(kernel: Kernel, points: int) -> None:
 @pytest.mark.parametrize("kernel", RANDOM, ids=lambda k: k.id)
 def test_random_programs_in_every_way(kernel: Kernel) -> None:
     """All that a GLSL schedule can ask for, together."""
-    schedule = Schedule("glsl", points=4, **dict.fromkeys(GPU_FLAGS, True))
+    schedule = options_of(
+        "glsl", points=4, **dict.fromkeys(("word", "unaligned", "swar", "signs", "pack"), True)
+    )
     items = random_items(kernel, 48, 6)
 
     def watch(name: str, changed: Kernel) -> None:
@@ -85,8 +87,8 @@ def multiplications(kernel: Kernel) -> int:
 
 def test_pairs_halve_the_products() -> None:
     kernel = kernel_of("vp9_mc_8h")
-    plain = lower(kernel, Schedule("glsl", points=8))
-    paired = lower(kernel, Schedule("glsl", points=8, swar=True))
+    plain = lower(kernel, options_of("glsl", points=8))
+    paired = lower(kernel, options_of("glsl", points=8, swar=True))
     assert (multiplications(plain), multiplications(paired)) == (64, 32)
     assert paired.modular and not plain.modular
 
@@ -113,7 +115,7 @@ def test_what_is_paired(sum_of_bytes: str, paired: bool, tmp_path: Path) -> None
     body = 'out = k.plane("out", u8, rows=(0, 8), cols=(0, 4), access="out")\n' + body
     text = spec_text(body).replace('access="inout"', 'access="in"')
     (entry,) = load_text(tmp_path, text)
-    kernel = give_points(lower(entry.kernel, Schedule("c")), 4)
+    kernel = give_points(lower(entry.kernel, options_of("c")), 4)
     changed = pair_sums(kernel)
     assert (changed != kernel) == paired
     verify(changed)
@@ -125,7 +127,7 @@ def test_pairs_are_the_same_on_every_run() -> None:
     made = [
         [
             (n.op, n.attr, n.seq)
-            for n in nodes_of(lower(kernel_of(name), Schedule("glsl", points=8, swar=True)))
+            for n in nodes_of(lower(kernel_of(name), options_of("glsl", points=8, swar=True)))
         ]
         for name in ("vp9_mc_8h", "h264_qpel_mc20") * 2
     ]
@@ -136,17 +138,17 @@ def test_pairs_are_the_same_on_every_run() -> None:
 
 
 def test_a_bias_is_taken_away_after_the_clip() -> None:
-    kernel = lower(kernel_of("h264_qpel_mc20"), Schedule("glsl", points=8, swar=True))
+    kernel = lower(kernel_of("h264_qpel_mc20"), options_of("glsl", points=8, swar=True))
     for s in kernel.stages[-1].stores:
         assert s.value.op is Op.SUB and s.value.args[0].op is Op.CLIP
         assert s.value.args[0].attr == (80, 335) and s.value.args[1].value == 80
-    same = lower(kernel_of("h264_qpel_mc20"), Schedule("c"))
+    same = lower(kernel_of("h264_qpel_mc20"), options_of("c"))
     assert subtract_late(same).stages[-1].stores[0].value.op is Op.CLIP
 
 
 def test_choices_move_to_the_terms_that_they_concern() -> None:
     """Of the filters that add something to a pixel, no choice between pixels is left."""
-    kernel = lower(kernel_of("h264_deblock_luma_v"), Schedule("glsl", points=4, word=True))
+    kernel = lower(kernel_of("h264_deblock_luma_v"), options_of("glsl", points=4, word=True))
     assert sum(s.value.op is Op.SELECT for s in kernel.stages[-1].stores) == 16
     changed = choose_terms(kernel)
     verify(changed)

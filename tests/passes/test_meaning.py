@@ -18,15 +18,15 @@ from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel, Op
 from daedalus.dsl.show import show
 from daedalus.dsl.verify import verify
+from daedalus.generator.options import Options, options_of
 from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.pipeline import Lowered, lower, passes
 from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import Schedule
 
 # Of kernels that have no variant for the QPU.
-_FURTHER = (Schedule("qpu", points=4), Schedule("qpu", pack=True))
+_FURTHER = (options_of("qpu", points=4), options_of("qpu", keep=True))
 SCHEDULES = [
     pytest.param(e.kernel, s, id=f"{e.kernel.id}-{s.name}")
     for e in load()
@@ -42,7 +42,7 @@ def _drawn(kernel: Kernel, count: int, seed: int) -> Items:
     return vectors.make_items(kernel, count, seed)
 
 
-def items_of(kernel: Kernel, schedule: Schedule, count: int, seed: int) -> Items:
+def items_of(kernel: Kernel, schedule: Options, count: int, seed: int) -> Items:
     """Items on which a variant of the schedule has to be right."""
     drawn = _drawn(kernel, count, seed)
     ok = interp.in_class(kernel, schedule.class_name, drawn)
@@ -59,7 +59,7 @@ def assert_same(kernel: Kernel, changed: Kernel, items: Items, what: str) -> Non
 
 
 @pytest.mark.parametrize(("kernel", "schedule"), SCHEDULES)
-def test_every_pass_keeps_the_result(kernel: Kernel, schedule: Schedule) -> None:
+def test_every_pass_keeps_the_result(kernel: Kernel, schedule: Options) -> None:
     items = items_of(kernel, schedule, 400, 11)
     seen: list[str] = []
 
@@ -89,7 +89,7 @@ def test_random_programs_keep_their_result(kernel: Kernel, class_name: str) -> N
         verify(changed)
         assert_same(kernel, changed, items, f"after {name}")
 
-    lowered = lower(kernel, Schedule("neon", class_name), watch)
+    lowered = lower(kernel, options_of("neon", class_name), watch)
     for step in BACK_END:
         assert_same(kernel, step(lowered), items, f"after {step.__name__}")
 
@@ -115,7 +115,7 @@ def _off_by_one(kernel: Kernel) -> Kernel:
 
 
 @pytest.mark.parametrize(("kernel", "schedule"), [SCHEDULES[0].values, SCHEDULES[-1].values])
-def test_a_broken_pass_is_noticed(kernel: Kernel, schedule: Schedule) -> None:
+def test_a_broken_pass_is_noticed(kernel: Kernel, schedule: Options) -> None:
     items = items_of(kernel, schedule, 400, 11)
     with pytest.raises(AssertionError, match="differs"):
         assert_same(kernel, _off_by_one(kernel), items, "broken")
@@ -124,14 +124,14 @@ def test_a_broken_pass_is_noticed(kernel: Kernel, schedule: Schedule) -> None:
 def test_an_illegal_result_is_noticed() -> None:
     """Specialising for a class and then running another class's items gives other results."""
     kernel = next(e.kernel for e in load() if e.kernel.id == "vp9_idct8")
-    dc = lower(kernel, Schedule("c", "dc"))
+    dc = lower(kernel, options_of("c", "dc"))
     with pytest.raises(AssertionError, match="differs"):
-        assert_same(kernel, dc, items_of(kernel, Schedule("c"), 200, 1), "dc")
+        assert_same(kernel, dc, items_of(kernel, options_of("c"), 200, 1), "dc")
 
 
 def test_verify_runs_on_lowered_kernels() -> None:
     kernel = next(e.kernel for e in load() if e.kernel.id == "vp9_idct8")
-    lowered = lower(kernel, Schedule("c"))
+    lowered = lower(kernel, options_of("c"))
     with pytest.raises(SpecError, match="no earlier stage wrote"):
         verify(replace(lowered, stages=lowered.stages[1:]))
 

@@ -9,8 +9,8 @@ from daedalus.dsl.ir import Kernel
 from daedalus.dsl.lang import KernelBuilder, kernel, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import verify
+from daedalus.generator.options import options_of
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.schedule import Schedule
 
 
 @kernel(clause="a block that a class calls zero is rewritten, then read")
@@ -64,7 +64,7 @@ def test_lowering_keeps_results(spec: object) -> None:
     for target in ("c", "neon"):
         for name in made.class_names:
             mine = interp.in_class(made, name, items)
-            got = interp.run(lower(made, Schedule(target, name)), items)
+            got = interp.run(lower(made, options_of(target, name)), items)
             for buffer, values in want.buffers.items():
                 assert np.array_equal(values[mine], got.buffers[buffer][mine])
 

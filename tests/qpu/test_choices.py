@@ -10,9 +10,9 @@ import pytest
 from daedalus.dsl.errors import SpecError
 from daedalus.generator import qpu_choices
 from daedalus.generator.emit import environment
+from daedalus.generator.options import QPU, options_of, parse_variant
 from daedalus.generator.qpu_choices import digest, recorded, schedule, searched
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import QPU, Schedule, parse_variant
 from daedalus.generator.targets.qpu.choice import Choice, choice_of
 from daedalus.generator.targets.qpu.schedule import HEURISTICS
 from daedalus.generator.targets.qpu.text import assembly
@@ -106,8 +106,8 @@ def test_other_programs_have_another_digest(programs: tuple[Program, ...]) -> No
 def test_what_has_no_schedule_with_half_the_registers_is_refused() -> None:
     e = find(load(), "h264_idct8")
     assert e is not None
-    four = Schedule(QPU, points=8, word=True, t4=True)
+    four = options_of(QPU, points=8, word=True, four_threads=True)
     with pytest.raises(SpecError, match="no schedule of its loop does with 32 registers") as why:
         make_variant(environment(), e.kernel, four, prod=False, rank=0, spec=e.spec, known={})
-    assert "qpu_full_p8_word_t4 out of schedules.toml" in why.value.hint
+    assert "qpu_full_p8_word_threads4 out of options.toml" in why.value.hint
     assert "leave out t4" in why.value.hint

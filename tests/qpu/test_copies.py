@@ -6,7 +6,7 @@ import pytest
 from daedalus.dsl import vectors
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.lang import KernelBuilder, kernel, u8
-from daedalus.generator.schedule import Schedule
+from daedalus.generator.options import options_of
 from daedalus.generator.targets.qpu.trial import interpreted, trial
 
 
@@ -37,5 +37,5 @@ def test_what_is_not_stored_stays(first: int, end: int, source: int, word: bool)
         source += 4
     made = _kernel(first, end, source)
     items = vectors.make_items(made, 40, 1)
-    outcome = trial(made, Schedule("qpu", points=8, word=word), items, 1, run=interpreted)
+    outcome = trial(made, options_of("qpu", points=8, word=word), items, 1, run=interpreted)
     assert outcome.good, outcome

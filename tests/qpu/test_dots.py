@@ -7,7 +7,7 @@ import pytest
 from daedalus.dsl import vectors
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.lang import KernelBuilder, clip_u8, kernel, round_shift, u8
-from daedalus.generator.schedule import Schedule
+from daedalus.generator.options import options_of
 from daedalus.generator.targets.qpu.trial import interpreted, selected, trial
 
 
@@ -31,7 +31,7 @@ def _kernel(number: int, shift: int) -> Kernel:
 @pytest.mark.parametrize("shift", [1, 2, 5])
 def test_shifts_of_sums_near_the_ends(number: int, shift: int) -> None:
     made = _kernel(number, shift)
-    schedule = Schedule("qpu", points=4, dot=True, word=True)
+    schedule = options_of("qpu", points=4, dot=True, word=True)
     s = selected(made, schedule)
     assert any("v8dot" in str(p) for p in s.programs)
     outcome = trial(made, schedule, vectors.make_items(made, 24, 1), 3, run=interpreted, s=s)

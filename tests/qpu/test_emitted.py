@@ -13,6 +13,7 @@ import pytest
 
 from daedalus.generator import qpu_choices
 from daedalus.generator.modelled.compare import wishes
+from daedalus.generator.options import QPU, variant_name
 from daedalus.generator.registry import load
 from daedalus.generator.schedule import QPU, variant_name
 from daedalus.v3d import tools

@@ -11,8 +11,8 @@ import pytest
 from daedalus.generator import qpu_choices
 from daedalus.generator.cli.common import repo_root
 from daedalus.generator.modelled import compare, qpu
+from daedalus.generator.options import QPU, variant_name
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import QPU, variant_name
 from daedalus.generator.targets.qpu.builder import Builder
 from daedalus.generator.targets.qpu.estimate import clocks
 from daedalus.generator.targets.qpu.temps import SPACE as SCRATCH

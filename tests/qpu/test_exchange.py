@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from daedalus.dsl.ir import Stage
+from daedalus.generator.options import options_of
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import find, load
 from daedalus.generator.schedule import Schedule
@@ -207,7 +208,7 @@ def test_temps_at_places_of_run_time_are_refused() -> None:
     entry = find(load(), "av1_cdef8")
     assert entry is not None
     with pytest.raises(NotLowerable) as refused:
-        selected(entry.kernel, Schedule("qpu", points=4, shuffle=True))
+        selected(entry.kernel, options_of("qpu", points=4, shuffle=True))
     text = str(refused.value)
     assert "is read at places that are known at run time, and in registers" in text
     assert "leave out shuffle" in text
@@ -224,7 +225,7 @@ def test_blocks_are_read_side_by_side(name: str, points: int, group: int, vector
     """The elements of a group read whole runs of memory, each item's words once."""
     entry = find(load(), name)
     assert entry is not None
-    kernel = lower(entry.kernel, Schedule("qpu", points=points, word=True, line=True))
+    kernel = lower(entry.kernel, options_of("qpu", points=points, word=True, joint_reads=True))
     b = kernel.buffer("coeffs")
     assert b.dtype is not None
     elements = max(s.lanes for s in kernel.stages)
@@ -239,6 +240,6 @@ def test_other_blocks_are_not(name: str, points: int) -> None:
     """Elements alone, and kernels without blocks."""
     entry = find(load(), name)
     assert entry is not None
-    kernel = lower(entry.kernel, Schedule("qpu", points=points, word=True))
+    kernel = lower(entry.kernel, options_of("qpu", points=points, word=True))
     elements = max(s.lanes for s in kernel.stages)
     assert not any(shared(kernel, s, b, elements) for s in kernel.stages for b in kernel.buffers)

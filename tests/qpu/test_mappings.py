@@ -28,7 +28,7 @@ def test_every_program_is_run_for_every_number_of_threads() -> None:
     named += [x for s in selections for r in s.refused for x in (r.schedule, *r.same)]
     assert sorted(named) == sorted(s.name for part in wanted for s in part.schedules(entry))
     assert {(r.schedule, r.threads) for r in rows} == {
-        (replace(p.schedules[0], t4=t4).name, 4 if t4 else 2)
+        (replace(p.schedules[0], four_threads=t4).name, 4 if t4 else 2)
         for p in programs
         for t4 in (False, True)
     }

@@ -14,8 +14,8 @@ from daedalus.dsl import vectors
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import crosscheck, qpu_check
 from daedalus.generator.emit import entry_variants
+from daedalus.generator.options import Options, options_of
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.qpu.interpret import Memory
 from daedalus.generator.targets.qpu.trial import accepted, interpreted, selected, trial
 from daedalus.generator.targets.qpu.virtual import (
@@ -28,7 +28,7 @@ from daedalus.generator.targets.qpu.virtual import (
 )
 from daedalus.generator.vulkan import check as vulkan
 
-PAIR = Schedule("qpu", points=8, word=True, pair=True)
+PAIR = options_of("qpu", points=8, word=True, pair=True)
 Known = tuple[str, int, int]  # a value of a spec, and what it lies between
 
 
@@ -89,7 +89,7 @@ def _random_value(rng: random.Random, x: Known, y: Known) -> Known | None:
     ])  # fmt: skip
 
 
-def _compared(kernel: Kernel, schedule: Schedule, seed: int) -> None:
+def _compared(kernel: Kernel, schedule: Options, seed: int) -> None:
     items = vectors.make_items(kernel, 24, seed)
     outcome = trial(kernel, schedule, items, seed, upwards=True, run=interpreted)
     assert outcome.good, f"seed {seed}, {schedule.name}: {outcome}"
@@ -102,7 +102,7 @@ def test_random_values_are_what_the_reference_says(tmp_path: Path, first: int) -
     for seed in range(first, first + 20):
         rng = random.Random(seed)
         kernel = kernel_of(tmp_path / str(seed), _spec(_random_lines(rng)))
-        schedule = Schedule("qpu", points=rng.choice((4, 8, 16)), word=True, pair=True)
+        schedule = options_of("qpu", points=rng.choice((4, 8, 16)), word=True, pair=True)
         paired += selected(kernel, schedule).paired
         _compared(kernel, schedule, seed)
     assert paired >= 8
@@ -171,7 +171,7 @@ ALONE = {
 @pytest.mark.parametrize("what", ALONE)
 def test_where_nothing_is_paired_the_word_changes_nothing(tmp_path: Path, what: str) -> None:
     kernel = kernel_of(tmp_path, _spec(*ALONE[what]))
-    with_it, without = (selected(kernel, Schedule("qpu", points=8, word=True, pair=x))
+    with_it, without = (selected(kernel, options_of("qpu", points=8, word=True, pair=x))
                         for x in (True, False))  # fmt: skip
     assert not with_it.paired
     texts = ["\n".join(map(str, x.programs)).replace("_pair", "") for x in (with_it, without)]
@@ -181,7 +181,7 @@ def test_where_nothing_is_paired_the_word_changes_nothing(tmp_path: Path, what: 
 def test_without_words_nothing_is_paired(tmp_path: Path) -> None:
     kernel = kernel_of(tmp_path, _spec(["v = min(max(a - s, 3) * 2, 255)"]))
     assert selected(kernel, PAIR).paired
-    assert not selected(kernel, Schedule("qpu", points=8, pair=True)).paired
+    assert not selected(kernel, options_of("qpu", points=8, pair=True)).paired
 
 
 def test_what_shifts_bring_from_the_other_half_is_noticed(tmp_path: Path) -> None:

@@ -14,6 +14,9 @@ from daedalus.dsl import vectors
 from daedalus.dsl.errors import Loc, SpecError
 from daedalus.generator.schedule import POINTS, QPU_FLAGS, Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
+from daedalus.generator import fuzz_qpu
+from daedalus.generator.fuzz_programs import make_program
+from daedalus.generator.options import POINTS, QpuOptions, options_of
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.trial import interpreted, selected, trial
@@ -36,13 +39,13 @@ FOUND_LATER = ((7, 0), (7, 4), (2, 326), (2, 340), (2, 443), (2, 509), (991, 18)
 def _selected_runs(number: int) -> bool:
     """Runs what is selected on the interpreter of virtual programs; whether there is anything."""
     program, rng = make_program(SEED, number), random.Random(number)
-    flags = {flag: rng.random() < 0.5 for flag in ("word", "pack", "shift", "dot")}
+    flags = {flag: rng.random() < 0.5 for flag in ("word", "keep", "unaligned", "dot")}
     later = random.Random(f"{number} later")  # words that came later: the dice stay what they were
-    flags |= {flag: later.random() < 0.5 for flag in ("shuffle", "line", "pair")}
+    flags |= {flag: later.random() < 0.5 for flag in ("shuffle", "joint_reads", "pair")}
     ran = False
     for points in rng.sample(POINTS, 2):
-        schedule = Schedule("qpu", points=points, **flags)
-        schedule = replace(schedule, unifa=Facts(program.kernel).fills_batch(schedule))
+        schedule = options_of("qpu", points=points, **flags)
+        schedule = replace(schedule, record_once=Facts(program.kernel).fills_batch(schedule))
         items = vectors.make_items(program.kernel, 24, 1)
         try:
             outcome = trial(program.kernel, schedule, items, number, upwards=True, run=interpreted)
@@ -145,13 +148,13 @@ def test_unifa_is_drawn_where_a_batch_is_one_item() -> None:
 def test_every_word_is_drawn() -> None:
     kernel = make_program(SEED, 2000).kernel
     drawn = [f.schedule for n in range(8) for f in fuzz_qpu.forms(kernel, random.Random(n))]
-    for flag in QPU_FLAGS:
-        assert {getattr(s, flag) for s in drawn} == {False, True}, flag
+    for word in QpuOptions.words():
+        assert {s.choice(word.field) for s in drawn} == set(word.values or (False, True)), word
 
 
 def test_without_dot_products_dot_changes_nothing() -> None:
     """Another mode of v8dot would make bytes dearer to take out."""
     kernel = make_program(SEED, 0).kernel
-    plain, dotted = (selected(kernel, Schedule("qpu", points=8, dot=d)) for d in (False, True))
+    plain, dotted = (selected(kernel, options_of("qpu", points=8, dot=d)) for d in (False, True))
     texts = ["\n".join(map(str, s.programs)).replace("_dot", "") for s in (plain, dotted)]
     assert texts[0] == texts[1]

@@ -6,22 +6,23 @@ interpreter: every kind of items, rows that run downwards and upwards, records i
 import pytest
 
 from daedalus.dsl.ir import Kernel
+from daedalus.generator.options import Options, options_of, parse_variant
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import Schedule, parse_variant
 from daedalus.generator.targets.qpu.best import compile_quick
 from daedalus.generator.targets.qpu.trial import Run, Scheduled, interpreted, selected, trials
 
 MAPPINGS = (
-    "vp9_idct8__qpu_full_p8_word_pack",  # one element, one block
+    "vp9_idct8__qpu_full_p8_word_keep",  # one element, one block
     "vp9_idct8__qpu_full_p8_word",
     "vp9_idct8__qpu_full",  # 8 elements, temps in memory
     "vp9_idct8__qpu_full_p2_word",
     "vp9_idct8__qpu_full_shuffle",  # 8 elements, temps move between them
-    "vp9_idct8__qpu_full_p2_word_shuffle_line",
-    "vp9_idct8__qpu_full_p8_word_pack_line",  # coefficients of two items, read by two elements
+    "vp9_idct8__qpu_full_p2_word_shuffle_jointreads",
+    # coefficients of two items, read by two elements
+    "vp9_idct8__qpu_full_p8_word_keep_jointreads",
     "vp9_idct8__qpu_eob12_p4_word_shuffle",
     "vp9_idct8__qpu_dc_p8_word",
-    "vp9_idct8__qpu_eob12_p8_word_pack",
+    "vp9_idct8__qpu_eob12_p8_word_keep",
     "vp9_lpf4_v__qpu_full_p4_word",
     "vp9_lpf4_v__qpu_full",
     "vp9_lpf4_h__qpu_full_p4_word",
@@ -31,54 +32,54 @@ MAPPINGS = (
     "vp9_lpf8_h__qpu_full_p4_word",
     "vp9_mc_8h__qpu_full_p8",
     "vp9_mc_8h__qpu_sub8_p8_word",
-    "vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
+    "vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot",
     "vp9_mc_8h_avg__qpu_full_p8",
-    "vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift",
+    "vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot",
     "av1_cdef8__qpu_inside_p4_word",
     "av1_cdef8__qpu_full_p4",  # a tile in memory, parts of it conditional
     "av1_cdef8__qpu_inside_p4_word_pair",
     "h264_idct4__qpu_full_p4_word",
     "h264_idct4__qpu_full_p4_word_pair",
-    "h264_idct4__qpu_full_p4_pack",
-    "h264_idct4__qpu_full_p4_word_line",
+    "h264_idct4__qpu_full_p4_keep",
+    "h264_idct4__qpu_full_p4_word_jointreads",
     "h264_idct4__qpu_full_p2_shuffle",
     "h264_idct4__qpu_full",
-    "h264_idct8__qpu_full_p8_word_pack",
+    "h264_idct8__qpu_full_p8_word_keep",
     "h264_deblock_luma_v__qpu_full_p4_word",
     "h264_deblock_luma_v__qpu_full",
-    "h264_qpel_mc20__qpu_full_p16_dot_word_shift",
-    "h264_qpel_mc20__qpu_full_p8_dot_shift",
+    "h264_qpel_mc20__qpu_full_p16_word_unaligned_dot",
+    "h264_qpel_mc20__qpu_full_p8_unaligned_dot",
     "h264_qpel_mc20__qpu_full_p8_word",
     "h264_qpel_mc20__qpu_full_p8",
     "sand128_nv12__qpu_full_p16_word",
     "sand128_nv12__qpu_full_p16",
     "sand128_p010__qpu_full_p4_word",
-    "sand128_p010__qpu_full_p4_word_unifa",
-    "av1_cdef8__qpu_inside_p4_word_unifa",
-    "h264_deblock_luma_v__qpu_full_unifa",  # an element of an array by a lookup
+    "sand128_p010__qpu_full_p4_word_recordonce",
+    "av1_cdef8__qpu_inside_p4_word_recordonce",
+    "h264_deblock_luma_v__qpu_full_recordonce",  # an element of an array by a lookup
 )
 # Scheduled as well, by a short search: the bars of what is emitted are test_emitted.py's, every
 # other mapping is `./daedalus v3d mappings`'.
 ON_SIMULATOR = (
-    "vp9_idct8__qpu_full_p8_word_pack",
+    "vp9_idct8__qpu_full_p8_word_keep",
     "vp9_lpf4_v__qpu_full_p4_word",
-    "vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
+    "vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot",
     "av1_cdef8__qpu_inside_p8_word",
     "av1_cdef8__qpu_inpri_p8_word_pair",
-    "h264_qpel_mc20__qpu_full_p8_dot_shift",
+    "h264_qpel_mc20__qpu_full_p8_unaligned_dot",
     "vp9_idct8__qpu_full",
     "vp9_idct8__qpu_full_shuffle",
-    "h264_idct8__qpu_full_p4_word_shuffle_line",
+    "h264_idct8__qpu_full_p4_word_shuffle_jointreads",
     "vp9_lpf4_h__qpu_full_p4_word",
     "vp9_mc_8h__qpu_full_p8",
     "sand128_nv12__qpu_full_p16_word",
     "sand128_p010__qpu_full_p4_word",
-    "sand128_nv12__qpu_full_p16_word_unifa",
-    "h264_deblock_luma_v__qpu_full_unifa",
+    "sand128_nv12__qpu_full_p16_word_recordonce",
+    "h264_deblock_luma_v__qpu_full_recordonce",
 )
 
 
-def _parsed(variant: str) -> tuple[Kernel, Schedule]:
+def _parsed(variant: str) -> tuple[Kernel, Options]:
     kernel_id, schedule = parse_variant(f"daedalus_{variant}")
     entry = find(load(), kernel_id)
     assert entry is not None
@@ -113,14 +114,14 @@ def test_a_batch_is_as_many_items_as_there_is_room_for() -> None:
     entry = find(load(), "vp9_lpf4_v")
     assert entry is not None
     for points, items in ((1, 2), (4, 8), (8, 16)):
-        assert selected(entry.kernel, Schedule("qpu", points=points)).items == items
+        assert selected(entry.kernel, options_of("qpu", points=points)).items == items
 
 
 def test_a_program_that_does_nothing_is_told() -> None:
     """The comparison finds what stores nothing."""
     entry = find(load(), "h264_idct4")
     assert entry is not None
-    schedule = Schedule("qpu", points=4, word=True)
+    schedule = options_of("qpu", points=4, word=True)
 
     def nothing(*_: object) -> int:
         return 0

@@ -10,6 +10,7 @@ from daedalus.dsl.ir import Kernel
 from daedalus.dsl.lang import KernelBuilder, clip_u8, kernel, u8
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
+from daedalus.generator.options import Options, options_of
 from daedalus.generator.targets.qpu.best import compile_quick
 from daedalus.generator.targets.qpu.trial import (
     Run,
@@ -102,12 +103,12 @@ def _windows() -> Kernel:
 KERNELS = (_masked, _limited, _either, _windows)
 
 
-def _compare(made: Kernel, schedule: Schedule, run: Run) -> None:
+def _compare(made: Kernel, schedule: Options, run: Run) -> None:
     s = selected(made, schedule)
     assert s.scratch == 0
     assert not any("scratch" in str(p) for p in s.programs)
     try:
-        assert selected(made, Schedule("qpu", points=schedule.points)).scratch > 0
+        assert selected(made, options_of("qpu", points=schedule.points)).scratch > 0
     except NotLowerable as e:
         assert "has a first value, and is in memory" in e.message
     compared = 0
@@ -122,10 +123,10 @@ def _compare(made: Kernel, schedule: Schedule, run: Run) -> None:
 def test_temps_that_move_are_what_they_would_be_in_memory(
     make: Callable[[], Kernel], points: int
 ) -> None:
-    _compare(make(), Schedule("qpu", points=points, shuffle=True), interpreted)
+    _compare(make(), options_of("qpu", points=points, shuffle=True), interpreted)
 
 
 @pytest.mark.parametrize("make", KERNELS)
 def test_they_are_on_the_simulator(make: Callable[[], Kernel]) -> None:
     """Strictly."""
-    _compare(make(), Schedule("qpu", shuffle=True), Scheduled(2, compile_quick))
+    _compare(make(), options_of("qpu", shuffle=True), Scheduled(2, compile_quick))

@@ -64,15 +64,15 @@ def test_as_many_threads_as_a_board_runs_at_once() -> None:
     counts = {
         name: {n for kind in ("conformant", "neighbours")
                for n, _ in qpu_check.ways(_prepared(name)[1], kind)}
-        for name in ("qpu_full_p4_word", "qpu_full_p4_word_t4")
+        for name in ("qpu_full_p4_word", "qpu_full_p4_word_threads4")
     }  # fmt: skip
     assert counts == {
         "qpu_full_p4_word": {2, 7, 24, 48},
-        "qpu_full_p4_word_t4": {2, 7, 48, 96},
+        "qpu_full_p4_word_threads4": {2, 7, 48, 96},
     }
 
 
-@pytest.mark.parametrize("name", ["qpu_full", "qpu_full_p4", "qpu_full_p4_word_t4"])
+@pytest.mark.parametrize("name", ["qpu_full", "qpu_full_p4", "qpu_full_p4_word_threads4"])
 def test_every_kind_of_items_is_right(name: str) -> None:
     kinds = {b.kind for b in _prepared(name)[2]}
     assert {*crosscheck.KINDS, crosscheck.WITNESS} <= kinds
@@ -106,7 +106,7 @@ TAMPERED = {
     ),
     "an instruction": ("qpu_full_p4", "UINT64_C(0x", "~UINT64_C(0x", ".word"),
     "a form that it does not tell": (
-        "h264_idct8__qpu_full_p8_word_pack",
+        "h264_idct8__qpu_full_p8_word_keep",
         ".forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH",
         ".forms = 0",
         "FLAGS_UNSET",

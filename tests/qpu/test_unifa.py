@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from daedalus.generator.cli.common import UserError
+from daedalus.generator.options import QPU, options_of
 from daedalus.generator.registry import find, load
 from daedalus.generator.schedule import QPU, Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
@@ -189,7 +190,7 @@ def test_a_record_is_no_lookup(variant: tuple[str, int]) -> None:
     """Neither where it is needed nor, a batch before, in the entry and the loop."""
     entry = find(load(), variant[0])
     assert entry is not None
-    s = selected(entry.kernel, Schedule(QPU, points=variant[1], word=True, unifa=True))
+    s = selected(entry.kernel, options_of(QPU, points=variant[1], word=True, record_once=True))
     for program, times in zip(s.programs, (1, 2), strict=True):
         found = _reads(program)
         assert len(found) == times and all(isinstance(i, LoadUnifa) for i in found)
@@ -199,7 +200,7 @@ def test_an_element_of_an_array_stays_a_lookup() -> None:
     """Which element may differ from lane to lane."""
     entry = find(load(), "h264_deblock_luma_v")
     assert entry is not None
-    s = selected(entry.kernel, Schedule(QPU, unifa=True))
+    s = selected(entry.kernel, options_of(QPU, record_once=True))
     assert [type(i) for i in _reads(s.programs[0])] == [LoadUnifa, Load]
 
 
@@ -207,7 +208,7 @@ def test_several_items_a_batch_have_several_records() -> None:
     entry = find(load(), "sand128_p010")
     assert entry is not None
     with pytest.raises(NotLowerable) as caught:
-        selected(entry.kernel, Schedule(QPU, points=8, unifa=True))
+        selected(entry.kernel, options_of(QPU, points=8, record_once=True))
     error = caught.value
     assert error.message == "unifa reads one record for all elements, and a batch has 2 items"
     assert error.hint is not None and error.hint.startswith("give each element fewer points")

@@ -33,11 +33,11 @@ from report_pages import (
 from daedalus.generator.cli import report as verb
 from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.main import cli
+from daedalus.generator.options import TARGETS
 from daedalus.generator.report import charts, words
 from daedalus.generator.report.drawings import embedded
 from daedalus.generator.report.page import TARGET_NAMES, machines
 from daedalus.generator.report.roofline import RESOURCES, roofline
-from daedalus.generator.schedule import TARGETS
 from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import Result, described
 from daedalus.generator.tuning.fingerprint import Fingerprint
@@ -67,7 +67,7 @@ def section(read: Element, name: str) -> Element:
 
 
 def bars(section: Element) -> Counter[Row]:
-    """Schedule, median, low and high of every row of the tables of times."""
+    """Options, median, low and high of every row of the tables of times."""
     rows: Counter[Row] = Counter()
     for table in section.all("table", cls="bars"):
         for row in table.one("tbody").all("tr"):

@@ -12,8 +12,9 @@ from spec_support import kernel_of
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import crosscheck, emit
+from daedalus.generator.fuzz import Build
+from daedalus.generator.options import options_of, variant_name
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.variants import make_variant
 from daedalus.generator.verify.fuzz.campaign import Build
 
@@ -136,7 +137,9 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Kernel], 
     kernels = {name: _kernel(folder, name, body) for name, body in SPECS.items()}
     made = [
         (k, tuple(
-            make_variant(emit.environment(), k, Schedule("c", c), prod=True, rank=n, spec="a test")
+            make_variant(
+                emit.environment(), k, options_of("c", c), prod=True, rank=n, spec="a test"
+            )
             for n, c in enumerate(k.class_names)
         ))
         for k in kernels.values()
@@ -149,7 +152,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Kernel], 
 def test_c_does_what_the_interpreter_does(build: tuple[dict[str, Kernel], Path], name: str) -> None:
     kernels, program = build
     kernel, (device,) = kernels[name], crosscheck.devices(("c",))
-    variants = [variant_name(kernel.id, Schedule("c", c)) for c in kernel.class_names]
+    variants = [variant_name(kernel.id, options_of("c", c)) for c in kernel.class_names]
     for count, seed in ((16, 1), (16, 2), (200, 3)):
         batches = crosscheck.prepare(kernel, count, seed)
         for outcome in crosscheck.check_kernel(kernel, variants, device, program, batches, seed):
@@ -165,7 +168,7 @@ with k.stage(x=8) as x:
     out[0, x] = src[clip(src[0, 0], 2, 7), x]
 ''')  # fmt: skip
     for target in ("c", "neon"):
-        lower(kernel, Schedule(target, "full"))
+        lower(kernel, options_of(target, "full"))
 
 
 def test_a_value_compared_with_itself_is_decided(tmp_path: Path) -> None:
@@ -190,7 +193,7 @@ with k.stage(z=2) as z:
 with k.stage(x=8) as x:
     out[0, x] = src[t[0], x]
 ''')  # fmt: skip
-    lower(kernel, Schedule("c", "full"))
+    lower(kernel, options_of("c", "full"))
     with pytest.raises(SpecError, match="as c_few computes it, .* reads src at row -128") as e:
-        lower(kernel, Schedule("c", "few"))
+        lower(kernel, options_of("c", "few"))
     assert "clip()" in e.value.hint and e.value.loc.line > 0

@@ -16,6 +16,8 @@ from daedalus.dsl.ir import Kernel
 from daedalus.dsl.verify import verify
 from daedalus.generator import crosscheck, emit, native
 from daedalus.generator.schedule import Schedule
+from daedalus.generator import crosscheck, emit, fuzz, native
+from daedalus.generator.options import options_of
 from daedalus.generator.variants import Variant, make_variant
 from daedalus.generator.verify.fuzz import campaign as fuzz
 
@@ -32,7 +34,7 @@ def variants(form: Form) -> tuple[Variant, ...]:
     vectors = dict.fromkeys(
         dataclasses.replace(s, target="vector", dot=False) for s in form.seen
     )  # fmt: skip
-    schedules = [*(Schedule("c", c) for c in kernel.class_names), *form.seen, *vectors]
+    schedules = [*(options_of("c", c) for c in kernel.class_names), *form.seen, *vectors]
     return tuple(
         make_variant(emit.environment(), kernel, s, prod=True, rank=n, spec="a test")
         for n, s in enumerate(schedules)

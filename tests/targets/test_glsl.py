@@ -10,11 +10,13 @@ from spec_support import HEAD, load_text, marked_line, spec_text
 
 from daedalus.dsl.errors import SpecError
 from daedalus.generator.emit import entry_variants, environment
+from daedalus.generator.options import Options, options_of
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.glsl import spirv
 from daedalus.generator.targets.gpu import device
 from daedalus.generator.targets.gpu.device import NotLowerable
+from daedalus.generator.targets.glsl import device, spirv
 from daedalus.generator.variants import Variant, make_variant
 
 
@@ -32,7 +34,7 @@ def names() -> list[str]:
     ]
 
 
-def made(entry: Entry, schedule: Schedule) -> Variant:
+def made(entry: Entry, schedule: Options) -> Variant:
     return make_variant(
         environment(), entry.kernel, schedule, prod=False, rank=1, spec=entry.spec
     )  # fmt: skip
@@ -127,7 +129,7 @@ def test_a_variant_of_any_alignment_is_there_for_every_kernel() -> None:
 
 
 def test_constants_say_what_the_tables_say() -> None:
-    v = variant("daedalus_vp9_mc_8h__glsl_full_p8_shift_swar")
+    v = variant("daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar")
     assert v.shader is not None
     taps = v.kernel.table("taps")
     flat = [x & 0xFFFFFFFF for row in taps.rows for x in row]
@@ -179,7 +181,7 @@ def test_modules_are_taken_where_other_tools_are(
 # ------------------------------------------------------------------ refusals
 
 
-def refused(tmp_path: Path, text: str, schedule: Schedule) -> NotLowerable:
+def refused(tmp_path: Path, text: str, schedule: Options) -> NotLowerable:
     (entry,) = load_text(tmp_path, text)
     with pytest.raises(NotLowerable) as caught:
         made(entry, schedule)
@@ -190,7 +192,7 @@ def test_wide_kernels_are_refused() -> None:
     entry = find(load(), "vp9_idct8_10")
     assert entry is not None
     with pytest.raises(NotLowerable, match="values of more than 32 bits have no GLSL form"):
-        made(entry, Schedule("glsl"))
+        made(entry, options_of("glsl"))
 
 
 def test_more_invocations_than_a_workgroup_has(tmp_path: Path) -> None:
@@ -199,10 +201,10 @@ def test_more_invocations_than_a_workgroup_has(tmp_path: Path) -> None:
         "with k.stage(y=32, x=16) as (y, x):\n    big[y, x] = big[y, x] >> 1\n"
         "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = px[y, x] >> 1\n"
     )
-    error = refused(tmp_path, text, Schedule("glsl"))
+    error = refused(tmp_path, text, options_of("glsl"))
     assert "512, and maxComputeWorkGroupInvocations is 256" in error.message
     (entry,) = load_text(tmp_path / "2", text)
-    assert made(entry, Schedule("glsl", points=2)).shader is not None
+    assert made(entry, options_of("glsl", points=2)).shader is not None
 
 
 def test_more_shared_memory_than_there_is(tmp_path: Path) -> None:
@@ -211,7 +213,7 @@ def test_more_shared_memory_than_there_is(tmp_path: Path) -> None:
         "with k.stage(i=64) as i:\n    for n in range(68):\n        t[n, i] = n\n"
         "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = t[y, x]\n"
     )
-    error = refused(tmp_path, text, Schedule("glsl"))
+    error = refused(tmp_path, text, options_of("glsl"))
     assert "17408, and maxComputeSharedMemorySize is 16384" in error.message
 
 
@@ -222,7 +224,7 @@ def test_workgroups_are_as_large_as_shared_memory_allows(tmp_path: Path) -> None
         "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = t[y, x]\n"
     )
     (entry,) = load_text(tmp_path, text)
-    sizes = [made(entry, Schedule("glsl", points=p)).shader for p in (1, 8)]
+    sizes = [made(entry, options_of("glsl", points=p)).shader for p in (1, 8)]
     # 5120 bytes an item: three of them, at least one
     assert [(s.invocations, s.workgroup, s.workgroup_min) for s in sizes if s is not None] == [
         (64, 64, 64), (8, 16, 16),
@@ -240,10 +242,10 @@ def test_more_buffers_than_a_stage_has(count: int, limit: str, tmp_path: Path) -
     stores = "".join(f"        p{n}[0, x] = {n}\n" for n in range(count))
     text = HEAD + planes + "    with k.stage(x=8) as x:\n" + stores
     if limit:
-        assert limit in refused(tmp_path, text, Schedule("glsl")).message
+        assert limit in refused(tmp_path, text, options_of("glsl")).message
     else:
         (entry,) = load_text(tmp_path, text)
-        assert made(entry, Schedule("glsl")).shader is not None
+        assert made(entry, options_of("glsl")).shader is not None
 
 
 def test_values_of_two_signs_that_no_type_holds(tmp_path: Path) -> None:
@@ -252,7 +254,7 @@ def test_values_of_two_signs_that_no_type_holds(tmp_path: Path) -> None:
         "with k.stage(y=8, x=8) as (y, x):\n"
         "    px[y, x] = select(w[x] <= c[y, x], 1, 0)  # <-\n"
     )
-    error = refused(tmp_path, text, Schedule("glsl"))
+    error = refused(tmp_path, text, options_of("glsl"))
     assert "no type of 32 bits holds both" in error.message
     assert error.loc.line == marked_line(text)
 
@@ -261,7 +263,7 @@ def test_a_kernel_needs_a_variant_for_any_alignment(tmp_path: Path) -> None:
     text = spec_text("with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = px[y, x] >> 1\n")
     load_text(tmp_path, text)
     folder = next(tmp_path.rglob("spec.py")).parent
-    (folder / "schedules.toml").write_text('[test_it]\nprod = ["glsl_full_word"]\n')
+    (folder / "options.toml").write_text('[test_it]\nprod = ["glsl_full_word"]\n')
     with pytest.raises(SpecError, match="needs memory aligned to words"):
         load.__wrapped__(tmp_path)
 
@@ -274,6 +276,6 @@ def test_an_item_of_another_class_reads_nothing_else(tmp_path: Path) -> None:
         "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = clip_u8(px[y, x] + t[p])\n"
     )
     (entry,) = load_text(tmp_path, text)
-    low, full = (made(entry, Schedule("glsl", name)).text for name in ("low", "full"))
+    low, full = (made(entry, options_of("glsl", name)).text for name in ("low", "full"))
     assert "constants[p_]" in low and "constants[p_]" in full
     assert re.search(r"p_ = clamp\(.*, 0, 3\);", low) and "clamp(" not in full.split("p_ =")[1][:40]

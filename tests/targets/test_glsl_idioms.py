@@ -55,7 +55,7 @@ def test_waits(first: str, second: str, column: int, more: int, tmp_path: Path) 
 def test_padding_is_filled_without_waiting() -> None:
     entry = find(load(), "av1_cdef8")
     assert entry is not None
-    shader = shader_of(entry.kernel, "glsl_full_p4_mask")
+    shader = shader_of(entry.kernel, "glsl_full_p4_signs")
     assert len(entry.kernel.stages) > 10 and waits(shader) == 1
 
 

@@ -225,9 +225,9 @@ with k.stage(y=k.upto(p, 8), x=8) as (y, x):
 @pytest.mark.parametrize(
     ("body", "schedule"),
     [
-        (ANYWHERE, "glsl_full_p4_shift"),
+        (ANYWHERE, "glsl_full_p4_word_unaligned"),
         (SHARED, "glsl_full_p2_word_pack"),
-        (SHARED, "glsl_full_p4_word_mask_pack_early"),
+        (SHARED, "glsl_full_p4_word_signs_pack_early"),
     ],
     ids=("anywhere", "packed", "masks"),
 )

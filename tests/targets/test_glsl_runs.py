@@ -19,13 +19,13 @@ from daedalus.v3d import vkrun
 
 RANDOM = accepted_kernels(5)
 WAYS = (
-    "glsl_full", "glsl_few", "glsl_full_p2_mask", "glsl_few_p4_word_pack",
-    "glsl_full_p4_shift_swar_pack", "glsl_full_p8_word_swar_mask_pack",
+    "glsl_full", "glsl_few", "glsl_full_p2_signs", "glsl_few_p4_word_pack",
+    "glsl_full_p4_word_unaligned_swar_pack", "glsl_full_p8_word_swar_signs_pack",
 )  # fmt: skip
 UNLISTED = {  # other ways, and what no GLSL variant is listed of
-    "av1_cdef_dir": ("glsl_full", "glsl_full_p4_word_mask_pack"),  # accumulation
+    "av1_cdef_dir": ("glsl_full", "glsl_full_p4_word_signs_pack"),  # accumulation
     "vp9_idct8": ("glsl_full", "glsl_full_p8_word"),  # all of a block, without shared memory
-    "vp9_lpf16_10_h": ("glsl_full", "glsl_full_p2_word_mask"),  # 16 bits a pixel
+    "vp9_lpf16_10_h": ("glsl_full", "glsl_full_p2_word_signs"),  # 16 bits a pixel
     "sand128_nv12": ("glsl_full", "glsl_full_p16_word"),
 }
 

@@ -8,9 +8,9 @@ from spec_support import HEAD, kernel_of, spec_text
 
 from daedalus.dsl.errors import SpecError
 from daedalus.generator.emit import environment
+from daedalus.generator.options import options_of
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.neon.emit import emit
 from daedalus.generator.targets.neon.select import NotLowerable
 from daedalus.generator.variants import make_variant
@@ -20,7 +20,7 @@ def test_items_of_different_extents_are_refused_at_the_stage():
     entry = find(load(), "vp9_mc_8h")
     assert entry is not None
     with pytest.raises(NotLowerable, match="cannot differ in extent") as e:
-        emit(lower(entry.kernel, Schedule("neon", items=2)))
+        emit(lower(entry.kernel, options_of("neon", items=2)))
     assert e.value.loc.file == entry.kernel.loc.file and e.value.loc.line > 0
     assert "vp9_mc_8h" in e.value.hint
 
@@ -38,9 +38,9 @@ def test_items_side_by_side_on_an_axis_cut_into_strips_are_refused(tmp_path):
             """
         ),
     )
-    assert emit(lower(kernel, Schedule("neon")))
+    assert emit(lower(kernel, options_of("neon")))
     with pytest.raises(NotLowerable, match="side by side on an axis cut into strips"):
-        emit(lower(kernel, Schedule("neon", items=2)))
+        emit(lower(kernel, options_of("neon", items=2)))
 
 
 def test_a_temp_with_a_first_value_is_refused(tmp_path):
@@ -58,7 +58,7 @@ def test_a_temp_with_a_first_value_is_refused(tmp_path):
         ),
     )
     with pytest.raises(NotLowerable, match="a temp with a first value has no NEON form"):
-        emit(lower(kernel, Schedule("neon")))
+        emit(lower(kernel, options_of("neon")))
 
 
 def test_accumulation_over_two_axes_is_refused(tmp_path):
@@ -79,7 +79,7 @@ def test_accumulation_over_two_axes_is_refused(tmp_path):
         ),
     )
     with pytest.raises(NotLowerable, match="accumulation has no NEON form"):
-        emit(lower(kernel, Schedule("neon")))
+        emit(lower(kernel, options_of("neon")))
 
 
 PARAM = '    p = k.param("p", u8, 0, 1)\n'
@@ -111,7 +111,7 @@ def test_dot_products_that_sdot_cannot_do_are_refused(source, kind, rows, last, 
     refused = pytest.raises(SpecError, match="no dot product is one of 4 or 8 adjacent bytes")
     with refused as e:
         make_variant(
-            environment(), kernel, Schedule("neon", dot=True), prod=True, rank=0, spec="a test"
+            environment(), kernel, options_of("neon", dot=True), prod=True, rank=0, spec="a test"
         )
     assert "leave out dot" in e.value.hint
 
@@ -129,7 +129,7 @@ def test_dot_products_whose_outputs_are_not_neighbours_are_refused_at_their_line
         """
     kernel = kernel_of(tmp_path, HEAD + PARAM + textwrap.indent(textwrap.dedent(text), "    "))
     with pytest.raises(NotLowerable, match="eight outputs of a dot product") as e:
-        emit(lower(kernel, Schedule("neon", dot=True)))
+        emit(lower(kernel, options_of("neon", dot=True)))
     assert (
         "dot(t" in (tmp_path / "family" / "spec.py").read_text().splitlines()[e.value.loc.line - 1]
     )

@@ -7,8 +7,8 @@ import pytest
 from spec_support import load_text, marked_line, spec_text
 
 from daedalus.generator.emit import generate
+from daedalus.generator.options import options_of
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.c.emit import emit as emit_c
 from daedalus.generator.targets.neon.emit import emit as emit_neon
 from daedalus.generator.targets.neon.select import NotLowerable
@@ -44,7 +44,7 @@ def test_neon_refuses_what_it_has_no_rule_for(case: str, tmp_path: Path) -> None
 def test_portable_c_follows_every_spec(tmp_path: Path) -> None:
     for n, (body, _) in enumerate(BODIES.values()):
         (entry,) = load_text(tmp_path / str(n), spec_text(body))
-        (only,) = emit_c(lower(entry.kernel, Schedule("c")))
+        (only,) = emit_c(lower(entry.kernel, options_of("c")))
         assert only.items == 1 and only.lines
 
 
@@ -54,7 +54,7 @@ def test_uniform_lookups_are_scalars(tmp_path: Path) -> None:
         "with k.stage(i=8) as i:\n    px[0, i] = clip_u8(px[0, i] + t[p])\n"
     )
     (entry,) = load_text(tmp_path, spec_text(body))
-    (only,) = emit_neon(lower(entry.kernel, Schedule("neon")))
+    (only,) = emit_neon(lower(entry.kernel, options_of("neon")))
     assert sum("vdup" in line for line in only.lines) == 1
     assert not any("vqtbl" in line for line in only.lines)
 
@@ -63,5 +63,5 @@ def test_uniform_lookups_are_scalars(tmp_path: Path) -> None:
 def test_a_vector_of_several_items_has_a_body_for_one(items: int, tmp_path: Path) -> None:
     body = "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = clip_u8(px[y, x] + p)\n"
     (entry,) = load_text(tmp_path, spec_text(body))
-    bodies = emit_neon(lower(entry.kernel, Schedule("neon", items=items)))
+    bodies = emit_neon(lower(entry.kernel, options_of("neon", items=items)))
     assert [b.items for b in bodies] == sorted({items, 1}, reverse=True)

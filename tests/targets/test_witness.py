@@ -11,8 +11,17 @@ from spec_support import kernel_of, spec_text
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Op
+from daedalus.generator import (
+    goal_proofs,
+    goals,
+    reasons,
+    witness,
+    witness_file,
+    witness_search,
+    witness_solver,
+)
+from daedalus.generator.options import options_of
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.verify.proofs import goal_proofs
@@ -122,7 +131,7 @@ def test_what_never_saturates_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
             """
         ),
     )
-    found = witness_search.search(Entry(kernel, "spec.py", ((Schedule("neon"), True),)))
+    found = witness_search.search(Entry(kernel, "spec.py", ((options_of("neon"), True),)))
     assert len(found.missing) == 1
     assert "sub as sat_u 8 (rule qsub_u, qsub_u for sub)" in found.missing[0]
     assert found.missing[0].split(": ")[1].rpartition(":")[2].isdigit(), "it names the line"

@@ -185,7 +185,7 @@ def test_what_the_model_lets_say(ratio: float, verdict: str) -> None:
 
 
 def test_the_best_does_the_whole_work_and_assumes_nothing() -> None:
-    given = row(0.5, variant="daedalus_k__neon_full_givenx")
+    given = row(0.5, variant="daedalus_k__neon_full_assumex")
     part, best = row(0.6, whole=False), row(0.9, compiler="clang")
     found = comparison_of(row(0.95), part, given, best)
     assert found.best(CASE) is best

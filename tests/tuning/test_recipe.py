@@ -23,9 +23,9 @@ from daedalus.generator.tuning.rules import CPU, HELPER, QPU, Span, bands, ratio
 PI = BOARD
 MODEL = of_model("BCM2712", "profiles 12", "gcc 14.2", PI.generator)
 NEON, C = "vp9_idct8__neon_full", "vp9_idct8__c_full"
-GLSL, CODE = "vp9_idct8__glsl_full_p2_word", "vp9_idct8__qpu_full_p8_word_pack"
+GLSL, CODE = "vp9_idct8__glsl_full_p2_word", "vp9_idct8__qpu_full_p8_word_keep"
 PLAIN = "vp9_idct8__glsl_full_p2"
-GIVEN, DC = "vp9_idct8__neon_full_givensum16", "vp9_idct8__c_dc"
+GIVEN, DC = "vp9_idct8__neon_full_assumesum16", "vp9_idct8__c_dc"
 MC_NEON = "vp9_mc_8h__neon_rows8"
 LPF_NEON, LPF_GLSL, LPF_CODE = (
     f"vp9_lpf4_h__{s}" for s in ("neon_full_early", "glsl_full_p2", "qpu_full_p8_word")

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from daedalus.generator import native
 from daedalus.generator.cli.tune import command
+from daedalus.generator.options import options_of
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.tuning import generated, journal
 from daedalus.generator.tuning.engine_device import SEEDS, targets_of
 from daedalus.generator.tuning.entries import Result
@@ -21,7 +21,11 @@ pytestmark = pytest.mark.campaign
 def test_what_is_generated_is_a_library_of_these_points(tmp_path: Path) -> None:
     entry = find(load(), "h264_idct4")
     assert entry is not None
-    wanted = [Schedule("glsl", points=2), Schedule("glsl", points=2, mask=True), Schedule("neon")]
+    wanted = [
+        options_of("glsl", points=2),
+        options_of("glsl", points=2, signs=True),
+        options_of("neon"),
+    ]
     found = generated.generate([(entry, wanted)], tmp_path / "made", lambda text: None)
     manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
     (kernel,) = manifest["kernels"]
@@ -30,7 +34,7 @@ def test_what_is_generated_is_a_library_of_these_points(tmp_path: Path) -> None:
     names = {n.partition("__")[2] for n in hashes}
     assert {"c_full", "neon_full", "neon_full_x2", "glsl_full_p2"} == names
     refused = {n.partition("__")[2]: why for n, why in found.refused.items()}
-    assert refused == {"glsl_full_p2_mask": "the same code as daedalus_h264_idct4__glsl_full_p2"}
+    assert refused == {"glsl_full_p2_signs": "the same code as daedalus_h264_idct4__glsl_full_p2"}
     ranks = [v["rank"] for v in kernel["variants"]]
     assert len(set(ranks)) == len(ranks)
 

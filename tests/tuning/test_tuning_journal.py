@@ -240,3 +240,18 @@ def test_points_read_as_they_are_written() -> None:
     ):  # fmt: skip
         with pytest.raises(ValueError):
             parse_point(bad)
+
+
+def test_lines_of_older_words_are_one_message_that_says_what_to_do(tmp_path: Path) -> None:
+    point = "vp9_idct8/full/daedalus_vp9_idct8__{}/-/vulkan/64"
+    names = ("glsl_full_p2_word", "glsl_full_p2_shift", "glsl_full_p2_word_mask")
+    lines = [replace(result(), point=point.format(n)) for n in names]
+    file = tmp_path / "journal"
+    file.write_bytes(b"".join(map(journal.line_of, lines)))
+    found = journal.read(file)
+    assert [f.point for f in found.entries if isinstance(f, Result)] == [point.format(names[0])]
+    (problem,) = found.problems
+    assert problem.at.line == 2
+    assert "'shift' is 'word_unaligned' now" in problem.what
+    assert "measured anew by ./daedalus tune" in problem.what
+    assert "so are 2 lines of the file" in problem.what

@@ -15,7 +15,7 @@ from daedalus.generator.cli.tune import command
 from daedalus.generator.model.llvm import Llvm
 from daedalus.generator.modelled import glsl, qpu
 from daedalus.generator.modelled.compare import NEON_GHZ
-from daedalus.generator.schedule import parse_variant
+from daedalus.generator.options import parse_variant
 from daedalus.generator.targets.qpu import trial
 from daedalus.generator.targets.qpu.interpret import Memory
 from daedalus.generator.targets.qpu.text import Assembly

@@ -8,9 +8,11 @@ from click.testing import CliRunner
 
 from daedalus.generator.cli.tune import command
 from daedalus.generator.modelled.compare import wishes
+from daedalus.generator.options import TARGETS, options_of
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.schedule import TARGETS, Schedule
 from daedalus.generator.targets.gpu import device
+from daedalus.generator.targets.glsl import device
 from daedalus.generator.tuning import made
 from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.tuning.point import parse_point
@@ -38,16 +40,16 @@ def broken(name: str, candidate: Candidate) -> list[str]:
 
 
 def neon(**choices: object) -> Candidate:
-    return Candidate(replace(Schedule("neon"), **choices), "gcc")  # type: ignore[arg-type]
+    return Candidate(replace(options_of("neon"), **choices), "gcc")  # type: ignore[arg-type]
 
 
 def glsl(workgroup: int = 64, **choices: object) -> Candidate:
-    schedule = replace(Schedule("glsl"), **choices)  # type: ignore[arg-type]
+    schedule = replace(options_of("glsl"), **choices)  # type: ignore[arg-type]
     return Candidate(schedule, workgroup=workgroup)
 
 
 def qpu(**choices: object) -> Candidate:
-    return Candidate(replace(Schedule("qpu"), **choices))  # type: ignore[arg-type]
+    return Candidate(replace(options_of("qpu"), **choices))  # type: ignore[arg-type]
 
 
 # One schedule a constraint that it alone rejects, and one that it lets through.
@@ -60,25 +62,25 @@ CASES = [
     ("early", "h264_idct4", neon(early_out=True), "vp9_lpf4_v", neon(early_out=True)),
     ("points", "h264_idct4", qpu(points=8), "h264_idct4", qpu(points=4)),
     ("elements", "sand128_nv12", qpu(points=8), "sand128_nv12", qpu(points=16)),
-    ("shift", "h264_idct4", glsl(shift=True), "h264_qpel_mc20", glsl(shift=True)),
-    ("shift-word", "h264_qpel_mc20", glsl(shift=True, word=True), "h264_qpel_mc20",
-     glsl(word=True)),
+    ("unaligned", "h264_idct4", glsl(word=True, unaligned=True), "h264_qpel_mc20",
+     glsl(word=True, unaligned=True)),
+    ("needs", "h264_qpel_mc20", glsl(unaligned=True), "h264_qpel_mc20", glsl(word=True)),
     ("sums", "h264_qpel_mc20", qpu(points=8, dot=True), "h264_qpel_mc20",
-     qpu(points=8, dot=True, word=True, shift=True)),
+     qpu(points=8, dot=True, word=True, unaligned=True)),
     ("swar", "h264_idct4", glsl(swar=True), "h264_qpel_mc20",
-     glsl(points=8, shift=True, swar=True)),
-    ("mask", "h264_idct4", glsl(mask=True), "vp9_lpf4_v", glsl(mask=True)),
+     glsl(points=8, word=True, unaligned=True, swar=True)),
+    ("signs", "h264_idct4", glsl(signs=True), "vp9_lpf4_v", glsl(signs=True)),
     ("pack", "h264_qpel_mc20", glsl(pack=True), "vp9_idct8",
      glsl(points=2, word=True, pack=True)),
-    ("keep", "vp9_idct8", qpu(points=4, pack=True), "vp9_idct8", qpu(points=8, pack=True)),
+    ("keep", "vp9_idct8", qpu(points=4, keep=True), "vp9_idct8", qpu(points=8, keep=True)),
     ("pair", "vp9_lpf4_v", qpu(points=4, word=True, pair=True), "h264_idct4",
      qpu(points=4, word=True, pair=True)),
     ("shuffle", "vp9_idct8", qpu(points=8, shuffle=True), "vp9_idct8",
      qpu(points=4, shuffle=True)),
-    ("line", "h264_qpel_mc20", qpu(points=8, word=True, line=True), "vp9_idct8",
-     qpu(points=8, word=True, line=True)),
-    ("one-item", "sand128_p010", qpu(points=8, unifa=True), "sand128_p010",
-     qpu(points=4, unifa=True)),
+    ("jointreads", "h264_qpel_mc20", qpu(points=8, word=True, joint_reads=True), "vp9_idct8",
+     qpu(points=8, word=True, joint_reads=True)),
+    ("one-item", "sand128_p010", qpu(points=8, record_once=True), "sand128_p010",
+     qpu(points=4, record_once=True)),
     ("workgroup", "sand128_nv12", glsl(16, points=4), "sand128_nv12", glsl(64, points=4)),
     ("shared", "av1_cdef8", glsl(256, points=16), "av1_cdef8", glsl(64, points=4)),
 ]  # fmt: skip
@@ -147,15 +149,18 @@ def test_what_constraints_let_through_back_ends_take(name: str) -> None:
 
 def test_a_choice_that_changes_nothing_is_refused_by_the_name_of_the_simpler_one() -> None:
     with pytest.raises(made.Refused, match="the same program as daedalus_h264_idct4__qpu_full$"):
-        made.machine_code(entry("h264_idct4"), Schedule("qpu", word=True))
-    made.machine_code(entry("h264_idct4"), Schedule("qpu", points=4, word=True))
+        made.machine_code(entry("h264_idct4"), options_of("qpu", word=True))
+    made.machine_code(entry("h264_idct4"), options_of("qpu", points=4, word=True))
 
 
 def test_four_threads_are_a_point_where_their_registers_do() -> None:
     e = entry("h264_idct8")
-    fits, fits_not = Schedule("qpu", t4=True), Schedule("qpu", points=8, word=True, t4=True)
+    fits, fits_not = (
+        options_of("qpu", four_threads=True),
+        options_of("qpu", points=8, word=True, four_threads=True),
+    )
     assert {fits, fits_not} <= {c.schedule for c in space(e, "qpu").candidates}
-    two, four = (made.machine_code(e, replace(fits, t4=t4)) for t4 in (False, True))
+    two, four = (made.machine_code(e, replace(fits, four_threads=t4)) for t4 in (False, True))
     assert (two.code.threads, four.code.threads) == (2, 4)
     assert two.input_hash != four.input_hash
     with pytest.raises(made.Refused, match="^no schedule of its loop does with 32 registers: "):

@@ -210,7 +210,7 @@ SLOW, GOOD, SPILLING = (
     f"vp9_idct8/full/daedalus_vp9_idct8__{name}/{rest}"
     for name, rest in (
         ("glsl_full_p2", "-/vulkan/64"), ("neon_full", "gcc/-/0"),
-        ("neon_full_givensum16", "gcc/-/0"),
+        ("neon_full_assumesum16", "gcc/-/0"),
     )
 )  # fmt: skip
 

@@ -20,19 +20,19 @@ extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4_word;
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4;
 
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_shift_mask;
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs;
 
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p4_shift_mask;
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs;
 
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p4_shift;
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p4_word_unaligned;
 
 extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4_word;
 
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_mask;
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_signs;
 
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p4_mask;
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p4_signs;
 
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p2_mask;
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p2_signs;
 
 extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4;
 

@@ -10,7 +10,7 @@ extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p8_word;
 
 extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full;
 
-extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early;
+extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early;
 
 extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full;
 
@@ -84,16 +84,16 @@ extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full;
 
 extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_pair;
 
-extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_t4;
+extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_threads4;
 
 daedalus_cpu_fn daedalus_h264_idct4__neon_full;
 void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_items_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
 
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_pack_line;
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads;
 
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_pack;
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep;
 
 extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_shuffle;
 
@@ -134,17 +134,17 @@ extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p2_word;
 
 extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p4_word_shuffle;
 
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_pack_pair;
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep_pair;
 
-extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift;
+extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot;
 
-extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p8_word_shift;
+extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned;
 
 extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p8;
 
-extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar;
+extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar;
 
-extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar;
+extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar;
 
 extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p4;
 
@@ -168,7 +168,7 @@ void daedalus_item_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride, co
 void daedalus_items_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks);
 
-extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_word_shift;
+extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned;
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full_r2;
 void daedalus_item_h264_qpel_mc20__neon_full_r2(uint8_t *dst, ptrdiff_t dst_stride,

@@ -6,7 +6,7 @@
 #include <daedalus/sand128.h>
 #include <daedalus/table.h>
 
-extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word_unifa;
+extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word_recordonce;
 
 extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word;
 
@@ -46,9 +46,9 @@ void daedalus_items_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptr
     ptrdiff_t src_uv_step, size_t n_tiles, const daedalus_sand128_nv12_meta *meta,
     size_t meta_step);
 
-extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_unifa;
+extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_recordonce;
 
-extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word_unifa;
+extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word_recordonce;
 
 extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word;
 
@@ -88,6 +88,6 @@ void daedalus_items_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_stride, pt
     ptrdiff_t src_uv_step, size_t n_tiles, const daedalus_sand128_p010_meta *meta,
     size_t meta_step);
 
-extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_unifa;
+extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_recordonce;
 
 #endif /* DAEDALUS_SAND128_VARIANTS_H */

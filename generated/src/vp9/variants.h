@@ -17,9 +17,9 @@ extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p8_word;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p8_word;
 
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_pack_line;
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads;
 
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_shuffle;
 
@@ -136,31 +136,31 @@ void daedalus_clearing_items_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_strid
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p2_word;
 
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p4_word_shuffle_line;
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p4_word_shuffle_jointreads;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle;
 
-daedalus_cpu_fn daedalus_vp9_idct8__neon_full_givensum16;
-void daedalus_item_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_idct8__neon_full_assumesum16;
+void daedalus_item_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_items_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12_givensum16;
-void daedalus_item_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12_assumesum16;
+void daedalus_item_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
@@ -185,7 +185,7 @@ extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4_word;
 
 extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full;
 
-extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early;
+extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full;
 
@@ -225,7 +225,7 @@ extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4_word;
 
 extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full;
 
-extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early;
+extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full;
 
@@ -265,7 +265,7 @@ extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4_word;
 
 extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full;
 
-extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early;
+extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2;
 
@@ -299,7 +299,7 @@ extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4_word;
 
 extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full;
 
-extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early;
+extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full;
 
@@ -329,19 +329,19 @@ void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int
 void daedalus_items_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_rows8_p16_word_shift;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8_word_shift;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8;
 
-extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_shift_swar;
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar;
 
-extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4_shift_swar;
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4;
 
@@ -415,7 +415,7 @@ void daedalus_items_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_dot_word_shift;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word_unaligned_dot;
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_r2_dot;
 void daedalus_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
@@ -424,19 +424,19 @@ void daedalus_items_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stri
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_shift;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_full_p8;
 
-extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar;
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar;
 
-extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar;
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4;
 

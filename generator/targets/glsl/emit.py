@@ -109,7 +109,7 @@ def _refuse_unknown(kernel: Kernel) -> None:
         what, loc = found[0]
         raise NotLowerable(
             "glsl", f"{what} no GLSL form", loc, kernel.id,
-            hint=f"leave {kernel.id} without glsl variants in schedules.toml",
+            hint=f"leave {kernel.id} without glsl variants in options.toml",
         )  # fmt: skip
     for name, needed, most, meaning in (
         (

@@ -248,7 +248,7 @@ class Values:
     def _refuse(self, n: Node, message: str) -> NotLowerable:
         return NotLowerable(
             "glsl", message, n.loc, self.kernel.id,
-            hint=f"leave {self.kernel.id} without glsl variants in schedules.toml",
+            hint=f"leave {self.kernel.id} without glsl variants in options.toml",
         )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def _refuse_unknown(kernel: Kernel, walks: tuple[Walk, ...], ranges: Ranges) -> 
         what, loc = found[0]
         raise NotLowerable(
             "neon", f"{what} no NEON form", loc, kernel.id,
-            hint=f'give {kernel.id} prod = ["c_full"] in schedules.toml',
+            hint=f'give {kernel.id} prod = ["c_full"] in options.toml',
         )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, walk
 from daedalus.dsl.ranges import Interval, place_ranges
+from daedalus.generator.options import Options
 from daedalus.generator.passes.relative import relate_values
 from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.schedule import Schedule
@@ -79,11 +80,13 @@ class How:
     unifa: bool = False
 
 
-def how(schedule: Schedule) -> How:
+def how(schedule: Options) -> How:
     """What a schedule asks for."""
     return How(
-        words=schedule.word, packed=schedule.pack, shifted=schedule.shift, dots=schedule.dot,
-        pairs=schedule.pair, shuffled=schedule.shuffle, lined=schedule.line, unifa=schedule.unifa,
+        words=schedule.choice("word"), packed=schedule.choice("keep"),
+        shifted=schedule.choice("unaligned"), dots=schedule.choice("dot"),
+        pairs=schedule.choice("pair"), shuffled=schedule.choice("shuffle"),
+        lined=schedule.choice("joint_reads"), unifa=schedule.choice("record_once"),
     )  # fmt: skip
 
 
@@ -95,9 +98,9 @@ def select(kernel: Kernel, asked: How, *, name: str = "") -> Selected:
     return _programs(kernel, name or kernel.id, replace(asked, pairs=False))
 
 
-def makes_pairs(lowered: Kernel, schedule: Schedule) -> bool:
+def makes_pairs(lowered: Kernel, schedule: Options) -> bool:
     """Whether the program of a schedule has words that are made of pairs."""
-    return schedule.pair and _pays(lowered, how(schedule))
+    return bool(schedule.choice("pair")) and _pays(lowered, how(schedule))
 
 
 def _pays(kernel: Kernel, asked: How) -> bool:
@@ -133,7 +136,7 @@ def _programs(
 
 
 def select_for(
-    lowered: Kernel, name: str, schedule: Schedule, *, always_pairs: bool = False
+    lowered: Kernel, name: str, schedule: Options, *, always_pairs: bool = False
 ) -> Selected:
     """The program of a kernel lowered for a schedule of the QPU, as that says."""
     return select(lowered, replace(how(schedule), always=always_pairs), name=name)
@@ -150,7 +153,7 @@ def _refuse_unknown(kernel: Kernel) -> None:
         what, loc = found[0]
         raise NotLowerable(
             "qpu", f"{what} no QPU form", loc, kernel.id,
-            hint=f"leave {kernel.id} without qpu variants in schedules.toml",
+            hint=f"leave {kernel.id} without qpu variants in options.toml",
         )  # fmt: skip
 
 

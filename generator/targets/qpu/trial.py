@@ -11,6 +11,7 @@ from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import FULL, Kernel
 from daedalus.generator import layout
+from daedalus.generator.options import Options
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.gpu.record import INDEX
@@ -46,7 +47,7 @@ def interpreted(
     return trips
 
 
-def selected(kernel: Kernel, schedule: Schedule, *, always_pairs: bool = False) -> Selected:
+def selected(kernel: Kernel, schedule: Options, *, always_pairs: bool = False) -> Selected:
     """The program of a schedule for the QPU; `always_pairs`: also where pairs are no gain."""
     name = f"{kernel.id}__{schedule.name}"
     return select_for(lower(kernel, schedule), name, schedule, always_pairs=always_pairs)
@@ -111,7 +112,7 @@ class Outcome:
 
 
 def trial(
-    kernel: Kernel, schedule: Schedule, items: Items, seed: int, *, threads: int = 2,
+    kernel: Kernel, schedule: Options, items: Items, seed: int, *, threads: int = 2,
     upwards: bool = False, lying: bool = False, withheld: str = "", run: Run = interpreted,
     s: Selected | None = None,
 ) -> Outcome:  # fmt: skip
@@ -173,7 +174,7 @@ def trial(
 
 
 def trials(
-    kernel: Kernel, schedule: Schedule, count: int, seed: int = 1, run: Run = interpreted, *,
+    kernel: Kernel, schedule: Options, count: int, seed: int = 1, run: Run = interpreted, *,
     s: Selected | None = None, threads: int = 2,
 ) -> list[tuple[str, Outcome]]:  # fmt: skip
     """Trials with items of every kind."""

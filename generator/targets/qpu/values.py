@@ -217,5 +217,5 @@ class Values:
     def _refuse(self, n: Node, message: str) -> NotLowerable:
         return NotLowerable(
             "qpu", message, n.loc, self.kernel.id,
-            hint=f"leave {self.kernel.id} without qpu variants in schedules.toml",
+            hint=f"leave {self.kernel.id} without qpu variants in options.toml",
         )  # fmt: skip

@@ -23,9 +23,11 @@ from daedalus.dsl.ir import Kernel
 from daedalus.dsl.show import show
 from daedalus.generator import crosscheck, emit, fetch, native
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
+from daedalus.generator.fuzz_programs import Program, make_program, operations
+from daedalus.generator.fuzz_shrink import shrink
+from daedalus.generator.options import CPU_TARGETS, Options, options_of
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import CPU_TARGETS, Schedule
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.targets.shell import table_name
 from daedalus.generator.variants import Variant, has_dots, make_variant
@@ -46,7 +48,7 @@ class Failure:
     number: int
     kind: str
     text: str
-    schedules: tuple[Schedule, ...] = ()
+    schedules: tuple[Options, ...] = ()
 
 
 @dataclass
@@ -125,7 +127,7 @@ def run_batch(work: Work) -> Tally:
     return tally
 
 
-def variants(kernel: Kernel, schedules: tuple[Schedule, ...], tally: Tally) -> tuple[Variant, ...]:
+def variants(kernel: Kernel, schedules: tuple[Options, ...], tally: Tally) -> tuple[Variant, ...]:
     """The variants that the back ends can make; refusals are counted by reason."""
     found = []
     for rank, schedule in enumerate(schedules):
@@ -146,7 +148,7 @@ def variants(kernel: Kernel, schedules: tuple[Schedule, ...], tally: Tally) -> t
         except NotLowerable as e:
             tally.refused[e.message.partition(" has no ")[0].partition(",")[0]] += 1
     tally.variants += len(found)
-    tally.dots += sum(v.schedule.dot for v in found)
+    tally.dots += sum(v.schedule.choice("dot") for v in found)
     return tuple(found)
 
 
@@ -283,7 +285,7 @@ class Build:
             flags.append("-fwrapv")  # as in cmake/DaedalusLibrary.cmake
         elif native.is_cross(device.arch):
             flags.append(f"-mcpu={native.CPU}")
-        elif neon and any(v.schedule.dot for v in own):
+        elif neon and any(v.schedule.choice("dot") for v in own):
             flags.append("-march=armv8.2-a+dotprod")
         if self.sanitize:
             # SIMDe's inlined code takes the address sanitizer minutes; the pages around the
@@ -325,7 +327,11 @@ def _unit(own: list[Variant]) -> str:
     digest = hashlib.sha256("".join(v.text for v in own).encode()).hexdigest()
     lines = [f"/* {digest} */", "#include <daedalus.h>", '#include "table_variants.c"']
     for n, v in enumerate(own):
-        bodies = {"one_item", f"items_{v.schedule.items}", *map(table_name, v.kernel.tables)}
+        bodies = {
+            "one_item",
+            f"items_{v.schedule.choice('items')}",
+            *map(table_name, v.kernel.tables),
+        }
         lines += [f"#define {b} {b}_of_{n}" for b in sorted(bodies)]
         lines.append(f'#include "{v.file.removeprefix("src/")}"')
         lines += [f"#undef {b}" for b in sorted(bodies)]
@@ -376,7 +382,7 @@ def _shrunk(seed: int, failure: Failure, items: int, *, sanitize: bool) -> Kerne
 
     def fails(kernel: Kernel) -> bool:
         known = {a.name for a in kernel.assumptions}
-        wanted = (Schedule("c"), *(failure.schedules or program.schedules))
+        wanted = (options_of("c"), *(failure.schedules or program.schedules))
         schedules = tuple(dict.fromkeys(s for s in wanted if known >= set(s.assume)))
         tally = Tally()
         try:

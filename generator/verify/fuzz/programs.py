@@ -31,8 +31,12 @@ from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import BufferRef, TableRef, UpTo, Value
 from daedalus.dsl.vectors import make_items
 from daedalus.dsl.verify import verify
+from daedalus.generator.fuzz_decided import Decided
+from daedalus.generator.fuzz_memory import Places
+from daedalus.generator.fuzz_values import Assume, Expressions, GrowingRanges
+from daedalus.generator.fuzz_windows import Windows
+from daedalus.generator.options import Options, options_of
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.variants import has_dots
 from daedalus.generator.verify.fuzz.decided import Decided
 from daedalus.generator.verify.fuzz.memory import Places
@@ -57,7 +61,7 @@ class Program:
     seed: int
     number: int
     kernel: Kernel
-    schedules: tuple[Schedule, ...]
+    schedules: tuple[Options, ...]
 
 
 def make_program(seed: int, number: int) -> Program:
@@ -96,37 +100,37 @@ def _kernel(rng: random.Random, number: int) -> Kernel:
         raise
 
 
-def _schedules(made: Kernel, rng: random.Random) -> tuple[Schedule, ...]:
+def _schedules(made: Kernel, rng: random.Random) -> tuple[Options, ...]:
     """C, NEON and vectors for every class, and some of the other choices."""
-    found = [Schedule(t, c) for c in made.class_names for t in ("c", "neon")]
+    found = [options_of(t, c) for c in made.class_names for t in ("c", "neon")]
     wide = max(s.lanes for s in made.stages) > 16
     found.append(
-        Schedule("neon", "full", items=rng.choice((2, 2, 2, 2 if wide else 4, 2 if wide else 8)))
+        options_of("neon", "full", items=rng.choice((2, 2, 2, 2 if wide else 4, 2 if wide else 8)))
     )
     if any(s.mask is not None for s in made.stages[-1].stores):
-        found.append(Schedule("neon", "full", early_out=True))
+        found.append(options_of("neon", "full", early_out=True))
         if rng.random() < 0.3:
-            found.append(Schedule("neon", "full", items=2, early_out=True))
+            found.append(options_of("neon", "full", items=2, early_out=True))
     if any(len(s.dims) > 1 for s in made.stages):
         rows, items = rng.choice((2, 2, 4, 8)), rng.choice((1, 1, 1, 2))
-        found.append(Schedule("neon", rng.choice(made.class_names), items=items, rows=rows))
+        found.append(options_of("neon", rng.choice(made.class_names), items=items, rows=rows))
     if rng.random() < 0.3:
         early = rng.random() < 0.3 and any(s.mask is not None for s in made.stages[-1].stores)
-        found.append(Schedule("neon", "full", branch=True, early_out=early))
+        found.append(options_of("neon", "full", branch=True, early_out=early))
     for a in made.assumptions:
         if not a.default:
-            found += [Schedule(t, "full", assume=(a.name,)) for t in ("c", "neon")]
+            found += [options_of(t, "full", assume=(a.name,)) for t in ("c", "neon")]
     found += [replace(s, target="vector") for s in found if s.target == "neon"]
     found += _dots(made, rng)
     return tuple(dict.fromkeys(found))
 
 
-def _dots(made: Kernel, rng: random.Random) -> list[Schedule]:
+def _dots(made: Kernel, rng: random.Random) -> list[Options]:
     """Schedules with DOT instructions, where these have something to do."""
     if not any(n.op is Op.DOT for s in made.stages for n in s.nodes()):
         return []
-    plain = [Schedule("neon", c, dot=True) for c in made.class_names]
-    other = Schedule(
+    plain = [options_of("neon", c, dot=True) for c in made.class_names]
+    other = options_of(
         "neon", rng.choice(made.class_names), items=rng.choice((1, 2)),
         rows=rng.choice((1, 2, 4)), dot=True, branch=rng.random() < 0.2,
     )  # fmt: skip

@@ -24,6 +24,9 @@ from daedalus.dsl.show import show
 from daedalus.generator.cli.common import build_dir
 from daedalus.generator.schedule import POINTS, Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
+from daedalus.generator.fuzz_programs import Program, make_program, operations
+from daedalus.generator.fuzz_shrink import shrink
+from daedalus.generator.options import POINTS, Options, options_of
 from daedalus.generator.targets.qpu import machine, virtual
 from daedalus.generator.targets.qpu.best import WAYS, reloaded
 from daedalus.generator.targets.qpu.compile import Code
@@ -50,7 +53,7 @@ class Form:
     flags_stay  whether the code may count on flags at thread switches
     """
 
-    schedule: Schedule
+    schedule: Options
     jobs: int
     pairs: bool
     flags_stay: bool
@@ -58,7 +61,9 @@ class Form:
     order: tuple[tuple[int, tuple[int, int] | None], ...]  # programs and ways, the first goes
 
     def __str__(self) -> str:
-        pairs = ", pairs wherever they can be" if self.schedule.pair and self.pairs else ""
+        pairs = (
+            ", pairs wherever they can be" if self.schedule.choice("pair") and self.pairs else ""
+        )
         flags = "" if self.flags_stay else ", flags lost"
         return f"{self.schedule.name}, {self.jobs} threads{pairs}{flags}"
 
@@ -145,7 +150,7 @@ def forms(kernel: Kernel, rng: random.Random) -> Iterator[Form]:
     facts = Facts(kernel)
     while True:
         for points in rng.sample(POINTS, len(POINTS)):
-            flags = {flag: rng.random() < 0.5 for flag in ("word", "pack", "shift", "dot")}
+            flags = {flag: rng.random() < 0.5 for flag in ("word", "keep", "unaligned", "dot")}
             others = [a.name for a in kernel.assumptions if not a.default]
             assume = tuple(rng.sample(others, 1)) if others and rng.random() < 0.3 else ()
             order = list(product((0, 1), WAYS))
@@ -154,10 +159,14 @@ def forms(kernel: Kernel, rng: random.Random) -> Iterator[Form]:
             jobs, seed = rng.randint(1, 4), rng.getrandbits(32)
             # Words that came later have dice of their own: what a seed once found, it finds again.
             later = random.Random(f"{seed} later")
-            flags |= {flag: later.random() < 0.5 for flag in ("shuffle", "line")}
-            schedule = Schedule("qpu", class_name, points=points, assume=assume, t4=t4, **flags)
+            flags |= {flag: later.random() < 0.5 for flag in ("shuffle", "joint_reads")}
+            schedule = options_of(
+                "qpu", class_name, points=points, assume=assume, four_threads=t4, **flags
+            )
             unifa = later.random() < 0.5 and facts.fills_batch(schedule)
-            schedule = replace(schedule, unifa=unifa, pair=schedule.word and later.random() < 0.8)
+            schedule = replace(
+                schedule, record_once=unifa, pair=schedule.choice("word") and later.random() < 0.8
+            )
             pairs, flags_stay = later.random() < 0.8, later.random() < 0.5
             yield Form(schedule, jobs, pairs, flags_stay, seed, tuple(order))
         return

@@ -19,9 +19,9 @@ from daedalus.dsl import interp
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Interval
+from daedalus.generator.options import Options, variant_name
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.emit import emit
 from daedalus.generator.targets.neon.forms import Demand, Need
@@ -91,7 +91,7 @@ class Plan:
     name: str
     function: str
     title: str
-    schedule: Schedule
+    schedule: Options
     kernel: Kernel  # as the spec has it
     lowered: Kernel
     stages: list[Part]
@@ -131,7 +131,7 @@ def plans(entry: Entry) -> Iterator[Plan]:
             yield from plans_of(entry, schedule)
 
 
-def plans_of(entry: Entry, schedule: Schedule) -> list[Plan]:
+def plans_of(entry: Entry, schedule: Options) -> list[Plan]:
     """The functions of one variant."""
     lowered = lower(entry.kernel, schedule)
     name = variant_name(entry.kernel.id, schedule)

@@ -36,6 +36,10 @@ from daedalus.generator.verify.witness import shown as witness
 from daedalus.generator.verify.witness.goals import Goal, Plan
 from daedalus.generator.verify.witness.mutants import Mutant, mutate, unknown
 from daedalus.generator.verify.witness.reasons import Reason
+from daedalus.generator.goals import Goal, Plan
+from daedalus.generator.mutants import Mutant, mutate, unknown
+from daedalus.generator.options import Options, variant_name
+from daedalus.generator.reasons import Reason
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
 DEEP = 150  # and how many times as many with spots, if it still survives
@@ -95,13 +99,13 @@ class Report:
     unproven: list[str] = field(default_factory=list)
 
 
-def neon_variants(entry: Entry, *, prod: bool) -> Iterator[Schedule]:
+def neon_variants(entry: Entry, *, prod: bool) -> Iterator[Options]:
     """The NEON variants of a kernel; the prod ones only, if asked."""
     yield from (s for s, is_prod in entry.schedules if s.target == "neon" and (is_prod or not prod))
 
 
 def program(
-    entry: Entry, schedule: Schedule, folder: Path | None = None
+    entry: Entry, schedule: Options, folder: Path | None = None
 ) -> tuple[Path, list[Mutant]]:
     """The check program with all mutants of a variant in place of it."""
     arch = "host" if native.is_arm() else "simde"
@@ -136,7 +140,7 @@ def program(
 
 
 def run(
-    entry: Entry, schedule: Schedule, seed: int = 1, sample: int | None = None,
+    entry: Entry, schedule: Options, seed: int = 1, sample: int | None = None,
     draws: Draws | None = None,
 ) -> Report:  # fmt: skip
     """Runs the mutants of a variant (a seeded sample, if given) on items, drawn here or `draws`."""
@@ -193,7 +197,7 @@ def _proven(report: Report, plan: Plan) -> list[Goal]:
 
 
 def _differs(
-    entry: Entry, schedule: Schedule, exe: Path, batches: Iterable[Batch], number: int, seed: int
+    entry: Entry, schedule: Options, exe: Path, batches: Iterable[Batch], number: int, seed: int
 ) -> bool:
     device = Device("mutants", "neon", "host" if native.is_arm() else "simde")
     name = variant_name(entry.kernel.id, schedule)
