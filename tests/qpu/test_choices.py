@@ -110,4 +110,4 @@ def test_what_has_no_schedule_with_half_the_registers_is_refused() -> None:
     with pytest.raises(SpecError, match="no schedule of its loop does with 32 registers") as why:
         make_variant(environment(), e.kernel, four, prod=False, rank=0, spec=e.spec, known={})
     assert "qpu_full_p8_word_threads4 out of options.toml" in why.value.hint
-    assert "leave out t4" in why.value.hint
+    assert "leave out threads4" in why.value.hint

@@ -245,7 +245,10 @@ def test_points_read_as_they_are_written() -> None:
 def test_lines_of_older_words_are_one_message_that_says_what_to_do(tmp_path: Path) -> None:
     point = "vp9_idct8/full/daedalus_vp9_idct8__{}/-/vulkan/64"
     names = ("glsl_full_p2_word", "glsl_full_p2_shift", "glsl_full_p2_word_mask")
-    lines = [replace(result(), point=point.format(n)) for n in names]
+    lines = []
+    for at in (point.format(n) for n in names):
+        key = entries.result_key(at, result().scenario, result().input_hash)
+        lines.append(replace(result(), point=at, key=key))
     file = tmp_path / "journal"
     file.write_bytes(b"".join(map(journal.line_of, lines)))
     found = journal.read(file)
