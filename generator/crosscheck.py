@@ -21,8 +21,7 @@ from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import layout, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
-from daedalus.generator.schedule import GPU_TARGETS, Schedule, parse_variant
-from daedalus.generator.options import GPU_TARGETS, Options, options_of, parse_variant
+from daedalus.generator.options import GPU_TARGETS, Options, parse_variant
 from daedalus.generator.vulkan.devices import GpuDevice
 from daedalus.generator.vulkan.validation import complaints
 from daedalus.v3d import tools
@@ -230,7 +229,7 @@ ITEMS = "items"
 
 def schedule_of(variant: str) -> Options:
     """Of a variant's name; a plain one where the runtime or a public function chooses."""
-    return options_of("") if variant in (DISPATCH, ITEMS) else parse_variant(variant)[1]
+    return Options() if variant in (DISPATCH, ITEMS) else parse_variant(variant)[1]
 
 
 def sources() -> list[Path]:

@@ -69,7 +69,7 @@ class Options:
     assume      assumptions taken for granted beyond the standard's, in alphabetical order
     """
 
-    target: ClassVar[str]
+    target: ClassVar[str] = ""  # of none: what the library does by itself
     class_name: str = "full"
     assume: tuple[str, ...] = ()
 

@@ -17,7 +17,7 @@ from daedalus.dsl.verify import verify
 from daedalus.generator import crosscheck, emit, native
 from daedalus.generator.schedule import Schedule
 from daedalus.generator import crosscheck, emit, fuzz, native
-from daedalus.generator.options import options_of
+from daedalus.generator.options import VectorOptions, options_of
 from daedalus.generator.variants import Variant, make_variant
 from daedalus.generator.verify.fuzz import campaign as fuzz
 
@@ -32,7 +32,10 @@ def variants(form: Form) -> tuple[Variant, ...]:
     (kernel,) = form.spec.kernels()
     verify(kernel)
     vectors = dict.fromkeys(
-        dataclasses.replace(s, target="vector", dot=False) for s in form.seen
+        options_of(
+            "vector", s.class_name, **{w.field: s.choice(w.field) for w in VectorOptions.words()}
+        )
+        for s in form.seen
     )  # fmt: skip
     schedules = [*(options_of("c", c) for c in kernel.class_names), *form.seen, *vectors]
     return tuple(
