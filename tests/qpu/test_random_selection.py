@@ -139,7 +139,7 @@ def test_unifa_is_drawn_where_a_batch_is_one_item() -> None:
     for number in range(2000, 2040):
         kernel = make_program(SEED, number).kernel
         for form in fuzz_qpu.forms(kernel, random.Random(number)):
-            if form.schedule.unifa:
+            if form.schedule.record_once:
                 assert selected(kernel, form.schedule).items == 1
                 drawn += 1
     assert drawn >= 5
