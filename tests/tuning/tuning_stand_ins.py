@@ -20,20 +20,12 @@ Verdict = Callable[[Candidate], tuple[str, float]]
 
 def cost_of(c: Candidate) -> float:
     """A landscape with more than one valley: words help beside each other, and sizes differ."""
-    s = c.schedule
-    ns = (
-        100.0
-        + 3 * abs(s.choice("points") - 4)
-        + (0 if s.choice("word") or s.choice("unaligned") else 40)
-    )
-    ns += (5 if s.choice("signs") != s.choice("early_out") else 0) - (
-        8 if s.choice("signs") and s.choice("early_out") else 0
-    )
-    ns += (
-        0.05 * abs(c.workgroup - 128)
-        + (7 if s.choice("pack") else 0)
-        - (4 if s.choice("pack") and s.word else 0)
-    )
+    own = c.schedule.choice
+    ns = 100.0 + 3 * abs(own("points") - 4) + (0 if own("word") or own("unaligned") else 40)
+    ns += 5 if own("signs") != own("early_out") else 0
+    ns -= 8 if own("signs") and own("early_out") else 0
+    ns += 0.05 * abs(c.workgroup - 128) + (7 if own("pack") else 0)
+    ns -= 4 if own("pack") and own("word") else 0
     return ns + 0.01 * (hash_of(c) % 97)
 
 
