@@ -15,7 +15,6 @@ from typing import Any
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import drm
 from daedalus.generator.crosscheck import Batch, Device, Outcome
-from daedalus.generator.schedule import QPU
 from daedalus.generator.options import QPU
 from daedalus.generator.variants import Variant
 from daedalus.generator.vulkan import check

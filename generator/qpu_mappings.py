@@ -18,7 +18,6 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator.cli.common import EXIT_FAILED, UserError
 from daedalus.generator.options import GPU_TARGETS, QPU, Options
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.best import compile_quick

@@ -16,7 +16,6 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator import crosscheck, layout
 from daedalus.generator.crosscheck import Batch, Outcome
 from daedalus.generator.emit import environment
-from daedalus.generator.schedule import parse_variant
 from daedalus.generator.options import parse_variant
 from daedalus.generator.targets.glsl.spirv import compile_shader
 from daedalus.generator.targets.gpu.record import INDEX

@@ -7,13 +7,11 @@ import pytest
 
 from daedalus.generator import crosscheck
 from daedalus.generator.cli.common import repo_root
+from daedalus.generator.options import options_of
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.verify.proofs import mutant_proofs
 from daedalus.generator.verify.witness import goals, mutation, reasons, witness_file
 from daedalus.generator.verify.witness.mutants import CHOICE, mutate, unknown
-from daedalus.generator.mutants import CHOICE, mutate, unknown
-from daedalus.generator.options import options_of
 
 # All kernels are a campaign of many minutes: `./daedalus mutate`.
 SOME = ("vp9_lpf4_v", "h264_idct4")

@@ -11,23 +11,8 @@ import pytest
 import z3
 from spec_support import HEAD, load_text
 
-from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import Schedule
-from daedalus.generator import (
-    goals,
-    lane_questions,
-    mutant_proofs,
-    mutation,
-    proof_file,
-    witness,
-    witness_file,
-)
-from daedalus.generator.equivalence import Prover
-from daedalus.generator.goals import Plan
-from daedalus.generator.lane_walk import Variation
-from daedalus.generator.mutants import Mutant
 from daedalus.generator.options import options_of
-from daedalus.generator.symbolic import Number, Truth
+from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.targets.neon.forms import Need
 from daedalus.generator.verify.proofs import lane_questions, mutant_proofs, proof_file
 from daedalus.generator.verify.proofs.equivalence import Prover

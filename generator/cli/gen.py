@@ -17,8 +17,8 @@ from daedalus.generator import qpu_choices
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.emit import RECORDS, Generated, generate
-from daedalus.generator.outputs import write_output
 from daedalus.generator.options import QPU, variant_name
+from daedalus.generator.outputs import write_output
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import load
 from daedalus.generator.targets.glsl.spirv import PINNED, toolchain

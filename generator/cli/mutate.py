@@ -9,9 +9,8 @@ from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
-from daedalus.generator.schedule import variant_name
-from daedalus.generator.verify.witness import mutation, reasons
 from daedalus.generator.options import variant_name
+from daedalus.generator.verify.witness import mutation, reasons
 
 
 @click.command("mutate")

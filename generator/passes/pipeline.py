@@ -8,8 +8,8 @@ from typing import Any
 from daedalus.dsl.ir import Kernel, Node, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
-from daedalus.generator.passes import dots
 from daedalus.generator.options import VECTOR_TARGETS, Options
+from daedalus.generator.passes import dots
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
 from daedalus.generator.passes.compare import compare_operands
@@ -33,8 +33,6 @@ from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
-from daedalus.generator.schedule import VECTOR_TARGETS, Schedule
-from daedalus.generator.targets.neon import dots
 
 Pass = Callable[[Kernel], Kernel]
 Lowered = dict[tuple[Pass, ...], Kernel]  # of one kernel, what comes out of passes

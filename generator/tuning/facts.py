@@ -12,7 +12,6 @@ from daedalus.dsl.ir import Kernel, Op, Stage, i8, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.options import POINTS, ROWS, Options, options_of
 from daedalus.generator.passes.pipeline import Lowered, lower, passes
-from daedalus.generator.schedule import POINTS, ROWS, Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.gpu.temps import TempLayouts
 from daedalus.generator.targets.neon.lanes import Lanes

@@ -21,9 +21,8 @@ from daedalus.generator.options import (
     options_of,
     variant_name,
 )
-from daedalus.generator.targets.gpu import device
 from daedalus.generator.registry import Entry
-from daedalus.generator.targets.glsl import device
+from daedalus.generator.targets.gpu import device
 from daedalus.generator.targets.qpu.machine import LANES
 from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.tuning.point import COMPILERS, Point

@@ -15,7 +15,6 @@ from daedalus.generator import qpu_choices
 from daedalus.generator.modelled.compare import wishes
 from daedalus.generator.options import QPU, variant_name
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import QPU, variant_name
 from daedalus.v3d import tools
 
 GENERATED = Path(__file__).parents[2] / "generated"

@@ -13,7 +13,6 @@ from daedalus.dsl.ir import Stage
 from daedalus.generator.options import options_of
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu import moves
 from daedalus.generator.targets.qpu.agree import compare

@@ -12,11 +12,8 @@ import pytest
 
 from daedalus.dsl import vectors
 from daedalus.dsl.errors import Loc, SpecError
-from daedalus.generator.schedule import POINTS, QPU_FLAGS, Schedule
-from daedalus.generator.targets.gpu.device import NotLowerable
-from daedalus.generator import fuzz_qpu
-from daedalus.generator.fuzz_programs import make_program
 from daedalus.generator.options import POINTS, QpuOptions, options_of
+from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.trial import interpreted, selected, trial

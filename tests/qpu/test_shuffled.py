@@ -8,9 +8,8 @@ import pytest
 
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.lang import KernelBuilder, clip_u8, kernel, u8
-from daedalus.generator.schedule import Schedule
-from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.options import Options, options_of
+from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu.best import compile_quick
 from daedalus.generator.targets.qpu.trial import (
     Run,

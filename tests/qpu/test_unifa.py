@@ -11,7 +11,6 @@ import pytest
 from daedalus.generator.cli.common import UserError
 from daedalus.generator.options import QPU, options_of
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import QPU, Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu import depend, loop, machine, slot
 from daedalus.generator.targets.qpu.agree import compare

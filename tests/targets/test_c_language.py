@@ -12,7 +12,6 @@ from spec_support import kernel_of
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import crosscheck, emit
-from daedalus.generator.fuzz import Build
 from daedalus.generator.options import options_of, variant_name
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.variants import make_variant

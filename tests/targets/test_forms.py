@@ -15,8 +15,6 @@ from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.verify import verify
 from daedalus.generator import crosscheck, emit, native
-from daedalus.generator.schedule import Schedule
-from daedalus.generator import crosscheck, emit, fuzz, native
 from daedalus.generator.options import VectorOptions, options_of
 from daedalus.generator.variants import Variant, make_variant
 from daedalus.generator.verify.fuzz import campaign as fuzz

@@ -12,11 +12,9 @@ from daedalus.dsl.errors import SpecError
 from daedalus.generator.emit import entry_variants, environment
 from daedalus.generator.options import Options, options_of
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.glsl import spirv
 from daedalus.generator.targets.gpu import device
 from daedalus.generator.targets.gpu.device import NotLowerable
-from daedalus.generator.targets.glsl import device, spirv
 from daedalus.generator.variants import Variant, make_variant
 
 

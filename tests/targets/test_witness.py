@@ -11,15 +11,6 @@ from spec_support import kernel_of, spec_text
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Op
-from daedalus.generator import (
-    goal_proofs,
-    goals,
-    reasons,
-    witness,
-    witness_file,
-    witness_search,
-    witness_solver,
-)
 from daedalus.generator.options import options_of
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.targets.neon import simulate

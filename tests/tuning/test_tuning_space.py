@@ -10,9 +10,7 @@ from daedalus.generator.cli.tune import command
 from daedalus.generator.modelled.compare import wishes
 from daedalus.generator.options import TARGETS, options_of
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import TARGETS, Schedule
 from daedalus.generator.targets.gpu import device
-from daedalus.generator.targets.glsl import device
 from daedalus.generator.tuning import made
 from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.tuning.point import parse_point

@@ -13,7 +13,6 @@ from daedalus.dsl.ranges import Interval, place_ranges
 from daedalus.generator.options import Options
 from daedalus.generator.passes.relative import relate_values
 from daedalus.generator.passes.signed_limits import limit_differences
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.gpu.record import Record
 from daedalus.generator.targets.qpu.alus import least

@@ -13,7 +13,6 @@ from daedalus.dsl.ir import FULL, Kernel
 from daedalus.generator import layout
 from daedalus.generator.options import Options
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.gpu.record import INDEX
 from daedalus.generator.targets.qpu.best import compile_best
 from daedalus.generator.targets.qpu.compile import Code

@@ -23,8 +23,6 @@ from daedalus.dsl.ir import Kernel
 from daedalus.dsl.show import show
 from daedalus.generator import crosscheck, emit, fetch, native
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
-from daedalus.generator.fuzz_programs import Program, make_program, operations
-from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.options import CPU_TARGETS, Options, options_of
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry

@@ -31,10 +31,6 @@ from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import BufferRef, TableRef, UpTo, Value
 from daedalus.dsl.vectors import make_items
 from daedalus.dsl.verify import verify
-from daedalus.generator.fuzz_decided import Decided
-from daedalus.generator.fuzz_memory import Places
-from daedalus.generator.fuzz_values import Assume, Expressions, GrowingRanges
-from daedalus.generator.fuzz_windows import Windows
 from daedalus.generator.options import Options, options_of
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.variants import has_dots

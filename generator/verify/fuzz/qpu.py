@@ -22,11 +22,8 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.show import show
 from daedalus.generator.cli.common import build_dir
-from daedalus.generator.schedule import POINTS, Schedule
-from daedalus.generator.targets.gpu.device import NotLowerable
-from daedalus.generator.fuzz_programs import Program, make_program, operations
-from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.options import POINTS, Options, options_of
+from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu import machine, virtual
 from daedalus.generator.targets.qpu.best import WAYS, reloaded
 from daedalus.generator.targets.qpu.compile import Code

@@ -28,18 +28,14 @@ from daedalus.generator import (
 )
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.crosscheck import Batch, Device
+from daedalus.generator.options import Options, variant_name
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.verify.proofs import proof_file
 from daedalus.generator.verify.witness import goals, reasons, witness_file
 from daedalus.generator.verify.witness import shown as witness
 from daedalus.generator.verify.witness.goals import Goal, Plan
 from daedalus.generator.verify.witness.mutants import Mutant, mutate, unknown
 from daedalus.generator.verify.witness.reasons import Reason
-from daedalus.generator.goals import Goal, Plan
-from daedalus.generator.mutants import Mutant, mutate, unknown
-from daedalus.generator.options import Options, variant_name
-from daedalus.generator.reasons import Reason
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
 DEEP = 150  # and how many times as many with spots, if it still survives
