@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a spec says of a decoder's own functions: their arguments, and how a plane is put together.
 
-generator/decoders.py makes functions with these signatures, and refuses what does not suit the
-kernel.
+generator/compile/decoders.py makes functions with these signatures, and refuses what does not
+suit the kernel.
 """
 
 import re

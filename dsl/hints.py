@@ -4,7 +4,7 @@
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 GENERIC = "Python raised this while it ran the spec"
 
@@ -18,6 +18,11 @@ _KINDS = {
     "LaneIndex": ("a lane", "a lane is an index; k.lane(x) makes a value of it"),
     "list": ("a list", "a slice of a buffer is a list: [f(x) for x in xs] goes through it"),
 }
+
+
+# Of daedalus.dsl.lang, which stands on what reports errors and so tells it by `learn`.
+_VOCABULARY: dict[str, object] = {}
+_METHODS: dict[str, Callable[..., object]] = {}
 
 
 def hint_for(error: Exception) -> str:
@@ -45,17 +50,11 @@ def hint_for(error: Exception) -> str:
     return GENERIC
 
 
-def _vocabulary() -> dict[str, object]:
-    from daedalus.dsl import lang  # the vocabulary stands on what reports errors
-
-    return {name: getattr(lang, name) for name in lang.__all__}
-
-
-def _methods() -> dict[str, Callable[..., object]]:
-    from daedalus.dsl.trace import KernelBuilder
-
-    found = inspect.getmembers(KernelBuilder, inspect.isfunction)
-    return {name: f for name, f in found if not name.startswith("_")}
+def learn(vocabulary: Mapping[str, object], builder: type) -> None:
+    """Says what authors write: the language's names and the kernel's builder."""
+    _VOCABULARY.update(vocabulary)
+    found = inspect.getmembers(builder, inspect.isfunction)
+    _METHODS.update({name: f for name, f in found if not name.startswith("_")})
 
 
 def _near(name: str, known: Iterable[str], prefix: str = "") -> str:
@@ -68,10 +67,10 @@ def _near(name: str, known: Iterable[str], prefix: str = "") -> str:
 
 
 def _name(name: str) -> str:
-    words = _vocabulary()
+    words = _VOCABULARY
     if name in words:
         return f"import it: from daedalus.dsl.lang import {name}"
-    if name in _methods():
+    if name in _METHODS:
         return f"it belongs to the kernel's builder: k.{name}(...)"
     near = difflib.get_close_matches(name, words, n=2)
     if near:
@@ -83,17 +82,17 @@ def _name(name: str) -> str:
 
 def _import(text: str) -> str:
     wanted = re.match(r"cannot import name '(\w+)' from 'daedalus\.dsl\.lang'", text)
-    return _near(wanted[1], _vocabulary()) if wanted else GENERIC
+    return _near(wanted[1], _VOCABULARY) if wanted else GENERIC
 
 
 def _attribute(error: AttributeError) -> str:
     kind, name = type(error.obj).__name__, error.name or ""
     if kind == "KernelBuilder":
-        return _near(name, _methods(), "k.")
+        return _near(name, _METHODS, "k.")
     if kind not in _KINDS:
         return GENERIC
     what, use = _KINDS[kind]
-    if kind == "Value" and name in _vocabulary():
+    if kind == "Value" and name in _VOCABULARY:
         return f"it is a function, not a method of a value: {name}(x, ...)"
     return f"{what} has no such attribute; {use}"
 
@@ -117,12 +116,12 @@ def _type(text: str) -> str:
 
 def _signature(name: str) -> str:
     """How a function of the language is called."""
-    functions: dict[str, object] = {**_vocabulary(), **_methods()}
+    functions: dict[str, object] = {**_VOCABULARY, **_METHODS}
     function = functions.get(name)
     if not inspect.isfunction(function):
         return f"look at how {name} is defined, and at what this line gives it"
     parameters = inspect.signature(function).parameters.values()
-    method = name in _methods()
+    method = name in _METHODS
     shown: list[str] = []
     star = False
     for p in list(parameters)[1:] if method else parameters:

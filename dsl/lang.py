@@ -7,13 +7,14 @@ value while tracing.
 
 from collections.abc import Iterable, Sequence
 
+from daedalus.dsl import hints
 from daedalus.dsl.decoders import entry, part
 from daedalus.dsl.errors import TraceError
 from daedalus.dsl.ir import DType, Op, i8, i16, i32, u8, u16, u32
 from daedalus.dsl.source import here
 from daedalus.dsl.spec import kernel
 from daedalus.dsl.trace import KernelBuilder
-from daedalus.dsl.values import BufferRef, LaneIndex, Scalar, TableRef, Value, is_integer
+from daedalus.dsl.values import BufferRef, LaneIndex, Scalar, TableRef, Tracer, Value, is_integer
 
 _PLAIN = "what is known while tracing is computed with Python's own (import builtins for min, max)"
 
@@ -25,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _builder(*xs: object) -> KernelBuilder | None:
+def _builder(*xs: object) -> Tracer | None:
     return next((x._k for x in xs if isinstance(x, Value)), None)
 
 
@@ -149,3 +150,6 @@ def any_gt(xs: Iterable[Value], limit: Scalar) -> Value:
     for m in masks[1:]:
         out = out | m
     return out
+
+
+hints.learn({name: globals()[name] for name in __all__}, KernelBuilder)

@@ -7,15 +7,28 @@ with them silently or obscurely is refused, with a hint.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn, Protocol
 
 from daedalus.dsl.build import Builder
 from daedalus.dsl.errors import TraceError
 from daedalus.dsl.ir import Affine, Buffer, Node, Op, Param, Table
 from daedalus.dsl.source import here
 
-if TYPE_CHECKING:
-    from daedalus.dsl.trace import KernelBuilder
+
+class Tracer(Protocol):
+    """What values, buffers and tables ask of the `KernelBuilder` that they belong to."""
+
+    def _op(self, op: Op, *args: "Scalar", attr: tuple[Any, ...] = ()) -> "Value": ...
+    def _shift(self, n: object) -> int: ...
+    def _load(
+        self, decl: Buffer, index: tuple[Affine, ...], uniforms: "tuple[Value, ...]" = ()
+    ) -> "Value": ...
+    def _store(
+        self, decl: Buffer, index: tuple[Affine, ...], value: "Scalar", combine: str = ""
+    ) -> None: ...
+    def _param_element(self, decl: Param, index: Affine) -> "Value": ...
+    def _element_type(self, name: str, dtype: object) -> None: ...
+    def _fail(self, rule: str, message: str, hint: str = "") -> NoReturn: ...
 
 
 def _no(what: str, hint: str, subject: str = "a traced value") -> Callable[..., Any]:
@@ -38,7 +51,7 @@ class Value:
 
     __slots__ = ("_k", "home", "node")
 
-    def __init__(self, k: "KernelBuilder", node: Node, home: Builder) -> None:
+    def __init__(self, k: Tracer, node: Node, home: Builder) -> None:
         self._k, self.node, self.home = k, node, home
 
     # -- arithmetic
@@ -235,7 +248,7 @@ def _affine(x: object) -> Affine:
 class ParamsRef:
     """An array parameter."""
 
-    def __init__(self, k: "KernelBuilder", decl: Param) -> None:
+    def __init__(self, k: Tracer, decl: Param) -> None:
         self._k, self.decl = k, decl
 
     __iter__ = _no("elements to run through", "index it with a lane or an integer", "an array")
@@ -248,7 +261,7 @@ class ParamsRef:
 class BufferRef:
     """A buffer in the spec's own axes; indexing loads, assigning stores."""
 
-    def __init__(self, k: "KernelBuilder", decl: Buffer, swapped: bool) -> None:
+    def __init__(self, k: Tracer, decl: Buffer, swapped: bool) -> None:
         self._k, self.decl, self._swapped = k, decl, swapped
 
     def _indices(self, key: object) -> "list[Place] | Place":
@@ -331,7 +344,7 @@ Place = tuple[LaneIndex, ...]
 
 
 class TableRef:
-    def __init__(self, k: "KernelBuilder", decl: Table) -> None:
+    def __init__(self, k: Tracer, decl: Table) -> None:
         self._k, self.decl = k, decl
 
     __iter__ = _no("elements to run through", "index it with what you know", "a table")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tuning_lines import BOARD
 
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.farm.jobs import Judged, Known
 from daedalus.generator.tuning.entries import CHECK_KEY, Check, Entry, check_key, described, now
 

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import build_dir
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.host import native
 from daedalus.v3d import tools
 
 SIDE, BATCHES = 64, 3

@@ -3,11 +3,11 @@
 
 from dataclasses import replace
 
-from daedalus.generator import count, trace
-from daedalus.generator.count_cases import Case, Work
-from daedalus.generator.model import llvm
-from daedalus.generator.model.comparison import Comparison, Row
-from daedalus.generator.model.figures import Figures
+from daedalus.generator.measure import count, trace
+from daedalus.generator.measure.count_cases import Case, Work
+from daedalus.generator.measure.neon import llvm
+from daedalus.generator.measure.neon.comparison import Comparison, Row
+from daedalus.generator.measure.neon.figures import Figures
 
 CASE = Case("k", "ffmpeg", "s", "theirs", "work", 1.25, {}, entry="entry", d3_bar=1.05)
 _RETURNS = (trace.Call((0,), (0xD65F03C0,)),)

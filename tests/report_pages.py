@@ -9,7 +9,7 @@ from typing import Any
 
 from tuning_lines import WHEN, result
 
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.report.drawings import Drawn
 from daedalus.generator.report.page import render
 from daedalus.generator.report.sources import Sources, latest_record, read_json

@@ -13,14 +13,15 @@ from spec_support import kernel_of
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Array
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, layout
-from daedalus.generator.crosscheck import Batch, Outcome
-from daedalus.generator.emit import environment
+from daedalus.generator.compile import layout
+from daedalus.generator.compile.emit import environment
+from daedalus.generator.compile.variants import Variant, make_variant
 from daedalus.generator.options import parse_variant
 from daedalus.generator.targets.glsl.spirv import compile_shader
 from daedalus.generator.targets.gpu.record import INDEX
-from daedalus.generator.variants import Variant, make_variant
-from daedalus.generator.vulkan import check
+from daedalus.generator.verify import crosscheck
+from daedalus.generator.verify import gpu_check as check
+from daedalus.generator.verify.crosscheck import Batch, Outcome
 from daedalus.v3d import vkrun
 
 _SLACK = 64  # bytes of a pattern behind each buffer

@@ -12,7 +12,7 @@ import pytest
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.verify import verify
-from daedalus.generator.registry import Entry, load
+from daedalus.generator.compile.registry import Entry, load
 
 MARK = "# <-"
 

@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from daedalus.generator import fetch
-from daedalus.generator.packages import debian_architecture
+from daedalus.generator.host import fetch
+from daedalus.generator.host.packages import debian_architecture
 
 _CHROOT = Path("/run/sshd")  # empty; where root's locks itself in: it has no option for that
 

@@ -7,7 +7,7 @@ import sys
 import zipfile
 from typing import Any
 
-from daedalus.generator.cli.common import build_dir
+from daedalus.generator.base.paths import build_dir
 
 PACKAGE = "kernel_tuner==1.5.0"
 SHA256 = "c3aa31663f1166e4817ae17260e5c3b05d33f0de384c2c7cc615fb7c5b9d1bd4"

@@ -5,8 +5,10 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from daedalus.generator import crosscheck, native
-from daedalus.generator.cli.common import repo_root, run
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.process import run
+from daedalus.generator.host import native
+from daedalus.generator.verify import crosscheck
 
 
 class Tampered:

@@ -11,10 +11,11 @@ from tampered import Tampered
 
 from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, crosscheck_items, native
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import check as check_verb
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.host import native
+from daedalus.generator.verify import crosscheck, crosscheck_items
 
 ITEMS = 4000
 FEW = 1000  # of every kernel: `check` compares more

@@ -7,8 +7,8 @@ import pytest
 from daedalus.dsl import vectors
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.verify import written_box
-from daedalus.generator import layout
-from daedalus.generator.registry import load
+from daedalus.generator.compile import layout
+from daedalus.generator.compile.registry import load
 
 KERNELS = [pytest.param(e.kernel, id=e.kernel.id) for e in load()]
 

@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from daedalus.generator import crosscheck
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.options import options_of
-from daedalus.generator.registry import find, load
+from daedalus.generator.verify import crosscheck, goals
+from daedalus.generator.verify.mutants import CHOICE, mutate, unknown
 from daedalus.generator.verify.proofs import mutant_proofs
-from daedalus.generator.verify.witness import goals, mutation, reasons, witness_file
-from daedalus.generator.verify.witness.mutants import CHOICE, mutate, unknown
+from daedalus.generator.verify.witness import mutation, reasons, witness_file
 
 # All kernels are a campaign of many minutes: `./daedalus mutate`.
 SOME = ("vp9_lpf4_v", "h264_idct4")

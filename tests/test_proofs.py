@@ -11,17 +11,18 @@ import pytest
 import z3
 from spec_support import HEAD, load_text
 
+from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.options import options_of
-from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.targets.neon.forms import Need
+from daedalus.generator.verify import goals
+from daedalus.generator.verify.goals import Plan
+from daedalus.generator.verify.mutants import Mutant
 from daedalus.generator.verify.proofs import lane_questions, mutant_proofs, proof_file
 from daedalus.generator.verify.proofs.equivalence import Prover
 from daedalus.generator.verify.proofs.lane_walk import Variation
 from daedalus.generator.verify.proofs.symbolic import Number, Truth
-from daedalus.generator.verify.witness import goals, mutation, witness_file
+from daedalus.generator.verify.witness import mutation, witness_file
 from daedalus.generator.verify.witness import shown as witness
-from daedalus.generator.verify.witness.goals import Plan
-from daedalus.generator.verify.witness.mutants import Mutant
 
 HALVES = """
     a = k.block("a", u8, (8,))

@@ -18,21 +18,19 @@ import z3
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Node
 from daedalus.dsl.ranges import Interval
-from daedalus.generator import (
-    crosscheck,
-)
-from daedalus.generator.cli.common import repo_root
-from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.forms import Need
 from daedalus.generator.targets.neon.simulate import Change, Ran
+from daedalus.generator.verify import crosscheck, goals, mutants
+from daedalus.generator.verify.goals import Plan, lane_limits
 from daedalus.generator.verify.proofs import goal_proofs, mutant_proofs
 from daedalus.generator.verify.proofs.equivalence import Prover
 from daedalus.generator.verify.proofs.lane_walk import Variation
 from daedalus.generator.verify.proofs.symbolic import Truth
-from daedalus.generator.verify.witness import goals, mutants, mutation, witness_file
+from daedalus.generator.verify.witness import mutation, witness_file
 from daedalus.generator.verify.witness import shown as witness
-from daedalus.generator.verify.witness.goals import Plan, lane_limits
 
 # Variants of one stage and of several, with run-time indices, tables, strips, and functions for
 # several items.

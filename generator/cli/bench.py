@@ -10,7 +10,11 @@ from typing import Any
 
 import click
 
-from daedalus.generator import native
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.base.progress import progress, say
+from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli import bench_native, bench_options, bench_qpu, bench_sand
 from daedalus.generator.cli.bench_model import (
     kernels,
@@ -19,23 +23,15 @@ from daedalus.generator.cli.bench_model import (
     print_times,
     times_as_json,
 )
-from daedalus.generator.cli.common import (
-    EXIT_FAILED,
-    EXIT_MISSING,
-    UserError,
-    build_dir,
-    console,
-)
-from daedalus.generator.cli.progress import progress, say
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.count_cases import chosen
-from daedalus.generator.crosscheck import program as check_program
-from daedalus.generator.model import measure
-from daedalus.generator.model.comparison import COMPILERS
-from daedalus.generator.model.measure import Measured
-from daedalus.generator.registry import Entry, load
-from daedalus.generator.vulkan import bench
-from daedalus.generator.vulkan.devices import GpuDevice, Skip, find
+from daedalus.generator.compile.registry import Entry, load
+from daedalus.generator.devices.vulkan import GpuDevice, Skip, find
+from daedalus.generator.host import native
+from daedalus.generator.measure.count_cases import chosen
+from daedalus.generator.measure.gpu import bench
+from daedalus.generator.measure.neon import measure
+from daedalus.generator.measure.neon.comparison import COMPILERS
+from daedalus.generator.measure.neon.measure import Measured
+from daedalus.generator.verify.crosscheck import program as check_program
 
 PARTS = ("throughput", "latency", "frame")
 
@@ -43,10 +39,10 @@ PARTS = ("throughput", "latency", "frame")
 @click.command("bench", cls=bench_options.Grouped)
 @click.argument("kernel", default="")
 @click.option("--model", is_flag=True, expose_value=False,
-              help="Model the cycles of NEON functions on the A76, beside FFmpeg's and dav1d's."
+              help="Model the cycles of NEON functions on the A76, beside hand-written ones."
               )  # fmt: skip
 @click.option("--native", is_flag=True, expose_value=False,
-              help="Measure portable C here, beside FFmpeg's and dav1d's; 100 times --rounds."
+              help="Measure portable C here, beside hand-written code; 100 times --rounds."
               )  # fmt: skip
 @click.option("--qpu", is_flag=True, expose_value=False,
               help="By the timing model: QPU code beside GLSL through v3dv.")  # fmt: skip
@@ -85,7 +81,7 @@ def command(
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
 
-    On arm64 also NEON functions on the processor, beside FFmpeg's and dav1d's.
+    On arm64 also NEON functions on the processor, beside hand-written ones.
 
     Times of every variant and size of workgroups on a large batch, of an empty submit and of a
     workgroup that does nothing, of a small dispatch with nothing pooled and after others, and of a

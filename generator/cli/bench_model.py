@@ -6,13 +6,15 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_FAILED, console, repo_root
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.count_cases import Work, chosen
-from daedalus.generator.model import llvm, measure
-from daedalus.generator.model.comparison import (
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.progress import progress
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.host import native
+from daedalus.generator.measure.count_cases import Work, chosen
+from daedalus.generator.measure.neon import llvm, measure
+from daedalus.generator.measure.neon.comparison import (
     COMPILERS,
     TIE,
     Comparison,
@@ -20,7 +22,7 @@ from daedalus.generator.model.comparison import (
     above_bars,
     compare,
 )
-from daedalus.generator.model.measure import Measured, TimedRow
+from daedalus.generator.measure.neon.measure import Measured, TimedRow
 from daedalus.generator.tuning.fingerprint import generator_hash
 
 _BOUND_HEADINGS = (

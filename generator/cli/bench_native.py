@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_FAILED, console
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.native_bench.cases import CASES
-from daedalus.generator.native_bench.measure import (
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.progress import progress
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.host import native
+from daedalus.generator.measure.native.cases import CASES
+from daedalus.generator.measure.native.measure import (
     BAR,
     BUILDS,
     COMPILERS,

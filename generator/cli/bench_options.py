@@ -4,7 +4,7 @@
 import click
 from click.core import ParameterSource
 
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.base.errors import UserError
 
 # Mode -> the parameters that it takes; "" is Vulkan devices, and what NEON takes on arm64.
 MODES = {

@@ -9,17 +9,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
-from daedalus.generator.cli.progress import progress, say
-from daedalus.generator.cli.tables import table_lines
-from daedalus.generator.modelled import choose as chooser
-from daedalus.generator.modelled import compare
-from daedalus.generator.modelled.compare import Interval, Report, Result, ratio
-from daedalus.generator.modelled.taken import RESOURCES, Taken, Times
-from daedalus.generator.outputs import write_output
-from daedalus.generator.registry import load
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.outputs import write_output
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.progress import progress, say
+from daedalus.generator.base.tables import table_lines
+from daedalus.generator.compile.registry import load
+from daedalus.generator.measure.gpu import bench, compare
+from daedalus.generator.measure.gpu import choose as chooser
+from daedalus.generator.measure.gpu.compare import Interval, Report, Result, ratio
+from daedalus.generator.measure.gpu.taken import RESOURCES, Taken, Times
 from daedalus.generator.tuning.fingerprint import generator_hash
-from daedalus.generator.vulkan import bench
 
 DRIVER = "Mesa v3dv 25.0.7, built for this machine"
 PAGE = "docs/qpu-performance.md"

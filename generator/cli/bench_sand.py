@@ -3,10 +3,10 @@
 
 import json
 
-from daedalus.generator import native
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.native_bench import sand
+from daedalus.generator.base.progress import progress
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.host import native
+from daedalus.generator.measure.native import sand
 
 
 def measure(*, as_json: bool) -> None:

@@ -7,17 +7,20 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator import native
+from daedalus.generator.base.console import console, out
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.process import run
+from daedalus.generator.base.progress import progress
 from daedalus.generator.cli import check as check_verb
 from daedalus.generator.cli import stream as stream_verb
-from daedalus.generator.cli.check_runs import Wish, run_checks
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root, run
-from daedalus.generator.cli.gen import REPAIR, differences, generate_or_explain
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.cli.verified import compilers
-from daedalus.generator.crosscheck import devices
+from daedalus.generator.compile.folder import REPAIR, differences, generate_or_explain
+from daedalus.generator.compile.registry import load
+from daedalus.generator.host import native
 from daedalus.generator.options import GPU_TARGETS, TARGETS
-from daedalus.generator.registry import load
+from daedalus.generator.verify.check_runs import Wish, run_checks
+from daedalus.generator.verify.crosscheck import devices
+from daedalus.generator.verify.records import compilers
 
 _PROCESSOR = tuple(t for t in TARGETS if t not in GPU_TARGETS)
 FOREIGN_ITEMS = 1000  # of each variant that is built in, by a compiler without records

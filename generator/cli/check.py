@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 import click
 
-from daedalus.generator import drm, drm_faults
-from daedalus.generator.cli.check_runs import DEFAULT_QPUS, QPUS, Wish, run_checks
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, console
-from daedalus.generator.cli.kernels import chosen
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.cli.verified import record_verified
-from daedalus.generator.crosscheck import Outcome, replay_command
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.compile.kernels import chosen
+from daedalus.generator.devices import drm
+from daedalus.generator.devices.vulkan import DEFAULT as DEFAULT_DEVICES
+from daedalus.generator.devices.vulkan import Skip, spelled_out
 from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS
-from daedalus.generator.vulkan.devices import DEFAULT as DEFAULT_DEVICES
-from daedalus.generator.vulkan.devices import Skip, spelled_out
+from daedalus.generator.verify import drm_faults
+from daedalus.generator.verify.check_runs import DEFAULT_QPUS, QPUS, Wish, run_checks
+from daedalus.generator.verify.crosscheck import Outcome, replay_command
+from daedalus.generator.verify.records import record_verified
 
 SHOWN_FAILURES = 10
 RECORDED_ITEMS = 10000  # what a recorded variant has passed at least

@@ -6,10 +6,11 @@ import sys
 
 import click
 
-from daedalus.generator import count, count_cases, count_items
-from daedalus.generator.cli.common import EXIT_FAILED, console
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.progress import progress
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.measure import count, count_cases, count_items
 
 
 @click.command(name="count")
@@ -27,7 +28,7 @@ from daedalus.generator.cli.tables import print_table
 def command(kernels: tuple[str, ...], cc: str, many: bool, as_json: bool) -> None:
     """Counts the instructions that our NEON functions execute per call, and hand-written ones'.
 
-    Those are FFmpeg's and dav1d's. Without KERNELS, all that have a case in
+    Those are the oracles' of tools/oracles.toml. Without KERNELS, all that have a case in
     tools/count/cases.toml. Exit code 1 when a hand-written function does not execute the recorded
     number (then the comparison is with another one), when one of ours leaves other pixels, or
     when it executes more than the case's bar.

@@ -11,10 +11,11 @@ from pathlib import Path
 import click
 
 from daedalus import __version__
-from daedalus.generator import fetch, native
-from daedalus.generator.cli.common import EXIT_MISSING, repo_root
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.packages import debian_architecture, needed_packages
+from daedalus.generator.base.errors import EXIT_MISSING
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.host import fetch, native
+from daedalus.generator.host.packages import debian_architecture, needed_packages
 from daedalus.v3d import driver
 
 

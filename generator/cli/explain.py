@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 
 from daedalus.dsl.show import buffer_text
-from daedalus.generator import explain, qpu_text
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.cli.kernels import one
-from daedalus.generator.cli.tables import table_lines
-from daedalus.generator.inventory import bits_needed
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.tables import table_lines
+from daedalus.generator.compile import qpu_text
+from daedalus.generator.compile.inventory import bits_needed
+from daedalus.generator.compile.kernels import one
+from daedalus.generator.compile.registry import Entry, legal_schedule
 from daedalus.generator.options import VECTOR_TARGETS, Options
-from daedalus.generator.registry import Entry, legal_schedule
+from daedalus.generator.report import explain
 from daedalus.generator.targets.glsl.mapping import mapping
 
 
@@ -37,7 +38,7 @@ def command(kernel: str, variant: str | None, svg: Path | None, as_json: bool) -
     refused = explain.refusals(entry)
     shown = explain.view(entry, schedule)
     if svg is not None:
-        from daedalus.generator.graph.svg import draw  # only who draws needs graphviz
+        from daedalus.generator.report.graph.svg import draw  # only who draws needs graphviz
 
         draw(shown.kernel, svg, schedule.name if schedule else "")
     if as_json:

@@ -12,13 +12,15 @@ from typing import Any
 
 import click
 
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.progress import progress
 from daedalus.generator.cli.check import chosen_devices, chosen_targets
-from daedalus.generator.cli.check_runs import DEFAULT_QPUS
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
-from daedalus.generator.cli.kernels import chosen
-from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tune_run import MODEL, wanted
 from daedalus.generator.cli.tune_store import FILE, default_journal
+from daedalus.generator.compile.kernels import chosen
+from daedalus.generator.devices.vulkan import DEFAULT as DEFAULT_DEVICES
+from daedalus.generator.devices.vulkan import spelled_out
 from daedalus.generator.farm import cluster
 from daedalus.generator.farm.checks import check_jobs
 from daedalus.generator.farm.jobs import Job
@@ -29,8 +31,7 @@ from daedalus.generator.tuning.engine_device import KINDS
 from daedalus.generator.tuning.entries import Check, Mixed, Result
 from daedalus.generator.tuning.journal import read
 from daedalus.generator.tuning.model_device import ModelDevice
-from daedalus.generator.vulkan.devices import DEFAULT as DEFAULT_DEVICES
-from daedalus.generator.vulkan.devices import spelled_out
+from daedalus.generator.verify.check_runs import DEFAULT_QPUS
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print what became of it as JSON.")
 _SHOWN = 10  # bad results that are spelled out

@@ -6,9 +6,11 @@ import time
 
 import click
 
+from daedalus.generator.base.console import console, out
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.progress import progress, say
 from daedalus.generator.cli import fuzz_qpu
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
-from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.targets.neon.rules import RULES
 from daedalus.generator.verify.fuzz import campaign as fuzz
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
-from daedalus.generator.cli.progress import progress, say
+from daedalus.generator.base.console import console, out
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.progress import progress, say
 from daedalus.generator.verify.fuzz import qpu as fuzz_qpu
 
 SHOWN_FAILURES = 10

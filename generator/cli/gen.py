@@ -2,7 +2,6 @@
 """`daedalus gen`: writes generated/, or checks that it is what the specs give."""
 
 import gc
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,20 +12,19 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.ranges import never_binding
 from daedalus.dsl.show import show
-from daedalus.generator import qpu_choices
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
-from daedalus.generator.cli.progress import progress, say
-from daedalus.generator.emit import RECORDS, Generated, generate
+from daedalus.generator.base.console import console, out
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.progress import progress, say
+from daedalus.generator.compile import qpu_choices
+from daedalus.generator.compile.emit import Generated
+from daedalus.generator.compile.folder import REPAIR, differences, generate_or_explain, write
+from daedalus.generator.compile.registry import load
+from daedalus.generator.compile.variants import selected_programs
 from daedalus.generator.options import QPU, variant_name
-from daedalus.generator.outputs import write_output
 from daedalus.generator.passes.pipeline import lower, passes
-from daedalus.generator.registry import load
 from daedalus.generator.targets.glsl.spirv import PINNED, toolchain
 from daedalus.generator.targets.qpu.loop import NoSchedule
-from daedalus.generator.variants import selected_programs
-
-REPAIR = "./daedalus gen"
-MANIFEST = "manifest.json"
 
 
 @click.command("gen")
@@ -151,25 +149,6 @@ def _say_taken(generated: Generated) -> None:
         )
 
 
-def generate_or_explain(specs: Path | None = None) -> Generated:
-    """Generates everything; a spec's error becomes the command's."""
-    try:
-        entries = load(specs)
-        if not entries:
-            raise UserError(f"no kernel is declared below {specs}", "see docs/language.md")
-        return generate(entries, checked_in=_checked_in())
-    except SpecError as e:
-        raise UserError(str(e)) from None
-
-
-def _checked_in() -> Path | None:
-    """The generated code of the checkout; None where the package is installed without one."""
-    try:
-        return repo_root() / "generated"
-    except UserError:
-        return None
-
-
 def dump_after(wanted: str, specs: Path | None) -> None:
     """Prints the program of every variant as it is after a pass."""
     found = False
@@ -192,59 +171,3 @@ def dump_after(wanted: str, specs: Path | None) -> None:
             name for e in load(specs) for s, _ in e.schedules for name, _ in passes(e.kernel, s)
         )
         raise UserError(f"no pass {wanted}", f"passes are {', '.join(known)}")
-
-
-def _present(target: Path) -> set[str]:
-    """Files below the folder that `gen` answers for: all of a folder it wrote to before."""
-    if not target.is_dir():
-        return set()
-    found = {p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()}
-    return found - set(RECORDS)
-
-
-def _written_before(target: Path) -> set[str]:
-    """What an earlier run says, in its manifest, that it wrote there."""
-    try:
-        manifest = json.loads((target / MANIFEST).read_text())
-        return {*manifest["files"], MANIFEST}
-    except (OSError, ValueError, KeyError, TypeError):
-        return set()
-
-
-def differences(generated: Generated, target: Path) -> list[str]:
-    """A line for each file that is missing, different, or does not belong there."""
-    present = _present(target)
-    lines = [f"missing: {p}" for p in generated.files if p not in present]
-    lines += [f"not generated: {p}" for p in sorted(present - set(generated.files))]
-    for path in sorted(present & set(generated.files)):
-        if (target / path).read_text() != generated.files[path]:
-            lines.append(f"different: {path}")
-    return lines
-
-
-def write(generated: Generated, target: Path) -> tuple[int, int]:
-    """Brings the folder up to date; a file is replaced whole or not at all.
-
-    Removes only what an earlier run wrote. Refuses a folder that holds anything else.
-    """
-    before = _written_before(target)
-    present = _present(target)
-    if present and not before:
-        raise UserError(
-            f"{target} holds files that were not generated",
-            "name an empty folder, or one that gen wrote to before",
-        )
-    written = 0
-    try:
-        for path, text in generated.files.items():
-            file = target / path
-            if path in present and file.read_text() == text:
-                continue
-            write_output(file, text)
-            written += 1
-        stale = (before & present) - set(generated.files)
-        for path in stale:
-            (target / path).unlink()
-    except OSError as e:
-        raise UserError(f"cannot write to {target}: {e.strerror}", "name another folder") from None
-    return written, len(stale)

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from daedalus.generator.cli.common import repo_root
-from daedalus.generator.cli.kernels import chosen
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.inventory import inventory
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.compile.inventory import inventory
+from daedalus.generator.compile.kernels import chosen
 
 Record = dict[str, Any]
 

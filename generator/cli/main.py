@@ -12,7 +12,7 @@ import click
 
 from daedalus import __version__
 from daedalus.dsl.errors import SpecError
-from daedalus.generator.cli.common import (
+from daedalus.generator.base.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     EXIT_USAGE,

@@ -5,10 +5,11 @@ import json
 
 import click
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
-from daedalus.generator.cli.kernels import chosen
-from daedalus.generator.cli.progress import progress, say
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.progress import progress, say
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.compile.kernels import chosen
 from daedalus.generator.options import variant_name
 from daedalus.generator.verify.witness import mutation, reasons
 

@@ -5,8 +5,8 @@ import os
 
 import click
 
-from daedalus.generator.cli.common import repo_root
-from daedalus.generator.new_spec import KINDS, write_spec
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.compile.new_spec import KINDS, write_spec
 
 
 @click.command("new", help="Writes a spec for the kernel ID that works as it stands, and registers"

@@ -6,10 +6,11 @@ import sys
 
 import click
 
-from daedalus.generator import oracle
-from daedalus.generator.cli.common import EXIT_FAILED, console
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.progress import progress
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.verify import oracle
 
 
 @click.command(name="oracle")
@@ -20,7 +21,7 @@ from daedalus.generator.cli.tables import print_table
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> None:
-    """Compares the reference interpreter with FFmpeg's and dav1d's functions, C and assembly.
+    """Compares the reference interpreter with other decoders' functions, C and assembly.
 
     Also with our functions of their signatures, and with plain implementations where no decoder
     has any.  Without KERNELS, all that there is a function for.  Exit code 1 when one item

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.cli.common import UserError, build_dir, console, repo_root
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.outputs import write_output
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli.tune_store import FILE, default_journal, load
-from daedalus.generator.outputs import write_output
 from daedalus.generator.tuning import compare
 from daedalus.generator.tuning.entries import Mixed
 from daedalus.generator.tuning.point import COMPILERS, ROUTES, parse_point

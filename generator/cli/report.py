@@ -5,10 +5,11 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.cli.common import UserError, build_dir, repo_root
-from daedalus.generator.cli.kernels import chosen
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.outputs import write_output
+from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.cli.tune_store import FILE, default_journal, load
-from daedalus.generator.outputs import write_output
+from daedalus.generator.compile.kernels import chosen
 from daedalus.generator.report.drawings import Drawn, drawings
 from daedalus.generator.report.page import render
 from daedalus.generator.report.sources import Sources, latest_record, read_json

@@ -5,16 +5,17 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator import fetch
-from daedalus.generator.cli.common import console
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.packages import debian_architecture
+from daedalus.codecs.oracles import sources
+from daedalus.generator.base.console import console
+from daedalus.generator.base.progress import progress
+from daedalus.generator.host import fetch
+from daedalus.generator.host.packages import debian_architecture
 from daedalus.v3d import driver, tools
 
 
 @click.command(name="setup")
-@click.option("--oracles", is_flag=True, help="Only FFmpeg's static archives and dav1d, and the "
-              "ssh server of tests.")  # fmt: skip
+@click.option("--oracles", is_flag=True, help="Only the decoders to compare with, and the ssh "
+              "server of tests.")  # fmt: skip
 @click.option("--simde", is_flag=True, help="Only the SIMDe headers.")
 @click.option("--v3dv", is_flag=True, help="Only what runs arm64 Vulkan programs on the simulated "
               "device of a Pi 5: Debian's driver; and lavapipe to compare with.")  # fmt: skip
@@ -22,12 +23,12 @@ from daedalus.v3d import driver, tools
               "it: the same driver, built from Debian's source.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Make .venv anew and fetch everything again.")
 def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -> None:
-    """Sets this checkout up: Debian packages, .venv, FFmpeg's archives, dav1d, SIMDe, v3dv.
+    """Sets this checkout up: Debian packages, .venv, decoders to compare with, SIMDe, v3dv.
 
     The ./daedalus launcher has installed the packages and made .venv by the time this runs; every
     other verb does the same for what it needs itself, so setup is for doing it all beforehand.
-    FFmpeg's archives, dav1d and Mesa's Vulkan driver v3dv are used by tests only, and nothing that
-    is fetched is installed.  The simulated device is built along with a driver.  --native takes
+    Those decoders and Mesa's Vulkan driver v3dv are used by tests only, and nothing that is
+    fetched is installed.  The simulated device is built along with a driver.  --native takes
     minutes, and is done when asked for only; with --v3dv or --native alone, the Debian packages are
     those that running programs on the simulated device needs.
     """
@@ -36,7 +37,7 @@ def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -
     if oracles or everything:
         # On arm64 the archives of the machine itself are all there is to run.
         own = debian_architecture()
-        wanted += [("ffmpeg", "arm64"), ("ffmpeg", own), ("dav1d", fetch.SOURCE)]
+        wanted += sources(own)
         wanted.append(("sshd", own))
     if simde or everything:
         wanted.append(("simde", "all"))

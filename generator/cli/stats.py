@@ -7,13 +7,15 @@ from dataclasses import asdict
 
 import click
 
-from daedalus.generator import registry
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, repo_root
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.emit import entry_variants, environment
-from daedalus.generator.modelled import statistics
-from daedalus.generator.variants import Variant, make_variant
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.progress import progress
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.compile import registry
+from daedalus.generator.compile.emit import entry_variants, environment
+from daedalus.generator.compile.variants import Variant, make_variant
+from daedalus.generator.measure.gpu import statistics
 from daedalus.v3d import vkrun
 
 _COLUMNS = (

@@ -9,12 +9,14 @@ from typing import Any
 
 import click
 
-from daedalus.generator import clips, stream, stream_qpu
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, console
-from daedalus.generator.cli.progress import progress, say
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.crosscheck import program
-from daedalus.generator.vulkan.devices import DEFAULT, find
+from daedalus.codecs import clips
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.progress import progress, say
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.devices.vulkan import DEFAULT, find
+from daedalus.generator.verify import stream, stream_qpu
+from daedalus.generator.verify.crosscheck import program
 
 
 @click.command(name="stream")

@@ -10,10 +10,14 @@ from types import FrameType
 
 import click
 
-from daedalus.generator import drm, drm_faults, native
-from daedalus.generator.cli.common import EXIT_FAILED, build_dir, console, out, repo_root
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.steps import Ended, Step, run_steps
+from daedalus.generator.base.console import console, out
+from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.progress import progress
+from daedalus.generator.devices import drm
+from daedalus.generator.host import native
+from daedalus.generator.host.steps import Ended, Step, run_steps
+from daedalus.generator.verify import drm_faults
 
 MAIN = "daedalus.generator.cli.main"
 _MOST_FAILURES = 10  # after which pytest stops
@@ -36,6 +40,7 @@ def _c_files() -> list[Path]:
 def _lint() -> Iterator[Step]:
     tools = Path(sys.executable).parent
     yield Step("mypy", [tools / "mypy"])
+    yield Step("imports", [tools / "lint-imports", "--no-cache"])
     yield Step("clang-format", [tools / "clang-format", "--dry-run", "-Werror", *_c_files()])
     yield Step("ruff check", [tools / "ruff", "check", repo_root()])
     yield Step("ruff format", [tools / "ruff", "format", "--check", repo_root()])
@@ -86,7 +91,7 @@ def _ctest(title: str, arch: str, sanitize: bool, *which: str) -> Iterator[Step]
 
 def _build_c(arch: str, sanitize: bool) -> Step:
     code = (
-        "from daedalus.generator import native;"
+        "from daedalus.generator.host import native;"
         f"native.build_library({arch!r}, {sanitize}, targets=('all',))"
     )
     sanitized = ", sanitizers" if sanitize else ""
@@ -129,7 +134,7 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "unit": ("language, generator, goldens", _unit),
     "c": ("the runtime, with sanitizers and on arm64", _c),
     "check": ("every variant against the interpreter", _check),
-    "oracle": ("the interpreter against FFmpeg", _oracle),
+    "oracle": ("the interpreter against other decoders", _oracle),
     "consumers": ("projects that use the installed library", _consumers),
     "fuzz": ("random programs", _fuzz),
     "count": ("executed instructions beside hand-written ones",

@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, console
-from daedalus.generator.cli.progress import progress, say
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.base.progress import progress, say
 from daedalus.generator.cli.recipe import generated_library
-from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.tuning import compare, engine_device, journal, overnight, recipe
 from daedalus.generator.tuning.engine_device import EngineDevice
 from daedalus.generator.tuning.entries import Mixed, Run
@@ -84,8 +85,8 @@ def options(command: F) -> F:
                      help="M4, CPU and QPU at once, where R does not decide: on a board, and with"
                      " --host."),
         click.option("--cpu-kernel", default="", metavar="KERNEL",
-                     help="M4 of one pair, and nothing else: the CPU's; an id, a short name (mc,"
-                     " lpf4) or a point."),
+                     help="M4 of one pair, and nothing else: the CPU's; an id, a short name or"
+                     " a point."),
         click.option("--qpu-kernel", default="", metavar="KERNEL",
                      help="M4 of one pair: the QPU's."),
         click.option("--neon-threads", default=0, metavar="N", type=click.IntRange(0, 64),

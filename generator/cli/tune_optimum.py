@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli import tune_store
-from daedalus.generator.cli.common import EXIT_FAILED, UserError
-from daedalus.generator.cli.tables import print_table
 from daedalus.generator.cli.tune_run import wanted
 from daedalus.generator.tuning import compare
 from daedalus.generator.tuning.entries import Result

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from daedalus.generator.cli.kernels import one
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.compile.kernels import one
 from daedalus.generator.tuning.best import best
 from daedalus.generator.tuning.entries import OK, Result
 from daedalus.generator.tuning.run import Group, Outcome

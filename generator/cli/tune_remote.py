@@ -11,19 +11,15 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_INTERRUPTED, UserError
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.base.progress import progress, say
 from daedalus.generator.cli import tune_mixed
-from daedalus.generator.cli.common import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    UserError,
-    build_dir,
-    console,
-)
-from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.recipe import generated_library, print_recipe, write_recipe
 from daedalus.generator.cli.tune_mixed import Asked
 from daedalus.generator.cli.tune_store import tell_problems
-from daedalus.generator.registry import Entry
+from daedalus.generator.compile.registry import Entry
 from daedalus.generator.tuning import compare, cpu_spills, journal, kit, overnight, recipe
 from daedalus.generator.tuning.best import latest
 from daedalus.generator.tuning.engine_device import ITEMS, unmeasured

@@ -10,21 +10,16 @@ from typing import Any
 
 import click
 
-from daedalus.generator import native
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.base.progress import progress, say
 from daedalus.generator.cli import tune_mixed, tune_print, tune_remote, tune_store
-from daedalus.generator.cli.common import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    EXIT_MISSING,
-    UserError,
-    build_dir,
-    console,
-)
-from daedalus.generator.cli.kernels import one
-from daedalus.generator.cli.progress import progress, say
-from daedalus.generator.modelled.compare import wishes
+from daedalus.generator.compile.kernels import one
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.host import native
+from daedalus.generator.measure.gpu.compare import wishes
 from daedalus.generator.options import TARGETS
-from daedalus.generator.registry import Entry
 from daedalus.generator.tuning import engine_device, overnight
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.base.tables import print_table
 from daedalus.generator.tuning.best import Best, best
 from daedalus.generator.tuning.compare import Side, sides
 from daedalus.generator.tuning.entries import OK, Entry, Mixed, Result

@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
-from daedalus.generator.cli.common import UserError, build_dir, console
-from daedalus.generator.cli.kernels import one
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.outputs import refuse_special, write_output
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli.tune_show import as_json, print_shown, shown
-from daedalus.generator.outputs import refuse_special, write_output
+from daedalus.generator.compile.kernels import one
 from daedalus.generator.tuning import compare, export, journal
 from daedalus.generator.tuning.merge import merge
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from daedalus.generator.base.progress import progress
 from daedalus.generator.cli import (
     v3d_bench,
     v3d_corpus,
@@ -15,7 +16,6 @@ from daedalus.generator.cli import (
     v3d_programs,
     v3d_schedule,
 )
-from daedalus.generator.cli.progress import progress
 from daedalus.v3d import tools
 
 

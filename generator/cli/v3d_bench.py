@@ -6,11 +6,11 @@ import sys
 
 import click
 
-from daedalus.generator.cli.common import EXIT_FAILED
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.modelled import device_bench as bench
-from daedalus.generator.modelled import plane
+from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.progress import progress
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.measure.gpu import device_bench as bench
+from daedalus.generator.measure.gpu import plane
 
 
 @click.command(name="bench")

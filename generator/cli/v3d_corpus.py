@@ -8,10 +8,11 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
-from daedalus.generator.cli.progress import progress, say
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.progress import progress, say
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.host import native
 from daedalus.v3d import comparison, dumps, vkrun
 from daedalus.v3d.corpus import Program, commands, plans, program
 

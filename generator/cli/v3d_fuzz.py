@@ -6,9 +6,10 @@ import sys
 
 import click
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
-from daedalus.generator.cli.progress import progress, say
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.progress import progress, say
+from daedalus.generator.base.tables import print_table
 from daedalus.v3d import fuzz
 
 

@@ -5,11 +5,12 @@ import json
 
 import click
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
-from daedalus.generator.cli.kernels import chosen
-from daedalus.generator.cli.progress import progress, say
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.qpu_mappings import Program, Row, Runs, for_gpu, parts
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.progress import progress, say
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.compile.kernels import chosen
+from daedalus.generator.tuning.qpu_mappings import Program, Row, Runs, for_gpu, parts
 
 SHOWN = 10
 

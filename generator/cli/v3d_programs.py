@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 import click
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir
-from daedalus.generator.cli.progress import progress
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.base.progress import progress
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.host import native
 from daedalus.v3d import programs, programs_debian
 
 

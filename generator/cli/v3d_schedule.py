@@ -3,8 +3,8 @@
 
 import click
 
-from daedalus.generator.cli.common import EXIT_FAILED
-from daedalus.generator.cli.progress import progress
+from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.progress import progress
 from daedalus.generator.targets.qpu.agree import compare
 from daedalus.generator.targets.qpu.random_programs import make
 

@@ -3,15 +3,16 @@
 
 import click
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
-from daedalus.generator.cli.kernels import chosen
-from daedalus.generator.cli.progress import progress, say
-from daedalus.generator.cli.tables import print_table
-from daedalus.generator.registry import Entry
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.progress import progress, say
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.compile.kernels import chosen
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.verify import goals
 from daedalus.generator.verify.proofs import proof_file
-from daedalus.generator.verify.witness import goals, witness_file
-from daedalus.generator.verify.witness import search as witness_search
 from daedalus.generator.verify.witness import shown as witness
+from daedalus.generator.verify.witness.search import known_or_searched
 
 HINT = (
     "either the value never gets there: state that by k.assumption(...), or clip it; or the"
@@ -91,16 +92,3 @@ def _prove(entries: list[Entry], found: dict[str, witness.Found], *, anew: bool)
         failed, "have no witness, and no proof that there is none",
         "a witness exists (--search), or the reason is none: mend tools/mutants.toml",
     )  # fmt: skip
-
-
-def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> witness.Found:
-    """A kernel's witnesses: those on file if they show all that is to be shown, else what a search
-    finds; that is then put on file."""
-    found = witness.recorded(entry)
-    if anew or found.missing:
-        console.print(f"{entry.kernel.id}: searching witnesses", markup=False)
-        searched = witness_search.search(entry, seed, None if anew else found.items)
-        if anew or len(searched.missing) <= len(found.missing):
-            found = searched
-            witness_file.write({entry.kernel.id: found.items})
-    return found

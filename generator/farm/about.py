@@ -12,12 +12,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from daedalus.generator import fetch, native
-from daedalus.generator.cli.common import repo_root, run
-from daedalus.generator.crosscheck import devices
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.process import run
+from daedalus.generator.host import fetch, native
 from daedalus.generator.options import PLAIN_TARGETS
 from daedalus.generator.tuning.engine_device import KINDS, targets_of
 from daedalus.generator.tuning.fingerprint import generator_hash
+from daedalus.generator.verify.crosscheck import devices
 
 # Name -> what it is called: these are the same on all sides, or nothing is done.
 SAME = {"python": "Python", "distributed": "distributed", "code": "code", "generator": "generator"}
@@ -32,7 +33,7 @@ def _python_digest() -> bytes:
     """
     digest = hashlib.sha256()
     package = Path(str(files("daedalus")))
-    for part in ("dsl", "generator", "templates", "v3d"):
+    for part in ("codecs", "dsl", "generator", "templates", "v3d"):
         _add(digest, package, package / part, (".py", ".j2", ".toml"))
     return digest.digest()
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from daedalus.generator import qpu_check
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.farm.about import code_digest, tools
 from daedalus.generator.farm.jobs import manifest_stamp
 from daedalus.generator.tuning import kit
 from daedalus.generator.tuning.board import of_board
 from daedalus.generator.tuning.fingerprint import Fingerprint
+from daedalus.generator.verify import qpu_check
 
 # Devices that are no GPU with a driver: the processor, and the simulator inside the check program.
 _NO_GPU = ("", qpu_check.SIMULATOR.name)

@@ -8,16 +8,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from daedalus.generator import crosscheck
-from daedalus.generator.cli.check_runs import Wish, run_checks
-from daedalus.generator.cli.common import UserError, repo_root
-from daedalus.generator.cli.kernels import one
-from daedalus.generator.crosscheck import Outcome
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.compile.kernels import one
 from daedalus.generator.farm.about import code_digest, tools
 from daedalus.generator.farm.boards import Board, require
 from daedalus.generator.farm.jobs import Judged, Known, manifest_stamp, with_fingerprint
 from daedalus.generator.options import PLAIN_TARGETS, QPU
 from daedalus.generator.tuning.entries import CHECK_KEY, OK, Check, Entry, check_key, now
+from daedalus.generator.verify import crosscheck
+from daedalus.generator.verify.check_runs import Wish, run_checks
+from daedalus.generator.verify.crosscheck import Outcome
 
 _SHOWN = 3  # failures in a reason
 _LONGEST = 400  # characters of each

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, build_dir
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.base.paths import build_dir
 from daedalus.generator.farm.about import about, differences
 from daedalus.generator.farm.boards import Board, boards_aside
 

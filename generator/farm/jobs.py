@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Protocol
 
 from daedalus.dsl.errors import SpecError
-from daedalus.generator.cli.common import UserError, console, repo_root
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.tuning.entries import AGAIN, Check, Entry, Mixed, Result, described
 from daedalus.generator.tuning.fingerprint import Fingerprint
 from daedalus.generator.tuning.journal import line_of, replaces

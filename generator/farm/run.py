@@ -9,33 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.farm.cluster import distributed, holders
-from daedalus.generator.farm.jobs import (
-    Done,
-    Job,
-    Judged,
-    key_of,
-    known_results,
-    run_job,
-)
-from daedalus.generator.tuning.entries import (
-    OK,
-    Check,
-    Entry,
-    Mixed,
-    Result,
-    Run,
-    now,
-)
-from daedalus.generator.tuning.journal import (
-    Found,
-    Place,
-    Union,
-    append,
-    parse_line,
-    read,
-)
+from daedalus.generator.farm.jobs import Done, Job, Judged, key_of, known_results, run_job
+from daedalus.generator.tuning.entries import OK, Check, Entry, Mixed, Result, Run, now
+from daedalus.generator.tuning.journal import Found, Place, Union, append, parse_line, read
 
 _LOOK = 2.0  # seconds between two looks at whether there are workers
 

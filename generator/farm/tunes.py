@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.farm.about import code_digest
 from daedalus.generator.farm.boards import Board, require
 from daedalus.generator.farm.jobs import Judged, Known, key_of

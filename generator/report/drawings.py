@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.registry import Entry
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.registry import Entry
 
 _WORKERS = 2
 _ID = re.compile(r' id="[^"]*"')
@@ -32,7 +32,7 @@ def drawings(entries: Sequence[Entry]) -> Mapping[str, Drawn]:
 
 
 def _draw(entry: Entry) -> Drawn:
-    from daedalus.generator.graph.svg import draw  # only who draws needs graphviz
+    from daedalus.generator.report.graph.svg import draw  # only who draws needs graphviz
 
     with tempfile.TemporaryDirectory(prefix="daedalus-report-") as folder:
         file = Path(folder, "graph.svg")

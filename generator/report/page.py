@@ -9,7 +9,7 @@ import jinja2
 from markupsafe import Markup
 
 from daedalus import __version__
-from daedalus.generator.emit import environment
+from daedalus.generator.compile.emit import environment
 from daedalus.generator.report import charts, words
 from daedalus.generator.report.decided import Stack, recipe_file, recipe_of, stacks
 from daedalus.generator.report.drawings import Drawn

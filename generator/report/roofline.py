@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from daedalus.generator.modelled.taken import DEFAULT
+from daedalus.generator.measure.gpu.taken import DEFAULT
 from daedalus.generator.report.sources import Sources
 from daedalus.generator.tuning.rules import Span
 

@@ -11,14 +11,15 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from daedalus.generator import drm
-from daedalus.generator.cli.common import EXIT_MISSING, UserError
-from daedalus.generator.registry import load
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.compile.registry import load
+from daedalus.generator.devices import drm
+from daedalus.generator.devices import vulkan as devices
+from daedalus.generator.devices.vulkan import GpuDevice
+from daedalus.generator.measure.gpu import bench_data
 from daedalus.generator.tuning import kit
 from daedalus.generator.tuning.engine_device import told
 from daedalus.generator.tuning.fingerprint import NONE, Fingerprint
-from daedalus.generator.vulkan import bench_data, devices
-from daedalus.generator.vulkan.devices import GpuDevice
 
 _HERE = GpuDevice("here", "host")
 

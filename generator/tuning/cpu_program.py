@@ -20,18 +20,16 @@ import numpy as np
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Array
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, layout, native, trace
-from daedalus.generator.cli.common import (
-    EXIT_FAILED,
-    UserError,
-    WrongOutput,
-    build_dir,
-    repo_root,
-    run,
-)
-from daedalus.generator.crosscheck import Batch, Device, Outcome
-from daedalus.generator.emit import environment
-from daedalus.generator.variants import Variant
+from daedalus.generator.base.errors import EXIT_FAILED, UserError, WrongOutput
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.process import run
+from daedalus.generator.compile import layout
+from daedalus.generator.compile.emit import environment
+from daedalus.generator.compile.variants import Variant
+from daedalus.generator.host import native
+from daedalus.generator.measure import trace
+from daedalus.generator.verify import crosscheck
+from daedalus.generator.verify.crosscheck import Batch, Device, Outcome
 
 ITEMS = 8  # of a traced call: as many as a vector's lanes can be divided into
 SEEDS = (1, 2)  # of the items that a variant is compared on before it counts

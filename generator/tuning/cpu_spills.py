@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import run
-from daedalus.generator.model.text import Line, stack
+from daedalus.generator.base.process import run
+from daedalus.generator.host import native
+from daedalus.generator.measure.neon.text import Line, stack
 from daedalus.generator.options import parse_variant
 from daedalus.generator.tuning import spills
 from daedalus.generator.tuning.cpu_program import arrays_apart

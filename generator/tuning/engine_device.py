@@ -19,26 +19,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import (
-    EXIT_FAILED,
-    EXIT_MISSING,
-    UserError,
-    build_dir,
-    console,
-    repo_root,
-)
+from daedalus.generator.base.console import console
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.devices import vulkan as devices
+from daedalus.generator.devices.vulkan import GpuDevice
+from daedalus.generator.host import native
+from daedalus.generator.measure.gpu import bench_data
 from daedalus.generator.options import QPU
 from daedalus.generator.options import Options as VariantOptions
-from daedalus.generator.registry import Entry
 from daedalus.generator.tuning import cpu_spills, generated, journal
 from daedalus.generator.tuning.entries import OK, Described, Result, now, result_key
 from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash
 from daedalus.generator.tuning.journal import Terms, parse_line
 from daedalus.generator.tuning.point import Point, parse_point
 from daedalus.generator.tuning.task import Known, Task
-from daedalus.generator.vulkan import bench_data, devices
-from daedalus.generator.vulkan.devices import GpuDevice
 
 ITEMS = 32640  # a sample, as `bench` has it
 BATCH = 4  # points that are measured in turns, so that what changes meanwhile meets all of them

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from daedalus.dsl.errors import SpecError
-from daedalus.generator import emit
-from daedalus.generator.cli.common import repo_root
-from daedalus.generator.cli.gen import write
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.compile import emit
+from daedalus.generator.compile.folder import write
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.compile.variants import Variant, make_variant
 from daedalus.generator.options import PLAIN_TARGETS, QPU, Options, variant_name
-from daedalus.generator.registry import Entry
 from daedalus.generator.tuning import made
-from daedalus.generator.variants import Variant, make_variant
 
 _RANK = 1000  # of the first variant that is not on record: behind all those that are
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from daedalus.generator import qpu_choices
+from daedalus.generator.compile import qpu_choices
 
 _LINE = re.compile(r"([0-9a-f]{16}) (daedalus_\w+) ([0-9a-f]{16}|-)")
 _KINDS = {".py", ".j2", ".toml", ".h"}
@@ -49,7 +49,7 @@ def sources() -> str:
     """A hash of the specs, the generator and what it reads."""
     digest = hashlib.sha256()
     package = Path(str(files("daedalus")))
-    for name in ("dsl", "generator", "templates", "v3d", "include", "support"):
+    for name in ("codecs", "dsl", "generator", "templates", "v3d", "include", "support"):
         for file in sorted((package / name).resolve().rglob("*")):
             if file.suffix in _KINDS and "cli" not in file.parts:
                 digest.update(f"{file.name} {file.parent.name}\0".encode() + file.read_bytes())

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import build_dir, repo_root
-from daedalus.generator.modelled.compare import wishes
-from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.host import native
+from daedalus.generator.measure.gpu import bench_data
+from daedalus.generator.measure.gpu.compare import wishes
 from daedalus.generator.tuning.engine_device import DISTINCT, SEEDS
 from daedalus.generator.tuning.fingerprint import generator_hash
-from daedalus.generator.vulkan import bench_data
 
 PROGRAM, SCRIPT = "daedalus-tune", "remote.sh"
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from functools import cache
 
 from daedalus.dsl.errors import SpecError
-from daedalus.generator import qpu_choices
-from daedalus.generator.emit import environment
+from daedalus.generator.compile import qpu_choices
+from daedalus.generator.compile.emit import environment
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.compile.variants import Variant, code_hash, make_variant
 from daedalus.generator.options import Options, variant_name
 from daedalus.generator.passes.pipeline import Lowered
-from daedalus.generator.registry import Entry
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.emit import emit as emit_qpu
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.select import Selected
-from daedalus.generator.targets.qpu.trial import selected
-from daedalus.generator.variants import Variant, code_hash, make_variant
+from daedalus.generator.verify.qpu_trial import selected
 
 # What is not looked at: four threads are the program's mode, and not in its text; without the
 # others a program is always another one.

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
-from daedalus.generator.modelled import qpu
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.host import native
+from daedalus.generator.measure.gpu import qpu
 from daedalus.generator.options import QPU, TARGETS
 from daedalus.generator.tuning import journal, model_points
 from daedalus.generator.tuning.cpu_program import SEEDS
@@ -25,10 +26,11 @@ CHIP = "BCM2712"
 # corrects, and what is drawn.
 _MODEL = (
     "v3d/profiles", "v3d/simulator", "tools/tune",
-    "tools/bench/qpu.toml", "tools/bench/layout.c", "runtime/tune/work.c", "generator/model",
-    "generator/modelled/glsl.py", "generator/modelled/qpu.py", "generator/modelled/taken.py",
-    "generator/trace.py", "generator/tuning/cpu_program.py", "generator/tuning/model_points.py",
-    "generator/tuning/spills.py", "dsl/vectors.py",
+    "tools/bench/qpu.toml", "tools/bench/layout.c", "runtime/tune/work.c",
+    "generator/measure/neon", "generator/measure/gpu/glsl.py", "generator/measure/gpu/qpu.py",
+    "generator/measure/gpu/taken.py", "generator/measure/trace.py",
+    "generator/tuning/cpu_program.py", "generator/tuning/model_points.py",
+    "generator/tuning/spills.py", "codecs/spills.toml", "dsl/vectors.py",
 )  # fmt: skip
 
 

@@ -18,30 +18,24 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from daedalus.generator.cli.common import (
-    EXIT_MISSING,
-    UserError,
-    WrongOutput,
-    build_dir,
-    repo_root,
-)
-from daedalus.generator.model import llvm
-from daedalus.generator.model.corrections import corrected
-from daedalus.generator.model.llvm import Llvm
-from daedalus.generator.model.text import Line, activations, stack
-from daedalus.generator.modelled import compare, glsl, qpu
-from daedalus.generator.modelled.qpu import Layout
-from daedalus.generator.modelled.taken import Taken
+from daedalus.generator.base.errors import EXIT_MISSING, UserError, WrongOutput
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.measure.gpu import bench_data, compare, glsl, qpu
+from daedalus.generator.measure.gpu.qpu import Layout
+from daedalus.generator.measure.gpu.taken import Taken
+from daedalus.generator.measure.neon import llvm
+from daedalus.generator.measure.neon.corrections import corrected
+from daedalus.generator.measure.neon.llvm import Llvm
+from daedalus.generator.measure.neon.text import Line, activations, stack
+from daedalus.generator.measure.trace import Call
 from daedalus.generator.options import GPU_TARGETS, QPU, Options
-from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.targets.qpu.machine import QPUS
 from daedalus.generator.targets.qpu.text import assembly
-from daedalus.generator.targets.qpu.trial import Scheduled, accepted, trial
-from daedalus.generator.trace import Call
 from daedalus.generator.tuning import cpu_program, made, spills
 from daedalus.generator.tuning.cpu_program import ITEMS, SEEDS
 from daedalus.generator.tuning.space import Candidate
-from daedalus.generator.vulkan import bench_data
+from daedalus.generator.verify.qpu_trial import Scheduled, accepted, trial
 
 QPU_ITEMS = 32640  # of a dispatch: the 8x8 blocks of 1920x1088, as `bench --qpu` has it
 DISTINCT = 256  # items a class, each of which stands in a dispatch many times

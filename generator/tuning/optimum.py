@@ -8,7 +8,7 @@ for its points as in a run, and told what the journal has; nothing is done anew.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from daedalus.generator.registry import Entry
+from daedalus.generator.compile.registry import Entry
 from daedalus.generator.tuning.best import best, timed
 from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import Result

@@ -3,9 +3,9 @@
 
 from collections.abc import Sequence
 
+from daedalus.generator.compile.facts import Facts
+from daedalus.generator.compile.registry import Entry
 from daedalus.generator.options import PLAIN_TARGETS, TARGETS
-from daedalus.generator.registry import Entry
-from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.tuning.point import COMPILERS
 from daedalus.generator.tuning.run import Group
 from daedalus.generator.tuning.search import EXHAUSTIVE, Sampled, Search, neighbours

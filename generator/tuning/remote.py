@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_MISSING, UserError
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_MISSING, UserError
+from daedalus.generator.host import native
 from daedalus.generator.tuning.kit import PROGRAM, SCRIPT, Kit
 from daedalus.generator.tuning.point import parse_point
 from daedalus.generator.tuning.ssh import Failed, Lost, Ssh

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
 
+from daedalus.generator.compile.facts import Facts
+from daedalus.generator.compile.registry import Entry
 from daedalus.generator.options import (
     BY_TARGET,
     QPU,
@@ -21,10 +23,8 @@ from daedalus.generator.options import (
     options_of,
     variant_name,
 )
-from daedalus.generator.registry import Entry
 from daedalus.generator.targets.gpu import device
 from daedalus.generator.targets.qpu.machine import LANES
-from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.tuning.point import COMPILERS, Point
 
 WORKGROUPS = (16, 32, 64, 128, 256)  # invocations

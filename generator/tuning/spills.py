@@ -5,12 +5,11 @@ Spilling is any store of a vector register to the stack; saves of d8 to d15, and
 of a variant's own, are none.
 """
 
-# Of these groups of NEON gcc, which builds libraries, compiles no schedule on record without: what
-# an item of theirs needs at once is more than 32 registers hold. A board would have no time of them
-# at all, so that share of instructions is let pass. docs/tuning.md has figures.
-LET_PASS = {
-    ("av1_cdef8", "inside", "neon"): 0.02,
-    ("av1_cdef8", "full", "neon"): 0.02,
+from daedalus.codecs.data import data
+
+# Shares of instructions by kernel, class and target; why, says the table.
+LET_PASS: dict[tuple[str, str, str], float] = {
+    (p["kernel"], p["class"], p["target"]): p["share"] for p in data("spills.toml")["let_pass"]
 }
 
 

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 
 _FAILED = 255  # exit status of ssh itself
 _OPTIONS = (

@@ -34,7 +34,7 @@ static const char usage[] =
     "  --sysfs DIR       in place of /sys\n"
     "  --list            only print the points\n"
     "\n"
-    "m4: --cpu-kernel K --qpu-kernel K, ids, short names as mc or lpf4, or points;\n"
+    "m4: --cpu-kernel K --qpu-kernel K, ids, short names, or points;\n"
     "  --cpu-instead P, the point that does the QPU's items on the CPU, default: by rank, of the\n"
     "  class of the QPU's;\n"
     "  --neon-threads N, default: 1, 2, 3 and 4, as far as there are cores; --qpu-core N, where "

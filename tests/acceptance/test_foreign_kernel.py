@@ -19,8 +19,8 @@ from spec_support import write_spec
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import native
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
+from daedalus.generator.host import native
 
 ROOT = Path(__file__).parents[2]
 SPEC = Path(__file__).with_name("hevc_idst4.py").read_text()

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from daedalus.dsl import interp
-from daedalus.generator import layout
 from daedalus.generator.cli import bench_native
-from daedalus.generator.native_bench import items, measure
-from daedalus.generator.native_bench.cases import CASES
-from daedalus.generator.native_bench.measure import Figure, Row
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile import layout
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.measure.native import items, measure
+from daedalus.generator.measure.native.cases import CASES
+from daedalus.generator.measure.native.measure import Figure, Row
 
 NINE = {
     "vp9_idct8", "vp9_lpf4_h", "vp9_mc_8h", "vp9_lpf8_h", "av1_cdef8", "h264_idct4", "h264_idct8",

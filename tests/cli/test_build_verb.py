@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import native
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import build
-from daedalus.generator.cli.check_runs import Wish
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.cli.gen import generate_or_explain
-from daedalus.generator.crosscheck import Outcome
-from daedalus.generator.registry import Entry
+from daedalus.generator.compile.folder import generate_or_explain
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.host import native
+from daedalus.generator.verify.check_runs import Wish
+from daedalus.generator.verify.crosscheck import Outcome
 
 
 def compared(monkeypatch: pytest.MonkeyPatch, recorded: set[str]) -> list[tuple[bool, Wish]]:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from spec_support import load_text, spec_text
 
-from daedalus.generator.cli.check_runs import require_generated
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.cli.gen import write
-from daedalus.generator.emit import generate
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.emit import generate
+from daedalus.generator.compile.folder import write
+from daedalus.generator.verify.check_runs import require_generated
 
 BODY = "with k.stage(i=8) as i:\n    px[0, i] = clip_u8(px[0, i] + {})"
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from daedalus.generator import fetch, native
 from daedalus.generator.cli import doctor, setup
+from daedalus.generator.host import fetch, native
 from daedalus.v3d import driver
 
 

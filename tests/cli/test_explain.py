@@ -13,12 +13,12 @@ from spec_support import load_text, marked_line, spec_text
 
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator import explain
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import explain as explain_verb
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.options import VECTOR_TARGETS, Options, options_of, variant_name
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.report import explain
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "explain.schema.json").read_text())
 KERNELS = [e.kernel.id for e in load()]
@@ -191,7 +191,7 @@ WRONG = {
         "neon_full_assumerange16: range16 holds for every variant",
         "listed",
     ),
-    "sse_full": ("'daedalus_h264_idct4__sse_full': the schedule begins with a target", "listed"),
+    "sse_full": ("'daedalus_h264_idct4__sse_full': options begin with a target", "listed"),
 }
 
 

@@ -12,14 +12,14 @@ from spec_support import kernel_of, spec_text
 
 from daedalus.dsl.ir import Kernel, Op, walk
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator import native
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.cli import explain as explain_verb
-from daedalus.generator.cli.common import EXIT_MISSING, UserError
-from daedalus.generator.graph.model import Graph, Vertex, graph_of
-from daedalus.generator.graph.place import place
-from daedalus.generator.graph.svg import graph_text
+from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.host import native
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.report.graph.model import Graph, Vertex, graph_of
+from daedalus.generator.report.graph.place import place
+from daedalus.generator.report.graph.svg import graph_text
 from daedalus.generator.verify.fuzz.programs import make_program
 
 LINEAR = ["vp9_idct8", "h264_idct4", "h264_idct8", "h264_qpel_mc20"]

@@ -10,11 +10,12 @@ from click.testing import CliRunner
 from spec_support import in_stage, load_text, spec_text
 
 from daedalus.dsl.ranges import Interval
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.cli import list as list_verb
-from daedalus.generator.cli.common import UserError, repo_root
-from daedalus.generator.inventory import bits_needed, inventory
+from daedalus.generator.compile.inventory import bits_needed, inventory
+from daedalus.generator.compile.registry import load
 from daedalus.generator.options import variant_name
-from daedalus.generator.registry import load
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "list.schema.json").read_text())
 

@@ -9,11 +9,11 @@ import pytest
 from spec_support import spec_text, write_spec
 
 from daedalus.dsl.errors import SpecError
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.emit import generate
-from daedalus.generator.new_spec import KINDS, ORIENTED
-from daedalus.generator.new_spec import write_spec as new
-from daedalus.generator.registry import load
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.emit import generate
+from daedalus.generator.compile.new_spec import KINDS, ORIENTED
+from daedalus.generator.compile.new_spec import write_spec as new
+from daedalus.generator.compile.registry import load
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 from tuning_lines import every_type
 
-from daedalus.generator import outputs
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.base import outputs
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.outputs import write_output
 from daedalus.generator.cli.main import cli
-from daedalus.generator.outputs import write_output
 from daedalus.generator.tuning import journal
 
 

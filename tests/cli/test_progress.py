@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from daedalus.generator import oracle
+from daedalus.generator.base import progress as module
+from daedalus.generator.base.progress import progress, say
 from daedalus.generator.cli import oracle as oracle_verb
-from daedalus.generator.cli import progress as module
-from daedalus.generator.cli.progress import progress, say
+from daedalus.generator.verify import oracle
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import bench, bench_options, stream
-from daedalus.generator.cli.common import UserError
 
 
 @pytest.mark.parametrize(

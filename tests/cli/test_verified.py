@@ -4,8 +4,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from daedalus.generator.cli.verified import merged
-from daedalus.generator.crosscheck import Outcome
+from daedalus.generator.verify.crosscheck import Outcome
+from daedalus.generator.verify.records import merged
 
 
 @dataclass

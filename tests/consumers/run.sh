@@ -34,7 +34,7 @@ attempt() {
   fi
 }
 
-# Under the lock that generator/native.py takes, as that may build in the same folder now.
+# Under the lock that generator/host/native.py takes, as that may build in the same folder now.
 install_library() {
   flock "$build/build.lock" cmake --build "$build" --target daedalus &&
     flock "$build/build.lock" cmake --install "$build" --prefix "$work/installed" &&

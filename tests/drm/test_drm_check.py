@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 from daedalus.dsl.interp import Array
-from daedalus.generator import drm, drm_faults
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli.check import command
-from daedalus.generator.cli.check_runs import Wish, run_checks
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.devices import drm
+from daedalus.generator.devices.vulkan import GpuDevice, Skip
 from daedalus.generator.options import QPU
-from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.vulkan import check
-from daedalus.generator.vulkan.devices import GpuDevice, Skip
+from daedalus.generator.verify import drm_faults
+from daedalus.generator.verify import gpu_check as check
+from daedalus.generator.verify.check_runs import Wish, run_checks
 
 ITEMS = 32
 WISH = Wish((QPU,), ITEMS, seed=3, qpus=(drm.SIMULATED,))

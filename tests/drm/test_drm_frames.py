@@ -14,7 +14,7 @@ import frame_runs
 import pytest
 from frame_runs import BLOCKS, EIO, RIGHT, Ran
 
-from daedalus.generator import drm
+from daedalus.generator.devices import drm
 
 HANG_MS, RESET_MS = 1500, 1200  # longer than any job takes here, however busy the machine
 JOBS = {"caller": 1, "imported": 1, "created": 3, "shadowed": 3}  # of a batch: copy, mark, compute

@@ -8,7 +8,7 @@ from av1_standard import SGR_PARAMS, cdef_direction, cdef_filter, self_guided
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel, Op
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
 
 KERNELS = {e.kernel.id: e.kernel for e in load()}
 CDEF, DIR, SGR = (KERNELS[n] for n in ("av1_cdef8", "av1_cdef_dir", "av1_sgr8"))

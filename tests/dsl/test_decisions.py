@@ -7,8 +7,8 @@ import pytest
 from spec_support import in_stage, spec_text, write_spec
 
 from daedalus.dsl.errors import SpecError
+from daedalus.generator.compile.registry import load
 from daedalus.generator.options import options_of
-from daedalus.generator.registry import load
 
 SPEC = spec_text(
     'k.assumption("std", 0, 200, why="a test")(p)\n'
@@ -30,20 +30,20 @@ CASES = {
     "not a list": ('[test_it]\nprod = "neon_full"\n', 2, "prod is not a list of names", ""),
     "not names": ("[test_it]\nprod = [1]\n", 2, "prod is not a list of names", ""),
     "target": ('[test_it]\nprod = ["sse_full"]\n', 2,
-               "'daedalus_test_it__sse_full': the schedule begins with a target (c, vector, neon,"
+               "'daedalus_test_it__sse_full': options begin with a target (c, vector, neon,"
                " glsl, qpu) and a class", ""),
-    "no class": ('[test_it]\nprod = ["neon"]\n', 2, "the schedule begins with a target", ""),
+    "no class": ('[test_it]\nprod = ["neon"]\n', 2, "options begin with a target", ""),
     "class": ('[test_it]\nprod = ["neon_full",\n  "neon_dc"]\n', 3, "neon_dc: no class dc",
               "its classes are small, full"),
-    "choice": ('[test_it]\nprod = ["neon_full_fast"]\n', 2, "unknown choice 'fast'", ""),
+    "choice": ('[test_it]\nprod = ["neon_full_fast"]\n', 2, "unknown option 'fast'", ""),
     "order": ('[test_it]\nother = ["neon_full_early_x2"]\n', 2,
-              "the choices are out of order or repeated; write 'neon_full_x2_early'", ""),
+              "the options are out of order or repeated; write 'neon_full_x2_early'", ""),
     "items": ('[test_it]\nother = ["neon_full_x3"]\n', 2,
-              "3 items side by side; possible are (2, 4, 8)", ""),
+              "3 items; possible are (2, 4, 8)", ""),
     "one item": ('[test_it]\nother = ["neon_full_x1"]\n', 2, "write 'neon_full'", ""),
     "c items": ('[test_it]\nother = ["c_full_x2"]\n', 2,
-                "portable C has one lane at a time and no early-out", ""),
-    "c early": ('[test_it]\nother = ["c_full_early"]\n', 2, "portable C has one lane", ""),
+                "unknown option 'x2'; c has assume<name>", ""),
+    "c early": ('[test_it]\nother = ["c_full_early"]\n', 2, "unknown option 'early'", ""),
     "assumption": ('[test_it]\nother = ["neon_full_assumex"]\n', 2,
                    "neon_full_assumex: no assumption x", "its assumptions are std, extra"),
     "default": ('[test_it]\nother = ["neon_full_assumestd"]\n', 2,

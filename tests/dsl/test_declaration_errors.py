@@ -7,7 +7,7 @@ import pytest
 from spec_support import HEAD, in_stage, marked_line, refusal, spec_text, write_spec
 
 from daedalus.dsl.errors import SpecError, TraceError
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
 
 RUN = in_stage("pass")
 

@@ -7,7 +7,7 @@ from h264_standard import EIGHT, FOUR, Residual, construct
 
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Items
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
 
 KERNELS = {e.kernel.id: e.kernel for e in load()}
 

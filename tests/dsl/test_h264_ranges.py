@@ -6,7 +6,7 @@ import pytest
 
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Items
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile.registry import find, load
 
 # (h, v) -> coefficient, and whether the item is conformant
 CASES = {

@@ -8,7 +8,7 @@ from spec_support import kernel_of, spec_text
 
 from daedalus.dsl.interp import Items, Result, in_class, run
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
 
 
 def _run(folder: Path, body: str, count: int = 3) -> tuple[Kernel, Items, Result]:

@@ -8,7 +8,7 @@ from spec_support import MARK, kernel_of, marked_line, refusal, spec_text
 
 from daedalus.dsl.errors import RangeError
 from daedalus.dsl.ranges import Ranges, never_binding
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
 
 U8_HINT = "clip() or wrap() the value, or state by k.assumption(...) that it lies within [0, 255]"
 

@@ -28,7 +28,7 @@ from daedalus.dsl.ir import (
     i32,
 )  # fmt: skip
 from daedalus.dsl.ranges import Interval, Ranges, table_rows
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
 
 AT = Loc("spec.py", 1)
 KERNELS = [e.kernel for e in load()]

@@ -7,7 +7,7 @@ from vp9_adst import real_iadst, reconstruct
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Items
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
 
 IADST = next(e.kernel for e in load() if e.kernel.id == "vp9_iadst16")
 

@@ -11,7 +11,7 @@ from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.kernels.vp9.cosines import COS64
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
 
 KERNELS = {e.kernel.id: e.kernel for e in load()}
 IDCT = KERNELS["vp9_idct8"]

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import fetch, native
-from daedalus.generator.cli.common import repo_root, run
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.process import run
+from daedalus.generator.host import fetch, native
 
 TOOLS = ("oracle", "stream")
 # Name -> architecture and options of the library's build. "scalar": a processor that is big-endian,

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, repo_root
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.cli.main import cli
 from daedalus.generator.farm import cluster
 from daedalus.generator.farm.about import code_digest

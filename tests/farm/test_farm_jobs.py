@@ -22,9 +22,9 @@ from click.testing import CliRunner
 from farm_jobs import StepJob
 from tuning_lines import BOARD, WHEN, result
 
-from daedalus.generator.cli.common import UserError, repo_root
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.cli.main import cli
-from daedalus.generator.crosscheck import Outcome
 from daedalus.generator.farm import boards, cluster, tunes
 from daedalus.generator.farm.about import about
 from daedalus.generator.farm.boards import Board, board_of, boards_aside
@@ -37,6 +37,7 @@ from daedalus.generator.tuning import kit
 from daedalus.generator.tuning.entries import CHECK_KEY, Check, Result, Run, check_key, described
 from daedalus.generator.tuning.fingerprint import generator_hash
 from daedalus.generator.tuning.journal import Found, Place, append, line_of, parse_line, read
+from daedalus.generator.verify.crosscheck import Outcome
 
 BOARDS = {"": Board(BOARD, "c0de", "gcc 14.2")}
 TERMS = Terms("V3D", patience=20.0)

@@ -3,8 +3,8 @@
 
 import pytest
 
-from daedalus.generator.emit import Generated, generate
-from daedalus.generator.registry import load
+from daedalus.generator.compile.emit import Generated, generate
+from daedalus.generator.compile.registry import load
 
 
 @pytest.fixture(scope="session")

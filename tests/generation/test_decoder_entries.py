@@ -8,9 +8,9 @@ import pytest
 from spec_support import HEAD, in_stage, kernel_of, marked_line, spec_text, write_spec
 
 from daedalus.dsl.errors import SpecError
-from daedalus.generator.clearing import clearing
-from daedalus.generator.emit import generate
-from daedalus.generator.registry import load
+from daedalus.generator.compile.clearing import clearing
+from daedalus.generator.compile.emit import generate
+from daedalus.generator.compile.registry import load
 
 HINT = "its arguments, in the decoder's order, are: "
 

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 from spec_support import in_stage, spec_text, write_spec
 
-from daedalus.generator import qpu_choices
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_USAGE, UserError
 from daedalus.generator.cli import gen
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_USAGE, UserError
-from daedalus.generator.emit import RECORDS
-from daedalus.generator.registry import load
+from daedalus.generator.compile import qpu_choices
+from daedalus.generator.compile.emit import RECORDS
+from daedalus.generator.compile.registry import load
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from spec_support import HEAD, load_text
 
-from daedalus.generator.decoders import ways
-from daedalus.generator.emit import Generated, entry_variants, generate
+from daedalus.generator.compile.decoders import ways
+from daedalus.generator.compile.emit import Generated, entry_variants, generate
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.compile.variants import PREFERRED
 from daedalus.generator.options import options_of
-from daedalus.generator.registry import Entry
 from daedalus.generator.targets import shell
-from daedalus.generator.variants import PREFERRED
 
 TEXT = (
     HEAD

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from spec_support import HEAD, in_stage, load_text, spec_text
 
-from daedalus.generator.emit import Generated, generate
+from daedalus.generator.compile.emit import Generated, generate
 from daedalus.generator.options import parse_variant, variant_name
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "manifest.schema.json").read_text())

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.compile.registry import load
 from daedalus.generator.options import (
     BY_TARGET,
     OLDER,
@@ -19,7 +20,6 @@ from daedalus.generator.options import (
     table,
     variant_name,
 )
-from daedalus.generator.registry import load
 
 words = st.from_regex(r"[a-z][a-z0-9]{0,6}", fullmatch=True)
 kernel_ids = st.lists(words, min_size=2, max_size=5).map("_".join)

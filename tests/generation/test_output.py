@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator.emit import Generated, generate
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile.emit import Generated, generate
+from daedalus.generator.compile.registry import find, load
 
 ABSOLUTE = re.compile(r"(?<![\w.<*/])/(home|root|usr|tmp|opt|var|mnt|Users)/")
 DATED = re.compile(r"\b(19|20)\d\d-\d\d-\d\d\b|\b\d\d:\d\d:\d\d\b|__DATE__|__TIME__")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from spec_support import in_stage, spec_text, write_spec
 
-from daedalus.generator.emit import RECORDS
+from daedalus.generator.compile.emit import RECORDS
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("pyproject.toml", "LICENSE", "README.md", "python", "dsl", "generator", "templates",

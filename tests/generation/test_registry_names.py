@@ -4,7 +4,7 @@
 import pytest
 
 from daedalus.dsl.errors import SpecError
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
 
 SPEC = '''
 from daedalus.dsl.lang import kernel, u8

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from spec_support import load_text
 
-from daedalus.generator import emit
+from daedalus.generator.compile import emit
 
 HEAD = """
 from daedalus.dsl.lang import *

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator.modelled import statistics
+from daedalus.generator.measure.gpu import statistics
 
 GENERATED = Path(__file__).parents[2] / "generated"
 # Instructions an item of expert GLSL as Mesa 25.0.7 compiles it, without spills.
@@ -72,8 +72,8 @@ SHADER-DB-x - MESA_SHADER_COMPUTE shader: 3 inst, 2 threads, 0 loops, 5 uniforms
 
 
 def test_the_last_program_counts() -> None:
-    from daedalus.generator.emit import entry_variants
-    from daedalus.generator.registry import find, load
+    from daedalus.generator.compile.emit import entry_variants
+    from daedalus.generator.compile.registry import find, load
 
     entry = find(load(), "h264_idct4")
     assert entry is not None

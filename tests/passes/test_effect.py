@@ -12,6 +12,7 @@ from spec_support import kernel_of, spec_text
 from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel, Op
 from daedalus.dsl.ranges import Ranges
+from daedalus.generator.compile.registry import load
 from daedalus.generator.options import options_of
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.expand_dot import expand_dot
@@ -23,7 +24,6 @@ from daedalus.generator.passes.pipeline import passes
 from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.passes.unroll import unroll_outer
-from daedalus.generator.registry import load
 
 KERNELS = {e.kernel.id: e.kernel for e in load()}
 IDCT, LPF = KERNELS["vp9_idct8"], KERNELS["vp9_lpf4_v"]

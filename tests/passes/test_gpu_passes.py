@@ -10,13 +10,13 @@ from test_meaning import assert_same
 
 from daedalus.dsl.ir import Kernel, Node, Op, walk
 from daedalus.dsl.verify import verify
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.options import POINTS, options_of
 from daedalus.generator.passes.late_bias import subtract_late
 from daedalus.generator.passes.masked_terms import choose_terms
 from daedalus.generator.passes.pairs import pair_sums
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.passes.points import give_points
-from daedalus.generator.registry import find, load
 
 RANDOM = accepted_kernels(12)
 

@@ -18,12 +18,12 @@ from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel, Op
 from daedalus.dsl.show import show
 from daedalus.dsl.verify import verify
+from daedalus.generator.compile.registry import load
 from daedalus.generator.options import Options, options_of
 from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.pipeline import Lowered, lower, passes
 from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
-from daedalus.generator.registry import load
 
 # Of kernels that have no variant for the QPU.
 _FURTHER = (options_of("qpu", points=4), options_of("qpu", keep=True))

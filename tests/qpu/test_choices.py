@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from daedalus.dsl.errors import SpecError
-from daedalus.generator import qpu_choices
-from daedalus.generator.emit import environment
+from daedalus.generator.compile import qpu_choices
+from daedalus.generator.compile.emit import environment
+from daedalus.generator.compile.qpu_choices import digest, recorded, schedule, searched
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.compile.variants import make_variant, selected_programs
 from daedalus.generator.options import QPU, options_of, parse_variant
-from daedalus.generator.qpu_choices import digest, recorded, schedule, searched
-from daedalus.generator.registry import find, load
 from daedalus.generator.targets.qpu.choice import Choice, choice_of
 from daedalus.generator.targets.qpu.schedule import HEURISTICS
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.virtual import Program
-from daedalus.generator.variants import make_variant, selected_programs
 
 NAME = "daedalus_h264_idct4__qpu_full"
 

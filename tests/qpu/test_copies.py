@@ -7,7 +7,7 @@ from daedalus.dsl import vectors
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.lang import KernelBuilder, kernel, u8
 from daedalus.generator.options import options_of
-from daedalus.generator.targets.qpu.trial import interpreted, trial
+from daedalus.generator.verify.qpu_trial import interpreted, trial
 
 
 def _kernel(first: int, end: int, source: int) -> Kernel:

@@ -8,7 +8,7 @@ from daedalus.dsl import vectors
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.lang import KernelBuilder, clip_u8, kernel, round_shift, u8
 from daedalus.generator.options import options_of
-from daedalus.generator.targets.qpu.trial import interpreted, selected, trial
+from daedalus.generator.verify.qpu_trial import interpreted, selected, trial
 
 
 def _kernel(number: int, shift: int) -> Kernel:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from daedalus.generator import qpu_choices
-from daedalus.generator.modelled.compare import wishes
+from daedalus.generator.compile import qpu_choices
+from daedalus.generator.compile.registry import load
+from daedalus.generator.measure.gpu.compare import wishes
 from daedalus.generator.options import QPU, variant_name
-from daedalus.generator.registry import load
 from daedalus.v3d import tools
 
 GENERATED = Path(__file__).parents[2] / "generated"

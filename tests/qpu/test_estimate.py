@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import qpu_choices
-from daedalus.generator.cli.common import repo_root
-from daedalus.generator.modelled import compare, qpu
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.compile import qpu_choices
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.measure.gpu import bench, compare, qpu
 from daedalus.generator.options import QPU, variant_name
-from daedalus.generator.registry import find, load
 from daedalus.generator.targets.qpu.builder import Builder
 from daedalus.generator.targets.qpu.estimate import clocks
 from daedalus.generator.targets.qpu.temps import SPACE as SCRATCH
 from daedalus.generator.targets.qpu.text import assembly
-from daedalus.generator.vulkan import bench
 
 GENERATED = repo_root() / "generated"
 ITEMS = 3840  # ten trips of all threads, where a batch has sixteen

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from daedalus.dsl.ir import Stage
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.options import options_of
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.registry import find, load
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu import moves
 from daedalus.generator.targets.qpu.agree import compare
@@ -34,8 +34,8 @@ from daedalus.generator.targets.qpu.lanes import Mapping, coordinates, point
 from daedalus.generator.targets.qpu.lines import shared
 from daedalus.generator.targets.qpu.machine import LANES
 from daedalus.generator.targets.qpu.random_programs import Case
-from daedalus.generator.targets.qpu.trial import selected
 from daedalus.generator.targets.qpu.virtual import Uniform
+from daedalus.generator.verify.qpu_trial import selected
 
 _IN, _OUT = 0x1000, 0x8000
 

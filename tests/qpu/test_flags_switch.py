@@ -6,9 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.qpu_choices import is_plain
 from daedalus.generator.options import parse_variant
-from daedalus.generator.qpu_choices import is_plain
 from daedalus.generator.targets.qpu.agree import compare
 from daedalus.generator.targets.qpu.builder import Builder
 from daedalus.generator.targets.qpu.compile import compile_program

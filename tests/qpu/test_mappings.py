@@ -3,8 +3,8 @@
 
 from dataclasses import replace
 
-from daedalus.generator.qpu_mappings import Program, Runs, parts, run_program, select_part
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.tuning.qpu_mappings import Program, Runs, parts, run_program, select_part
 
 KERNEL, ITEMS = "h264_idct4", 16
 

@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from daedalus.generator import qpu_choices
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import bench as bench_verb
 from daedalus.generator.cli import bench_qpu
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.modelled import choose, compare, glsl, qpu
-from daedalus.generator.modelled.compare import Interval, Report, Result, Wish, ratio
-from daedalus.generator.modelled.taken import DEFAULT, Taken, Times
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile import qpu_choices
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.measure.gpu import bench, choose, compare, glsl, qpu
+from daedalus.generator.measure.gpu.compare import Interval, Report, Result, Wish, ratio
+from daedalus.generator.measure.gpu.taken import DEFAULT, Taken, Times
 from daedalus.generator.targets.qpu.best import compile_again
 from daedalus.generator.targets.qpu.text import Assembly, assembly
 from daedalus.generator.targets.qpu.words import Run
-from daedalus.generator.vulkan import bench
 from daedalus.v3d import driver
 
 ITEMS = 128
@@ -167,7 +166,7 @@ def test_both_routes_are_compared(tmp_path: Path, items: Path) -> None:
     assert data["total"] == {"low": 1.0, "mid": 1.0, "high": 1.0}
 
 
-@pytest.mark.parametrize(("mapping", "most"), [("full_p4_word", 24), ("full_p4_word_t4", 48)])
+@pytest.mark.parametrize(("mapping", "most"), [("full_p4_word", 24), ("full_p4_word_threads4", 48)])
 def test_all_threads_that_a_board_has_are_run(
     mapping: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,7 +195,7 @@ def test_any_mapping_may_ask_for_four_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A schedule of 32 registers is searched, timed and recorded."""
-    wish = Wish("h264_qpel_mc20", "full", ("full_p8", "full_p8_t4"))
+    wish = Wish("h264_qpel_mc20", "full", ("full_p8", "full_p8_threads4"))
     recorded: dict[str, dict[str, object]] = {}
     timed = []
 

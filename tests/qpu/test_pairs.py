@@ -12,12 +12,10 @@ from spec_support import HEAD, kernel_of
 
 from daedalus.dsl import vectors
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, qpu_check
-from daedalus.generator.emit import entry_variants
+from daedalus.generator.compile.emit import entry_variants
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.options import Options, options_of
-from daedalus.generator.registry import find, load
 from daedalus.generator.targets.qpu.interpret import Memory
-from daedalus.generator.targets.qpu.trial import accepted, interpreted, selected, trial
 from daedalus.generator.targets.qpu.virtual import (
     Compute,
     Form,
@@ -26,7 +24,9 @@ from daedalus.generator.targets.qpu.virtual import (
     Program,
     Uniform,
 )
-from daedalus.generator.vulkan import check as vulkan
+from daedalus.generator.verify import crosscheck, qpu_check
+from daedalus.generator.verify import gpu_check as vulkan
+from daedalus.generator.verify.qpu_trial import accepted, interpreted, selected, trial
 
 PAIR = options_of("qpu", points=8, word=True, pair=True)
 Known = tuple[str, int, int]  # a value of a spec, and what it lies between

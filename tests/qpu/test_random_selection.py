@@ -12,15 +12,15 @@ import pytest
 
 from daedalus.dsl import vectors
 from daedalus.dsl.errors import Loc, SpecError
+from daedalus.generator.compile.facts import Facts
 from daedalus.generator.options import POINTS, QpuOptions, options_of
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.random_attempts import compile_somehow
-from daedalus.generator.targets.qpu.trial import interpreted, selected, trial
 from daedalus.generator.targets.qpu.virtual import Compute, Form, Program
-from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.verify.fuzz import qpu as fuzz_qpu
 from daedalus.generator.verify.fuzz.programs import make_program
+from daedalus.generator.verify.qpu_trial import interpreted, selected, trial
 
 SEED = 7
 # Programs that found faults: limits below 0 and beyond 2**31, bytes written back beside what other

@@ -6,10 +6,10 @@ interpreter: every kind of items, rows that run downwards and upwards, records i
 import pytest
 
 from daedalus.dsl.ir import Kernel
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.options import Options, options_of, parse_variant
-from daedalus.generator.registry import find, load
 from daedalus.generator.targets.qpu.best import compile_quick
-from daedalus.generator.targets.qpu.trial import Run, Scheduled, interpreted, selected, trials
+from daedalus.generator.verify.qpu_trial import Run, Scheduled, interpreted, selected, trials
 
 MAPPINGS = (
     "vp9_idct8__qpu_full_p8_word_keep",  # one element, one block

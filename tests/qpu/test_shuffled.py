@@ -11,13 +11,7 @@ from daedalus.dsl.lang import KernelBuilder, clip_u8, kernel, u8
 from daedalus.generator.options import Options, options_of
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu.best import compile_quick
-from daedalus.generator.targets.qpu.trial import (
-    Run,
-    Scheduled,
-    interpreted,
-    selected,
-    trials,
-)
+from daedalus.generator.verify.qpu_trial import Run, Scheduled, interpreted, selected, trials
 
 
 def _masked() -> Kernel:

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, native, qpu_check
-from daedalus.generator.cli.common import build_dir, repo_root
-from daedalus.generator.crosscheck import Batch, Outcome
-from daedalus.generator.emit import entry_variants
-from daedalus.generator.registry import find, load
-from daedalus.generator.variants import Variant
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.compile.emit import entry_variants
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.compile.variants import Variant
+from daedalus.generator.host import native
+from daedalus.generator.verify import crosscheck, qpu_check
+from daedalus.generator.verify import gpu_check as vulkan
+from daedalus.generator.verify.crosscheck import Batch, Outcome
 from daedalus.generator.verify.witness import witness_file
-from daedalus.generator.vulkan import check as vulkan
 from daedalus.v3d import tools
 
 ITEMS, SEED = 300, 3

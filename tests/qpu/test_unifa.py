@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.options import QPU, options_of
-from daedalus.generator.registry import find, load
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu import depend, loop, machine, slot
 from daedalus.generator.targets.qpu.agree import compare
@@ -23,10 +23,10 @@ from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.random_programs import Case, make
 from daedalus.generator.targets.qpu.schedule import Scheduler
 from daedalus.generator.targets.qpu.text import assembly
-from daedalus.generator.targets.qpu.trial import selected
 from daedalus.generator.targets.qpu.verify import IllegalProgram
 from daedalus.generator.targets.qpu.virtual import Load, LoadUnifa, Program, Uniform
 from daedalus.generator.targets.qpu.words import check
+from daedalus.generator.verify.qpu_trial import selected
 
 _IN, _OUT, _TRIPS = 0x1000, 0x8000, 5
 

@@ -9,8 +9,8 @@ from spec_support import HEAD, kernel_of
 from daedalus.dsl import vectors
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.options import options_of
-from daedalus.generator.targets.qpu.trial import interpreted, selected, trial
 from daedalus.generator.targets.qpu.virtual import Compute
+from daedalus.generator.verify.qpu_trial import interpreted, selected, trial
 
 PLAIN = options_of("qpu")
 WHERE, WHERE_NOT = "select(f, b * 5, 0)", "select(f, 0, b * 5)"

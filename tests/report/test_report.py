@@ -30,8 +30,8 @@ from report_pages import (
     verified,
 )
 
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import report as verb
-from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.main import cli
 from daedalus.generator.options import TARGETS
 from daedalus.generator.report import charts, words

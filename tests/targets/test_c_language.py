@@ -11,10 +11,11 @@ from spec_support import kernel_of
 
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, emit
+from daedalus.generator.compile import emit
+from daedalus.generator.compile.variants import make_variant
 from daedalus.generator.options import options_of, variant_name
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.variants import make_variant
+from daedalus.generator.verify import crosscheck
 from daedalus.generator.verify.fuzz.campaign import Build
 
 HEAD = '''

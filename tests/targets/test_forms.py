@@ -14,9 +14,11 @@ from form_specs import FORMS, Form
 from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.verify import verify
-from daedalus.generator import crosscheck, emit, native
+from daedalus.generator.compile import emit
+from daedalus.generator.compile.variants import Variant, make_variant
+from daedalus.generator.host import native
 from daedalus.generator.options import VectorOptions, options_of
-from daedalus.generator.variants import Variant, make_variant
+from daedalus.generator.verify import crosscheck
 from daedalus.generator.verify.fuzz import campaign as fuzz
 
 ITEMS = 300

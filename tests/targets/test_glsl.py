@@ -9,13 +9,13 @@ import pytest
 from spec_support import HEAD, load_text, marked_line, spec_text
 
 from daedalus.dsl.errors import SpecError
-from daedalus.generator.emit import entry_variants, environment
+from daedalus.generator.compile.emit import entry_variants, environment
+from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.compile.variants import Variant, make_variant
 from daedalus.generator.options import Options, options_of
-from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.targets.glsl import spirv
 from daedalus.generator.targets.gpu import device
 from daedalus.generator.targets.gpu.device import NotLowerable
-from daedalus.generator.variants import Variant, make_variant
 
 
 @cache

@@ -9,7 +9,7 @@ from shader_runs import run_text, variant_of
 from spec_support import kernel_of, spec_text
 
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.targets.glsl.emit import Shader
 
 
@@ -75,7 +75,9 @@ def test_windows(taps: int, points: int, tmp_path: Path) -> None:
     value = " + ".join(f"{n + 1} * px[y, x + {n - 3}]" for n in range(taps))
     text = spec_text(WINDOWS.format(value=value)).replace('cols=(0, 8), access="inout"',
         f'cols=(-3, {8 - 3 + taps - 1}), access="in"')  # fmt: skip
-    v = run_text(tmp_path, text, "glsl_full" + (f"_p{points}" if points > 1 else "") + "_shift")
+    v = run_text(
+        tmp_path, text, "glsl_full" + (f"_p{points}" if points > 1 else "") + "_word_unaligned"
+    )
     bytes_ = points + taps - 1
     assert len(re.findall(r"px_uint\[", v.text)) - 1 == -(-bytes_ // 4) + 1
 
@@ -87,7 +89,9 @@ def test_windows_at_places_known_at_run_time(points: int, tmp_path: Path) -> Non
     text = spec_text(WINDOWS.format(value="px[y + d, x + d] - 3 * px[y + d * -1, x + d * -1]"))
     text = text.replace('rows=(0, 8), cols=(0, 8), access="inout"',
         'rows=(-3, 11), cols=(-3, 11), access="in"')  # fmt: skip
-    v = run_text(tmp_path, text, "glsl_full" + (f"_p{points}" if points > 1 else "") + "_shift")
+    v = run_text(
+        tmp_path, text, "glsl_full" + (f"_p{points}" if points > 1 else "") + "_word_unaligned"
+    )
     assert len(re.findall(r"px_uint\[", v.text)) - 1 == 2 * (-(-points // 4) + 1)
     assert "u8[" not in v.text and len(re.findall(r"const int px_by\w* = .*px_stride", v.text)) == 1
 

@@ -11,9 +11,9 @@ import pytest
 from shader_runs import run_text, variant_of
 from spec_support import HEAD, kernel_of, spec_text
 
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.compile.variants import Variant
 from daedalus.generator.targets.glsl.spirv import compile_shader
-from daedalus.generator.variants import Variant
 
 
 @pytest.mark.parametrize("bias", [5, -5])

@@ -12,9 +12,9 @@ from random_programs import accepted_kernels
 from shader_runs import run
 
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.emit import entry_variants, environment
-from daedalus.generator.registry import find, legal_schedule, load
-from daedalus.generator.variants import Variant, make_variant
+from daedalus.generator.compile.emit import entry_variants, environment
+from daedalus.generator.compile.registry import find, legal_schedule, load
+from daedalus.generator.compile.variants import Variant, make_variant
 from daedalus.v3d import vkrun
 
 RANDOM = accepted_kernels(5)

@@ -9,11 +9,11 @@ import pytest
 from spec_support import HEAD, load_text
 
 from daedalus.dsl.ir import Node
-from daedalus.generator.emit import environment
-from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.compile.emit import environment
+from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.compile.variants import make_variant
 from daedalus.generator.targets.neon.forms import WIDTHS, Demand, Forms
 from daedalus.generator.targets.neon.select import Selection
-from daedalus.generator.variants import make_variant
 
 KINDS = ("bits", "sat_u", "sat_s", "negated", "mask")
 

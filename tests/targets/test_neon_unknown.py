@@ -7,13 +7,13 @@ import pytest
 from spec_support import HEAD, kernel_of, spec_text
 
 from daedalus.dsl.errors import SpecError
-from daedalus.generator.emit import environment
+from daedalus.generator.compile.emit import environment
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.compile.variants import make_variant
 from daedalus.generator.options import options_of
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.registry import find, load
 from daedalus.generator.targets.neon.emit import emit
 from daedalus.generator.targets.neon.select import NotLowerable
-from daedalus.generator.variants import make_variant
 
 
 def test_items_of_different_extents_are_refused_at_the_stage():

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from daedalus.generator import fetch, native
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.host import fetch, native
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.simulate import operand_widths, read
 from daedalus.generator.targets.neon.target import NEON, Target
-from daedalus.generator.targets.neon.vectors import (
+from daedalus.generator.targets.neon.vectors import (  # fmt: skip
     ByLane,
     ByScalar,
     Group,
@@ -29,9 +29,9 @@ from daedalus.generator.targets.neon.vectors import (
     low,
     operation,
     suffix,
-)  # fmt: skip
+)
 from daedalus.generator.targets.vector.target import VECTOR
-from daedalus.generator.verify.witness.goals import PLAIN
+from daedalus.generator.verify.goals import PLAIN
 
 ROUNDS = 24  # vectors a case
 NEON_BUILDS = ["host"] if native.is_arm() else ["simde", "aarch64"]

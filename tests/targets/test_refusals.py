@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from spec_support import load_text, marked_line, spec_text
 
-from daedalus.generator.emit import generate
+from daedalus.generator.compile.emit import generate
 from daedalus.generator.options import options_of
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.targets.c.emit import emit as emit_c

@@ -11,12 +11,13 @@ from spec_support import kernel_of, spec_text
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Op
+from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.options import options_of
-from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.ops import OPS
+from daedalus.generator.verify import goals
 from daedalus.generator.verify.proofs import goal_proofs
-from daedalus.generator.verify.witness import goals, reasons, witness_file
+from daedalus.generator.verify.witness import reasons, witness_file
 from daedalus.generator.verify.witness import search as witness_search
 from daedalus.generator.verify.witness import shown as witness
 from daedalus.generator.verify.witness import solver as witness_solver

@@ -3,11 +3,11 @@
 
 import pytest
 
-from daedalus.generator.model import llvm
-from daedalus.generator.model.bound import NEAR, Gap, gap
-from daedalus.generator.model.figures import Figures, figures
-from daedalus.generator.model.llvm import Waits
-from daedalus.generator.trace import Call
+from daedalus.generator.measure.neon import llvm
+from daedalus.generator.measure.neon.bound import NEAR, Gap, gap
+from daedalus.generator.measure.neon.figures import Figures, figures
+from daedalus.generator.measure.neon.llvm import Waits
+from daedalus.generator.measure.trace import Call
 
 
 @pytest.fixture(scope="module")

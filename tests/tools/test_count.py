@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from daedalus.generator import count, count_cases, count_items, native, trace
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.cli import count as verb
-from daedalus.generator.cli.common import EXIT_MISSING, UserError
-from daedalus.generator.count_cases import Case, Work
+from daedalus.generator.host import native
+from daedalus.generator.measure import count, count_cases, count_items, trace
+from daedalus.generator.measure.count_cases import Case, Work
 
 # Functions of known length; the last one is shorter from its third call on.
 SHAPES = """

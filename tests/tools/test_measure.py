@@ -10,11 +10,13 @@ import pytest
 from click.testing import CliRunner
 from modelled_rows import CASE, comparison_of, row
 
-from daedalus.generator import count, count_cases, native, trace
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.cli import bench, bench_model
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, repo_root
-from daedalus.generator.count_cases import Work
-from daedalus.generator.model import measure
+from daedalus.generator.host import native
+from daedalus.generator.measure import count, count_cases, trace
+from daedalus.generator.measure.count_cases import Work
+from daedalus.generator.measure.neon import measure
 
 SLEEPS = """
 #include "count.h"

@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 from modelled_rows import CASE, comparison_of, row
 
-from daedalus.generator import count, count_cases, trace
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.cli import bench, bench_model
-from daedalus.generator.cli.common import EXIT_MISSING, UserError
-from daedalus.generator.model import comparison, llvm
-from daedalus.generator.model.corrections import corrected
-from daedalus.generator.model.figures import figures
-from daedalus.generator.model.text import Line, activations, arguments, stack
+from daedalus.generator.measure import count, count_cases, trace
+from daedalus.generator.measure.neon import comparison, llvm
+from daedalus.generator.measure.neon.corrections import corrected
+from daedalus.generator.measure.neon.figures import figures
+from daedalus.generator.measure.neon.text import Line, activations, arguments, stack
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.host import native
 
 
 def _tree(folder: Path) -> Path:

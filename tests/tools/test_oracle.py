@@ -8,9 +8,9 @@ import pytest
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import oracle
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.registry import load
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.registry import load
+from daedalus.generator.verify import oracle
 
 KERNELS = {e.kernel.id: e.kernel for e in load()}
 PROGRAMS = {p.oracle: p for p in oracle.programs()}

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.base.paths import repo_root
 
 
 def _names(arch: str, *verbs: str) -> set[str]:

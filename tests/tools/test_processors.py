@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import repo_root, run
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.process import run
+from daedalus.generator.host import native
 
 
 @pytest.mark.parametrize("cpu", ["", "cortex-a72", "cortex-a76"])

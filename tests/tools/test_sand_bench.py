@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import bench
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.native_bench import sand
+from daedalus.generator.measure.native import sand
 
 
 def _times(*nanoseconds: tuple[str, int]) -> str:

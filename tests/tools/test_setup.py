@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import fetch
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.host import fetch
 
 
 def test_the_packages_own_checkout_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

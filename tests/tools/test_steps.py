@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator.steps import Ended, Step, run_steps
+from daedalus.generator.host.steps import Ended, Step, run_steps
 
 # Notes in a file when it began and ended.
 NOTE = "echo +$0 >> log; sleep 0.3; echo -$0 >> log"
@@ -99,7 +99,7 @@ def test_interrupted_steps_are_gone(tmp_path: Path, again: bool) -> None:
     polite = "echo $$ > first; sleep 600 & echo $! >> pids; wait"
     program = (
         "import sys\nfrom pathlib import Path\n"
-        "from daedalus.generator.steps import Step, run_steps\n"
+        "from daedalus.generator.host.steps import Step, run_steps\n"
         f"steps = [Step(n, ['sh', '-c', s]) for n, s in (('a', {polite!r}), ('b', {deaf!r}))]\n"
         "list(run_steps(steps, Path(sys.argv[1]), 2))\n"
     )

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import clips, stream, trace
-from daedalus.generator.cli.common import EXIT_USAGE, UserError
+from daedalus.codecs import clips
+from daedalus.generator.base.errors import EXIT_USAGE, UserError
+from daedalus.generator.measure import trace
+from daedalus.generator.verify import stream
 
 
 def _outcome(name: str, eob_1: int, eob_12: int, file: Path | None = None) -> stream.Outcome:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import dav1d, fetch, native
-from daedalus.generator.cli.common import EXIT_MISSING, UserError
+from daedalus.codecs import dav1d
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.host import fetch, native
 
 DSC = """-----BEGIN PGP SIGNED MESSAGE-----
 Hash: SHA512

@@ -3,7 +3,7 @@
 
 import pytest
 
-from daedalus.generator.vp9_header import BANKS, change_filter
+from daedalus.codecs.vp9.header import BANKS, change_filter
 
 
 def _header(*fields: tuple[int, int]) -> bytes:

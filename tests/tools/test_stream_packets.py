@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import clips, native
+from daedalus.codecs import clips
+from daedalus.generator.host import native
 
 DRIVER = r"""
 #include "stream.h"

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from tuning_lines import BOARD, WHEN, result
 
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import recipe as verb
-from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.main import cli
 from daedalus.generator.tuning import compare, entries, journal, overnight, recipe, rules
 from daedalus.generator.tuning.entries import Entry, Mixed, Result, described

@@ -14,15 +14,17 @@ import pytest
 from click.testing import CliRunner
 from tuning_lines import result
 
-from daedalus.generator import drm, native
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.cli import build
-from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.cli.main import cli
+from daedalus.generator.devices import drm
+from daedalus.generator.devices import vulkan as devices
+from daedalus.generator.host import native
 from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import described
 from daedalus.generator.tuning.fingerprint import Fingerprint
 from daedalus.generator.tuning.recipe import library_of
-from daedalus.generator.vulkan import devices
 from daedalus.v3d import vkrun
 
 HERE = Path(__file__).parent

@@ -25,14 +25,9 @@ from click.testing import Result as Ran
 from ssh_server import Server, serving, until
 from tuning_lines import BOARD, NEON, QPU, every_type, result
 
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_INTERRUPTED, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.cli import tune_remote
-from daedalus.generator.cli.common import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    UserError,
-    build_dir,
-    repo_root,
-)
 from daedalus.generator.cli.main import cli
 from daedalus.generator.cli.recipe import generated_library
 from daedalus.generator.tuning import journal

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from daedalus.generator import native
 from daedalus.generator.cli.tune import command
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.host import native
 from daedalus.generator.options import options_of
-from daedalus.generator.registry import find, load
 from daedalus.generator.tuning import generated, journal
 from daedalus.generator.tuning.engine_device import SEEDS, targets_of
 from daedalus.generator.tuning.entries import Result

@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from daedalus.generator import native
+from daedalus.generator.host import native
 from daedalus.generator.tuning import entries, journal
 from daedalus.generator.tuning.entries import Result
 

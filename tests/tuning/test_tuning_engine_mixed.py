@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 from tuning_lines import result
 
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import tune_mixed
-from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.main import cli
 from daedalus.generator.cli.tune_mixed import Asked
-from daedalus.generator.registry import load
+from daedalus.generator.compile.registry import load
 from daedalus.generator.tuning import engine_device, journal, overnight, rules
 from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import Mixed

@@ -10,19 +10,20 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.cli.tune import command
-from daedalus.generator.model.llvm import Llvm
-from daedalus.generator.modelled import glsl, qpu
-from daedalus.generator.modelled.compare import NEON_GHZ
+from daedalus.generator.compile.variants import Variant
+from daedalus.generator.measure.gpu import glsl, qpu
+from daedalus.generator.measure.gpu.compare import NEON_GHZ
+from daedalus.generator.measure.neon.llvm import Llvm
 from daedalus.generator.options import parse_variant
-from daedalus.generator.targets.qpu import trial
 from daedalus.generator.targets.qpu.interpret import Memory
 from daedalus.generator.targets.qpu.text import Assembly
 from daedalus.generator.tuning import cpu_program, journal, made, model_device, model_points
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.space import Candidate, space
-from daedalus.generator.variants import Variant
+from daedalus.generator.verify import qpu_trial as trial
 
 pytestmark = pytest.mark.campaign
 
@@ -227,7 +228,7 @@ def test_a_program_without_a_schedule_is_refused(monkeypatch: pytest.MonkeyPatch
         raise NoSchedule("h264_idct4__qpu_full_p2: 70 registers, and there are 64")
 
     made.machine_code.cache_clear()
-    monkeypatch.setattr("daedalus.generator.qpu_choices.schedule", none)
+    monkeypatch.setattr("daedalus.generator.compile.qpu_choices.schedule", none)
     found = modelled("h264_idct4__qpu_full_p2")
     made.machine_code.cache_clear()
     assert (found.verdict, found.reason) == ("refused", "70 registers, and there are 64")

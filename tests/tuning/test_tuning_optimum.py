@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tuning_stand_ins import StandIn, cost_of, space_of
 
 from daedalus.generator.cli.tune import command
-from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.tuning import best, compare, journal, plan, search
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from tuning_stand_ins import StandIn, cost_of, fine, group, space_of
 
-from daedalus.generator import native
 from daedalus.generator.cli import tune_run
 from daedalus.generator.cli.tune import command
+from daedalus.generator.host import native
 from daedalus.generator.tuning import hashes as hashes_module
 from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import Described, Result, Run

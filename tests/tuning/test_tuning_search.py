@@ -6,7 +6,7 @@ import random
 import pytest
 from tuning_stand_ins import cost_of, space_of
 
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.tuning.plan import groups_of
 from daedalus.generator.tuning.search import Sampled, Search, neighbours
 from daedalus.generator.tuning.space import Candidate, recorded

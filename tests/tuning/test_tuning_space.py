@@ -7,12 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from daedalus.generator.cli.tune import command
-from daedalus.generator.modelled.compare import wishes
+from daedalus.generator.compile.facts import Facts
+from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.measure.gpu.compare import wishes
 from daedalus.generator.options import TARGETS, options_of
-from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.targets.gpu import device
 from daedalus.generator.tuning import made
-from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.tuning.point import parse_point
 from daedalus.generator.tuning.space import (
     CONSTRAINTS,

@@ -10,11 +10,12 @@ import pytest
 from tuning_lines import BOARD, result
 from tuning_stand_ins import HASH, group, space_of
 
-from daedalus.generator import native
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.process import run
 from daedalus.generator.cli import tune_remote
-from daedalus.generator.cli.common import UserError, run
 from daedalus.generator.cli.recipe import generated_library
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.host import native
 from daedalus.generator.tuning import cpu_program, engine_device, generated, journal, spills
 from daedalus.generator.tuning.cpu_spills import Spills
 from daedalus.generator.tuning.engine_device import EngineDevice, Options

@@ -12,7 +12,7 @@ from click.testing import Result as Ran
 from t4_schema import t4_results_schema
 from tuning_lines import BOARD, NEON, QPU, every_type, result
 
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli.main import cli
 from daedalus.generator.tuning import compare, entries, export, journal
 from daedalus.generator.tuning.best import best

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator
 
-from daedalus.generator.registry import find, load
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import Result, now, result_key
 from daedalus.generator.tuning.fingerprint import Fingerprint

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.modelled import device_bench as bench
-from daedalus.generator.modelled import plane
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.measure.gpu import device_bench as bench
+from daedalus.generator.measure.gpu import plane
 from daedalus.v3d import vkrun
 
 

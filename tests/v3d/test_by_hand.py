@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.base.errors import UserError
 from daedalus.v3d import comparison, tools
 
 CLIENT = Path(__file__).parent / "videocore7_client.py"

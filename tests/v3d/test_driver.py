@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import fetch, native
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.host import fetch, native
 from daedalus.v3d import driver, tools, vkrun
 
 

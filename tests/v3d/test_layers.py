@@ -7,7 +7,7 @@ from pathlib import Path
 import c_layers
 import pytest
 
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.base.paths import repo_root
 from daedalus.v3d import tools
 
 ROOT = repo_root() / "v3d"

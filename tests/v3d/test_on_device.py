@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import native as native_code
+from daedalus.generator.host import native as native_code
 from daedalus.v3d import comparison, driver, dumps, vkrun
 from daedalus.v3d.corpus import FAMILIES, Program, commands, plans, program
 from daedalus.v3d.corpus.commands import FAMILIES as COMMANDS

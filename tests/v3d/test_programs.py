@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from daedalus.generator import native
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.cli import v3d_programs
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.host import native
 from daedalus.v3d import driver, programs, programs_debian
 from daedalus.v3d.programs import Package, Program, Result, judge, judge_jobs
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_layers import ORDER
 
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.base.paths import repo_root
 
 PAGE = (repo_root() / "v3d" / "README.md").read_text()
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.host import native
 from daedalus.v3d import tools
 
 SOURCE = repo_root() / "examples" / "v3d"

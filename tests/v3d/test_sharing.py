@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import build_dir, repo_root
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.host import native
 from daedalus.v3d import driver, tools
 
 FOLDER = repo_root() / "tests" / "v3d"

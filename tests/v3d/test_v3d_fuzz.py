@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import native
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.cli import v3d_fuzz
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.host import native
 from daedalus.v3d import fuzz
 
 STATISTICS = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from daedalus.generator import native
+from daedalus.generator.host import native
 from daedalus.v3d import driver, vkrun
 from daedalus.v3d.corpus import commands
 from daedalus.v3d.corpus.commands import FAMILIES

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import fetch
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.vulkan import devices
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.devices import vulkan as devices
+from daedalus.generator.host import fetch
 from daedalus.v3d import driver
 
 

@@ -16,8 +16,9 @@ import frame_runs
 import pytest
 from frame_runs import BATCHES, BLOCKS, EIO, RIGHT, SIDE
 
-from daedalus.generator import crosscheck
-from daedalus.generator.vulkan import devices, validation
+from daedalus.generator.devices import validation
+from daedalus.generator.devices import vulkan as devices
+from daedalus.generator.verify import crosscheck
 from daedalus.v3d import driver, vkrun
 
 Ran = partial(

@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 from tampered import Tampered
 
-from daedalus.generator import clips, crosscheck, stream_qpu
-from daedalus.generator.cli.common import UserError
-from daedalus.generator.crosscheck import Device, Outcome
-from daedalus.generator.emit import entry_variants
-from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.vulkan import bench, check, devices, validation
+from daedalus.codecs import clips
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.emit import entry_variants
+from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.devices import validation
+from daedalus.generator.devices import vulkan as devices
+from daedalus.generator.measure.gpu import bench
+from daedalus.generator.verify import crosscheck, stream_qpu
+from daedalus.generator.verify import gpu_check as check
+from daedalus.generator.verify.crosscheck import Device, Outcome
 from daedalus.v3d import driver, vkrun
 
 ITEMS = 300

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import build_dir
 from daedalus.v3d import vkrun
 from daedalus.v3d.corpus import Commands, Program, compare, plans
 

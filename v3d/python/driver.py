@@ -15,9 +15,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from daedalus.generator import fetch, native
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, build_dir, run
-from daedalus.generator.cli.progress import say
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.base.process import run
+from daedalus.generator.base.progress import say
+from daedalus.generator.host import fetch, native
 
 _LIBRARY = "libvulkan_broadcom.so"
 _PYTHON_PACKAGES = ("meson==1.7.2", "mako==1.3.10", "packaging==24.2", "pyyaml==6.0.2")

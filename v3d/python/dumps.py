@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.v3d import tools, vkrun
 
 # The shader cache would keep the driver from compiling, and so from printing.

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir, repo_root
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.host import native
 
 SANITIZERS = "address,undefined"
 _TESTS = Path("tests", "c", "v3d")

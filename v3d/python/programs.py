@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from daedalus.generator import fetch
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, build_dir, repo_root, run
-from daedalus.generator.cli.progress import say
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.process import run
+from daedalus.generator.base.progress import say
+from daedalus.generator.host import fetch
 from daedalus.v3d import apart, driver, tools
 
 _LIMIT_S = 600

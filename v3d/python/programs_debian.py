@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from daedalus.generator import fetch, native
-from daedalus.generator.cli.common import build_dir
-from daedalus.generator.cli.progress import say
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.base.progress import say
+from daedalus.generator.host import fetch, native
 from daedalus.v3d import apart, driver, tools, vkrun
 from daedalus.v3d.corpus import commands, plans, program
 from daedalus.v3d.programs import Result

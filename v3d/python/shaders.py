@@ -4,7 +4,8 @@
 import shutil
 from pathlib import Path
 
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, run
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.base.process import run
 
 
 def need_compiler() -> None:

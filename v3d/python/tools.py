@@ -7,9 +7,10 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import UserError, repo_root
-from daedalus.generator.cli.progress import say
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.progress import say
+from daedalus.generator.host import native
 from daedalus.v3d import driver
 
 _ELF_MACHINES = {62: "x86-64", 183: "aarch64"}

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from daedalus.generator import fetch, native
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir, repo_root
-from daedalus.generator.packages import debian_architecture
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.host import fetch, native
+from daedalus.generator.host.packages import debian_architecture
 from daedalus.v3d import driver, tools
 
 LAVAPIPE = "llvmpipe"  # what its device is called

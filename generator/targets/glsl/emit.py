@@ -23,12 +23,7 @@ from daedalus.generator.targets.gpu import device
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.gpu.record import INDEX, Record, parameter, record
 from daedalus.generator.targets.gpu.temps import TempLayouts
-from daedalus.generator.targets.shell import (
-    fixed_names,
-    meta_fields,
-    stage_remark,
-    used_params,
-)
+from daedalus.generator.targets.shell import fixed_names, meta_fields, stage_remark, used_params
 
 
 @dataclass(frozen=True)

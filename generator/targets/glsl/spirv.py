@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import build_dir
 from daedalus.generator.targets.glsl.views import ALIASED
 
 TOOLS = ("glslangValidator", "spirv-opt", "spirv-val")

@@ -21,7 +21,7 @@ from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.targets.neon.strips import Walk, bounds, one_sided, walks_of
 from daedalus.generator.targets.neon.target import NEON, Target
-from daedalus.generator.targets.neon.vectors import (
+from daedalus.generator.targets.neon.vectors import (  # fmt: skip
     ByScalar,
     Group,
     Lines,
@@ -33,7 +33,7 @@ from daedalus.generator.targets.neon.vectors import (
     low,
     operation,
     suffix,
-)  # fmt: skip
+)
 from daedalus.generator.targets.shell import Body, body, fixed_names, stage_remark
 
 Watch = Callable[[Selection], None]

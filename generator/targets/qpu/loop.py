@@ -21,12 +21,7 @@ from daedalus.generator.targets.qpu.linear import fewer_registers
 from daedalus.generator.targets.qpu.lower import Lowering
 from daedalus.generator.targets.qpu.nodes import UNIFA, Node
 from daedalus.generator.targets.qpu.renew import renewed, segments
-from daedalus.generator.targets.qpu.schedule import (
-    PLAIN,
-    Heuristic,
-    Schedule,
-    Scheduler,
-)
+from daedalus.generator.targets.qpu.schedule import PLAIN, Heuristic, Schedule, Scheduler
 from daedalus.generator.targets.qpu.slot import Slot
 from daedalus.generator.targets.qpu.stages import combine, crossing, stage_zero, waiting
 from daedalus.generator.targets.qpu.virtual import Loop, Program, Value

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from daedalus.generator.cli.common import run
+from daedalus.generator.base.process import run
 from daedalus.v3d import tools
 
 LANES = 16

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.targets.qpu.interpret import Memory
 from daedalus.generator.targets.qpu.text import Assembly, uniform_words
 from daedalus.generator.targets.qpu.virtual import Uniform

@@ -21,14 +21,17 @@ from daedalus.dsl import interp
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.show import show
-from daedalus.generator import crosscheck, emit, fetch, native
-from daedalus.generator.cli.common import UserError, build_dir, repo_root
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.compile import emit
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.compile.variants import Variant, has_dots, make_variant
+from daedalus.generator.host import fetch, native
 from daedalus.generator.options import CPU_TARGETS, Options, options_of
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.registry import Entry
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.targets.shell import table_name
-from daedalus.generator.variants import Variant, has_dots, make_variant
+from daedalus.generator.verify import crosscheck
 from daedalus.generator.verify.fuzz.programs import Program, make_program, operations
 from daedalus.generator.verify.fuzz.shrink import shrink
 

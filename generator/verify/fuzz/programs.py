@@ -8,7 +8,7 @@ shifts, so that most values lie about the limits of some type.
 """
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
@@ -31,9 +31,9 @@ from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import BufferRef, TableRef, UpTo, Value
 from daedalus.dsl.vectors import make_items
 from daedalus.dsl.verify import verify
-from daedalus.generator.options import Options, options_of
+from daedalus.generator.compile.variants import has_dots
+from daedalus.generator.options import NeonOptions, Options, VectorOptions, options_of
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.variants import has_dots
 from daedalus.generator.verify.fuzz.decided import Decided
 from daedalus.generator.verify.fuzz.memory import Places
 from daedalus.generator.verify.fuzz.values import Assume, Expressions, GrowingRanges
@@ -116,7 +116,11 @@ def _schedules(made: Kernel, rng: random.Random) -> tuple[Options, ...]:
     for a in made.assumptions:
         if not a.default:
             found += [options_of(t, "full", assume=(a.name,)) for t in ("c", "neon")]
-    found += [replace(s, target="vector") for s in found if s.target == "neon"]
+    found += [
+        VectorOptions(**{f.name: s.choice(f.name) for f in fields(VectorOptions)})
+        for s in found
+        if isinstance(s, NeonOptions) and not s.dot
+    ]
     found += _dots(made, rng)
     return tuple(dict.fromkeys(found))
 

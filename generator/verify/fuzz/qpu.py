@@ -21,7 +21,8 @@ from itertools import product
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.show import show
-from daedalus.generator.cli.common import build_dir
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.compile.facts import Facts
 from daedalus.generator.options import POINTS, Options, options_of
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu import machine, virtual
@@ -30,10 +31,9 @@ from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.select import Selected
-from daedalus.generator.targets.qpu.trial import Outcome, Scheduled, selected, trials
-from daedalus.generator.tuning.facts import Facts
 from daedalus.generator.verify.fuzz.programs import Program, make_program, operations
 from daedalus.generator.verify.fuzz.shrink import shrink
+from daedalus.generator.verify.qpu_trial import Outcome, Scheduled, selected, trials
 
 WORKERS = os.cpu_count() or 1
 CHUNK = 10  # programs that a worker does at once

@@ -7,9 +7,9 @@ conformant items.
 
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.forms import Need
+from daedalus.generator.verify.goals import Goal, Plan, lane_limits
 from daedalus.generator.verify.proofs.equivalence import Prover
 from daedalus.generator.verify.proofs.lane_walk import Variation
-from daedalus.generator.verify.witness.goals import Goal, Plan, lane_limits
 
 
 def variation(goal: Goal) -> Variation | None:

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from daedalus.dsl.ir import Op
 from daedalus.generator.targets.neon.forms import Choice, Need
 from daedalus.generator.targets.neon.ops import OPS
+from daedalus.generator.verify.goals import Goal, Plan
+from daedalus.generator.verify.mutants import Mutant
 from daedalus.generator.verify.proofs.equivalence import Prover
 from daedalus.generator.verify.proofs.goal_proofs import variation
 from daedalus.generator.verify.proofs.lane_walk import Variation
-from daedalus.generator.verify.witness.goals import Goal, Plan
-from daedalus.generator.verify.witness.mutants import Mutant
 
 
 def equivalent(plan: Plan, mutant: Mutant, seconds: float = 60) -> bool:

@@ -19,10 +19,10 @@ from typing import Any
 
 from daedalus.dsl import ir, ranges
 from daedalus.dsl.show import show
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.simulate import Part, operand_widths
-from daedalus.generator.verify.witness.goals import Goal, Plan, lane_limits
+from daedalus.generator.verify.goals import Goal, Plan, lane_limits
 
 NAME = "proofs.json"
 # What asks the questions, and says what machine operations are: whole files,

@@ -20,21 +20,19 @@ import numpy as np
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import (
-    crosscheck,
-    fetch,
-    layout,
-    native,
-)
-from daedalus.generator.cli.common import UserError, build_dir, repo_root
-from daedalus.generator.crosscheck import Batch, Device
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.compile import layout
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.host import fetch, native
 from daedalus.generator.options import Options, variant_name
-from daedalus.generator.registry import Entry
+from daedalus.generator.verify import crosscheck, goals
+from daedalus.generator.verify.crosscheck import Batch, Device
+from daedalus.generator.verify.goals import Goal, Plan
+from daedalus.generator.verify.mutants import Mutant, mutate, unknown
 from daedalus.generator.verify.proofs import proof_file
-from daedalus.generator.verify.witness import goals, reasons, witness_file
+from daedalus.generator.verify.witness import reasons, witness_file
 from daedalus.generator.verify.witness import shown as witness
-from daedalus.generator.verify.witness.goals import Goal, Plan
-from daedalus.generator.verify.witness.mutants import Mutant, mutate, unknown
 from daedalus.generator.verify.witness.reasons import Reason
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
@@ -112,7 +110,7 @@ def program(
     if strange:
         raise UserError(
             f"{source.name}: no mutation is known for {', '.join(sorted(strange))}",
-            "teach it to generator/verify/witness/mutants.py",
+            "teach it to generator/verify/mutants.py",
         )
     made = mutate(text)
     folder = folder or build_dir() / "mutants" / name

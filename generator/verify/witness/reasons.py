@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from daedalus.generator.cli.common import UserError, repo_root
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
 
 NAME = "tools/mutants.toml"
 

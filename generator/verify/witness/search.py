@@ -8,13 +8,21 @@ import numpy as np
 from daedalus.dsl import vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.registry import Entry
+from daedalus.generator.base.console import console
+from daedalus.generator.compile.registry import Entry
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.simulate import Change
+from daedalus.generator.verify.goals import SATURATING, TOGETHER, Goal, Plan, plans
 from daedalus.generator.verify.proofs import goal_proofs, proof_file
 from daedalus.generator.verify.witness import witness_file
-from daedalus.generator.verify.witness.goals import SATURATING, TOGETHER, Goal, Plan, plans
-from daedalus.generator.verify.witness.shown import Found, beyond, examine, reason_of, shown
+from daedalus.generator.verify.witness.shown import (
+    Found,
+    beyond,
+    examine,
+    reason_of,
+    recorded,
+    shown,
+)
 from daedalus.generator.verify.witness.solver import solved
 
 _DRAWN = 3000  # items a kernel and class that the search begins with
@@ -27,6 +35,19 @@ _UNSEEN = 1e9  # how much worse a lane is that the result does not depend on
 _ATTEMPTS = 6  # for a goal that is not met
 _ROUNDS = 80
 _WORK = 1_200_000_000  # values that climbing computes for a kernel, before it gives up
+
+
+def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> Found:
+    """A kernel's witnesses: those on file if they show all that is to be shown, else what a search
+    finds; that is then put on file."""
+    found = recorded(entry)
+    if anew or found.missing:
+        console.print(f"{entry.kernel.id}: searching witnesses", markup=False)
+        searched = search(entry, seed, None if anew else found.items)
+        if anew or len(searched.missing) <= len(found.missing):
+            found = searched
+            witness_file.write({entry.kernel.id: found.items})
+    return found
 
 
 def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:

@@ -14,12 +14,12 @@ import numpy as np
 
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Op
-from daedalus.generator.registry import Entry
+from daedalus.generator.compile.registry import Entry
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.simulate import Change
+from daedalus.generator.verify.goals import Goal, Plan, lane_limits, plans
 from daedalus.generator.verify.proofs import proof_file
 from daedalus.generator.verify.witness import reasons, witness_file
-from daedalus.generator.verify.witness.goals import Goal, Plan, lane_limits, plans
 from daedalus.generator.verify.witness.reasons import Reason
 
 _TRIED = 64  # items on which a changed operation is run to the end

@@ -13,13 +13,13 @@ import z3
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Index, Node, Op
 from daedalus.generator.targets.neon.simulate import Part
+from daedalus.generator.verify.goals import Goal, Plan, lane_limits
 from daedalus.generator.verify.proofs import goal_proofs
 from daedalus.generator.verify.proofs.equivalence import Prover
 from daedalus.generator.verify.proofs.lane_questions import QUICK
 from daedalus.generator.verify.proofs.lane_terms import Names, Terms
 from daedalus.generator.verify.proofs.lane_walk import Walk
 from daedalus.generator.verify.proofs.symbolic import Number, inputs
-from daedalus.generator.verify.witness.goals import Goal, Plan, lane_limits
 from daedalus.generator.verify.witness.shown import shown
 
 _SECONDS = 5

@@ -14,7 +14,7 @@ import numpy as np
 
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.base.paths import repo_root
 
 NAME = "witnesses.json"
 

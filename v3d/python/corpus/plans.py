@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from daedalus.generator import native
+from daedalus.generator.host import native
 from daedalus.v3d import shaders
 from daedalus.v3d.corpus.commands import Commands
 from daedalus.v3d.corpus.model import Program

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The streams that are decoded: clips that ffmpeg encodes on first use, and users' files.
+
+Which clips there are, and why, stands in tools/stream/clips.toml.
+"""
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from daedalus.codecs.vp9 import header as vp9_header
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.process import run
+from daedalus.generator.base.progress import say
+from daedalus.generator.host import native
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A stream to decode, in its decoder's container.
+
+    `reorder`: frames held back for reordering, if the file that it comes from tells; else -1.
+    """
+
+    name: str
+    file: Path
+    reorder: int = -1
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """A decoder that is linked with our functions; see tools/stream/clips.toml."""
+
+    name: str
+    codec: str
+    oracle: str
+    container: str
+    sources: tuple[str, ...]
+    wrap: tuple[str, ...]
+    common: tuple[str, ...]
+    clips: tuple[dict[str, Any], ...]
+    small: tuple[dict[str, Any], ...]  # a few small frames, for what is slow
+
+
+def folder() -> Path:
+    """Where the C sources of the stream programs lie, and the list of clips."""
+    return repo_root() / "tools" / "stream"
+
+
+def decoders() -> list[Decoder]:
+    """The decoders of tools/stream/clips.toml."""
+    data = tomllib.loads((folder() / "clips.toml").read_text())
+    return [
+        Decoder(
+            d["name"],
+            d["codec"],
+            d["oracle"],
+            d["container"],
+            tuple(d["sources"]),
+            tuple(d["wrap"]),
+            tuple(d["common"]),
+            tuple(d["clip"]),
+            tuple(d["small"]),
+        )
+        for d in data["decoder"]
+    ]
+
+
+def _ffmpeg(arguments: list[str], what: str, cwd: Path) -> str:
+    return run(
+        [native.tool("ffmpeg"), "-v", "error", "-nostdin", "-y", *arguments], what=what, cwd=cwd
+    )
+
+
+def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
+    """Encodes a clip unless the same commands and ffmpeg made it before."""
+    command = [*clip["input"], *decoder.common, *clip["encode"], "-f", decoder.container]
+    version = run([native.tool("ffmpeg"), "-version"]).splitlines()[0]
+    passes, bank = clip.get("passes", 1), clip.get("filter", "")
+    key = hashlib.sha256(repr((command, passes, bank, version)).encode()).hexdigest()[:16]
+    place = build_dir() / "streams"
+    path = place / f"{decoder.name}-{clip['name']}-{key}.{decoder.container}"
+    if not path.is_file():
+        place.mkdir(parents=True, exist_ok=True)
+        what = f"encoding the {decoder.name} clip {clip['name']}"
+        say(what)
+        with tempfile.TemporaryDirectory(prefix=".encoding-", dir=place) as temporary:
+            made = Path(temporary, "clip")
+            for number in range(1, passes + 1):
+                extra = ["-pass", str(number)] if passes > 1 else []
+                _ffmpeg([*command, *extra, made.name], what, Path(temporary))
+            if bank:
+                _change_filter(made, bank, what)
+            made.replace(path)
+    return Clip(clip["name"], path)
+
+
+def _change_filter(path: Path, bank: str, what: str) -> None:
+    data, changed = vp9_header.change_filter(path.read_bytes(), bank)
+    if changed == 0:
+        raise UserError(
+            f"{what}: no frame has one filter for all of it", "choose other options", EXIT_FAILED
+        )
+    path.write_bytes(data)
+
+
+def import_clip(path: Path) -> tuple[Decoder, Clip]:
+    """Takes the video out of a user's file, whatever container it comes in."""
+    if path.is_dir():
+        raise UserError(f"{path} is a folder", "name a video file")
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    path = path.resolve()  # so that ffmpeg takes no name for an option or a protocol
+    able = {d.codec: d for d in decoders()}
+    found = _look_into(path, ", ".join(able))
+    codec = found.get("codec_name", "")
+    if codec not in able:
+        raise UserError(
+            f"{path}: the first video stream is {codec or 'absent'}",
+            f"streams of these codecs can be decoded: {', '.join(able)}",
+        )
+    if re.search(r"p\d+[lb]e$|gray\d+[lb]e$", found.get("pix_fmt", "")):
+        raise UserError(
+            f"{path}: its samples are {found['pix_fmt']}, more than 8 bits",
+            "the functions that are replaced are for 8 bits a sample",
+        )
+    decoder = able[codec]
+    with path.open("rb") as f:
+        digest = hashlib.file_digest(f, "sha256").hexdigest()[:16]
+    place = build_dir() / "streams" / f"user-{digest}.{decoder.container}"
+    if not place.is_file():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh = place.with_suffix(f".{os.getpid()}.new")
+        arguments = ["-i", str(path), "-map", "0:v:0", "-c", "copy", "-f", decoder.container]
+        try:
+            _ffmpeg([*arguments, str(fresh)], f"taking the video out of {path}", place.parent)
+            fresh.replace(place)
+        finally:
+            fresh.unlink(missing_ok=True)
+    return decoder, Clip(path.name, place, found.get("has_b_frames", -1))
+
+
+def _look_into(path: Path, able: str) -> dict[str, Any]:
+    """What ffprobe says of a file's first video stream; nothing where there is none."""
+    entries = "stream=codec_name,pix_fmt,has_b_frames"
+    words = [native.tool("ffprobe"), "-v", "error", "-select_streams", "v:0"]
+    try:
+        text = run([*words, "-show_entries", entries, "-of", "json", path])
+    except UserError as e:
+        raise UserError(
+            f"{path}: ffmpeg finds no video in it: {e.message.splitlines()[-1]}",
+            f"name an IVF file, an H.264 byte stream, or another file with video ({able})",
+        ) from None
+    streams: list[dict[str, Any]] = json.loads(text)["streams"]
+    return streams[0] if streams else {}
+
+
+def reference(clip: Clip, limit: int | None) -> list[str]:
+    """The MD5 of every frame as ffmpeg itself decodes the clip."""
+    count = ["-frames:v", str(limit)] if limit else []
+    as_is = ["-fps_mode", "passthrough", "-autoscale", "0"]  # frames of other sizes stay such
+    words = ["-i", str(clip.file), *count, *as_is, "-f", "framemd5", "-"]
+    try:
+        text = _ffmpeg(words, f"decoding {clip.name}", clip.file.parent)
+    except UserError as e:
+        raise UserError(
+            f"{clip.name}: ffmpeg itself cannot decode it: {e.message.splitlines()[-1]}",
+            "the file is damaged or cut off; name another",
+        ) from None
+    rows = [line.split(",") for line in text.splitlines() if not line.startswith("#")]
+    return [row[-1].strip() for row in rows if len(row) > 1]

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Functions with a decoder's own signatures, from what the specs declare of them.
+
+What a spec declares stands in dsl/decoders.py, how signatures are read in signatures.py. A
+function picks the item's class and calls the best item function compiled in, one that clears blocks
+where it is to. Where a plane is put together it copies the parts first, and where there may be more
+rows than an item has it goes down the planes.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from daedalus.dsl.decoders import DecoderEntry, Part
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.ir import FULL, Buffer, Kernel
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.compile.signatures import Signature, read_signature
+from daedalus.generator.compile.variants import GUARDS, PREFERRED, Variant
+
+_PITCH = 16  # bytes; rows of a plane that is put together begin at multiples of it
+
+
+def decoder_files(
+    render: Callable[..., str], entries: tuple[Entry, ...], variants: tuple[Variant, ...]
+) -> tuple[dict[str, str], list[str]]:
+    """Header and source for every decoder that a spec names; and the list of sources."""
+    declared = [(e.kernel, d) for e in entries for d in e.kernel.decoders]
+    _check_names(declared)
+    texts: dict[str, str] = {}
+    sources: list[str] = []
+    for decoder in sorted({d.decoder for _, d in declared}):
+        own = [(k, d) for k, d in declared if d.decoder == decoder]
+        data = {
+            "decoder": decoder,
+            "functions": [_function(k, d, variants) for k, d in own],
+            "families": sorted({k.family for k, _ in own}),
+        }
+        texts[f"include/daedalus/{decoder}.h"] = render("decoder.h.j2", **data)
+        texts[f"src/decoder_{decoder}.c"] = render("decoder.c.j2", **data)
+        sources.append(f"src/decoder_{decoder}.c")
+    return texts, sources
+
+
+def function_name(kernel: Kernel, entry: DecoderEntry) -> str:
+    """The C name of a decoder entry."""
+    return "_".join(w for w in ("daedalus", entry.decoder, kernel.id, entry.suffix) if w)
+
+
+def _check_names(declared: list[tuple[Kernel, DecoderEntry]]) -> None:
+    seen: dict[str, Kernel] = {}
+    for kernel, entry in declared:
+        name = function_name(kernel, entry)
+        if name in seen:
+            raise SpecError(
+                "name", f"{name} is also the name of a function of {seen[name].id}",
+                entry.loc or kernel.loc, kernel.id, hint="choose another name for one of the two",
+            )  # fmt: skip
+        seen[name] = kernel
+
+
+def _function(
+    kernel: Kernel, entry: DecoderEntry, variants: tuple[Variant, ...]
+) -> dict[str, object]:
+    signature = read_signature(kernel, entry)
+    assembled = dict(entry.planes)
+    call: list[str] = []
+    for b in kernel.buffers:
+        if b.name in assembled:
+            call += [f"&{b.name}[{-b.shape[0][0]}][{-b.shape[1][0]}]", f"sizeof({b.name}[0])"]
+            continue
+        call.append(b.name)
+        if b.kind == "plane":
+            call.append(signature.values[f"{b.name}.stride"])
+    call += [signature.values[p.name] for p in kernel.params]
+    return {
+        "name": function_name(kernel, entry),
+        "kernel": kernel,
+        "arguments": signature.arguments,
+        "unused": signature.unused,
+        "cleared": signature.cleared,
+        "copies": [_copies(kernel.buffer(name), parts) for name, parts in entry.planes],
+        "notes": [
+            *_notes(kernel, signature),
+            *(_origin(n, p) for n, ps in entry.planes for p in ps),
+        ],
+        "call": ", ".join(call),
+        "pieces": _pieces(kernel, signature, variants, call),
+        "classes": ways(kernel, variants, _item_function(signature), signature.fixed),
+    }
+
+
+def _item_function(signature: Signature) -> Callable[[Variant], str]:
+    """Which of a variant's functions does an item for the entry."""
+    return lambda v: v.clearing_name if signature.cleared else v.item_name
+
+
+def _notes(kernel: Kernel, signature: Signature) -> list[str]:
+    """For the header: what the arguments' names do not say."""
+    notes = [f"{name} is {value}." for name, value in signature.fixed.items()]
+    if signature.unused:
+        notes.append(f"{', '.join(signature.unused)}: not read.")
+    if signature.pieces:
+        name = signature.pieces
+        notes.append(f"{name} may be more than {kernel.param(name).hi}, too.")
+    return notes
+
+
+@dataclass(frozen=True)
+class Build:
+    """What a kind of build calls.
+
+    guard     the macro of such builds; "" where it is what all others do
+    special   functions for some processors only, by the condition in C; they come first
+    function  the one for all processors
+    """
+
+    guard: str
+    special: Mapping[str, str]
+    function: str
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is done with items of a class: by the first of the kinds of builds that it is.
+
+    condition  in C, of the class; "" for one that takes all that is left
+    """
+
+    condition: str
+    builds: tuple[Build, ...]
+
+
+def ways(
+    kernel: Kernel,
+    variants: tuple[Variant, ...],
+    function: Callable[[Variant], str],
+    fixed: Mapping[str, int],
+) -> list[Way]:
+    """The classes an item can have where some parameters have known values, with what is done.
+
+    `function` names the one of a prod variant's functions that does it.
+    """
+    found = []
+    for name in kernel.class_names:
+        one = _class(kernel, name, variants, function, fixed)
+        if one is not None:
+            found.append(one)
+            if not one.condition:
+                break
+    return found
+
+
+def _class(
+    kernel: Kernel,
+    class_name: str,
+    variants: tuple[Variant, ...],
+    function: Callable[[Variant], str],
+    fixed: Mapping[str, int],
+) -> Way | None:
+    """How the items of a class are done.
+
+    None where a parameter that is fixed excludes the class.
+    """
+    best: dict[str, str] = {}  # by target
+    special: dict[str, dict[str, str]] = {}  # condition -> function for some processors only
+    for v in variants:
+        if v.is_gpu or not v.prod or v.kernel.id != kernel.id:
+            continue
+        if v.schedule.class_name == class_name:
+            name, target = function(v), v.schedule.target
+            if not v.schedule.needs:
+                best.setdefault(target, name)
+            elif target not in best:
+                has = [
+                    f"daedalus_cpu_features & DAEDALUS_NEEDS_{n.upper()}" for n in v.schedule.needs
+                ]
+                special.setdefault(target, {})[" && ".join(has)] = name
+    condition = ""
+    if class_name != FULL:
+        c = kernel.item_class(class_name)
+        if any(not lo <= fixed.get(p, lo) <= hi for p, lo, hi in c.when):
+            return None
+        condition = " && ".join(
+            f"{p} >= {lo} && {p} <= {hi}" for p, lo, hi in c.when if p not in fixed
+        )
+    builds = tuple(
+        # Scalar C, where processors that have not what it needs have nothing of the target.
+        Build(GUARDS[target], special.get(target, {}), best.get(target, best["c"]))
+        for target in PREFERRED
+        if target in best or target in special
+    )
+    return Way(condition, builds)
+
+
+# ------------------------------------------------------------------ more rows than an item has
+
+
+def _pieces(
+    kernel: Kernel, signature: Signature, variants: tuple[Variant, ...], call: list[str]
+) -> dict[str, object] | None:
+    """The loop over all pieces but the last: what counts, its rows, its call, and the way down."""
+    if not signature.pieces:
+        return None
+    name = signature.pieces
+    rows = kernel.param(name).hi
+    place = len(call) - len(kernel.params) + [p.name for p in kernel.params].index(name)
+    return {
+        "name": name,
+        "rows": rows,
+        "call": ", ".join([*call[:place], str(rows), *call[place + 1 :]]),
+        "classes": ways(
+            kernel, variants, _item_function(signature), {**signature.fixed, name: rows}
+        ),
+        "steps": [_down(b, signature.values[f"{b.name}.stride"], rows) for b in kernel.buffers],
+    }
+
+
+def _down(b: Buffer, stride: str, rows: int) -> str:
+    """Moves a plane's pointer down; strides are in bytes."""
+    assert b.dtype is not None
+    if b.dtype.bytes == 1:
+        return f"{b.name} += {rows} * {stride};"
+    const = "const " if b.access == "in" else ""
+    return f"{b.name} = ({const}{b.dtype.c} *)(({const}uint8_t *){b.name} + {rows} * {stride});"
+
+
+# ------------------------------------------------------------------ planes that are put together
+
+
+def _copies(plane: Buffer, parts: tuple[Part, ...]) -> dict[str, object]:
+    """The declaration of the plane's array, and the copies: condition and lines, in order."""
+    assert plane.dtype is not None
+    size = plane.dtype.bytes
+    rows, cols = plane.extents
+    pitch = -(-cols * size // _PITCH) * _PITCH // size
+    groups: list[tuple[str, list[str]]] = []
+    for p in parts:
+        condition = ""
+        if p.given is not None:
+            name, bits = p.given
+            one = bits & (bits - 1) == 0
+            condition = f"{name} & {bits}" if one else f"({name} & {bits}) == {bits}"
+        if not groups or groups[-1][0] != condition:
+            groups.append((condition, []))
+        for row in range(*p.rows):
+            place = f"&{plane.name}[{row - plane.shape[0][0]}][{p.cols[0] - plane.shape[1][0]}]"
+            n = (p.cols[1] - p.cols[0]) * size
+            groups[-1][1].append(f"memcpy({place}, {_read(p, row, size)}, {n});")
+    return {"declaration": f"{plane.dtype.c} {plane.name}[{rows}][{pitch}];", "groups": groups}
+
+
+def _read(p: Part, row: int, size: int) -> str:
+    """Where the part's row begins, in the decoder's memory."""
+    down, right = row - p.at[0], p.cols[0] - p.at[1]
+    if isinstance(p.stride, int):
+        return f"&{p.pointer}[{down}][{right}]"
+    text = p.pointer if size == 1 else f"(const uint8_t *){p.pointer}"
+    for n, unit in ((down, f" * {p.stride.replace('.', '_')}"), (right * size, "")):
+        if n:
+            text += f" {'-' if n < 0 else '+'} {abs(n)}{unit}"
+    return text
+
+
+def _origin(plane: str, p: Part) -> str:
+    """For the header: where a part is read."""
+    stands = f", which stands at row {p.at[0]}, column {p.at[1]}" if p.at != (0, 0) else ""
+    where = f", if all bits of {p.given[1]} are set in {p.given[0]}" if p.given else ""
+    return f"{plane}, {p}: read from {p.pointer}{stands}{where}."

@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Everything below generated/, as text: variants, headers, tables, the manifest.
+
+The result is a pure function of specs, schedules, templates and generator.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import jinja2
+
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.ir import FULL, Buffer, Kernel, Op
+from daedalus.dsl.ranges import Ranges
+from daedalus.dsl.verify import is_read, written_box
+from daedalus.generator.compile import qpu_choices
+from daedalus.generator.compile.decoders import decoder_files, function_name
+from daedalus.generator.compile.items import items_functions
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.compile.variants import Variant, comment, make_variant, source_text, tidy
+from daedalus.generator.options import TARGETS
+from daedalus.generator.passes.pipeline import Lowered
+from daedalus.generator.targets.glsl.spirv import Modules
+from daedalus.generator.targets.shell import Field, meta_fields
+
+# Written by other verbs, not by `gen`, and therefore not compared with what the specs give.
+RECORDS = ("verified.json", "stats.json", "witnesses.json", "proofs.json", qpu_choices.NAME)
+
+_RANKS = {"neon": 100, "vector": 400, "c": 500, "glsl": 900, "qpu": 1300}
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Path below generated/ -> text; and what stands behind it.
+
+    taken       files whose SPIR-V was taken as it is, since the tools that made it are not here
+    unrecorded  variants in machine code whose best schedule is not on record
+    """
+
+    files: dict[str, str]
+    variants: tuple[Variant, ...]
+    manifest: dict[str, object]
+    taken: tuple[str, ...] = ()
+    unrecorded: tuple[str, ...] = ()
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """The template environment: strict, and nothing escaped."""
+    folder = str(files("daedalus") / "templates")
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+        keep_trailing_newline=True,
+    )
+    made.filters["comment"] = comment
+    return made
+
+
+def generate(
+    entries: tuple[Entry, ...],
+    variants: tuple[Variant, ...] | None = None,
+    checked_in: Path | None = None,
+) -> Generated:
+    """All files for these kernels. Raises SpecError where a back end cannot follow a spec.
+
+    `variants` are theirs, if they are made already; `checked_in` is the folder of generated code
+    that SPIR-V may be taken from where the pinned tools are not installed.
+    """
+    modules = Modules(checked_in)
+    if variants is None:
+        variants = tuple(v for e in entries for v in entry_variants(e))
+    texts: dict[str, str] = {v.file: v.text for v in variants}
+    texts |= {v.source: source_text(environment(), v, modules) for v in variants if v.is_gpu}
+    families = sorted({e.kernel.family for e in entries})
+    digest = hashlib.sha256("".join(v.input_hash for v in variants).encode()).hexdigest()[:16]
+    for family in families:
+        members = [e for e in entries if e.kernel.family == family]
+        own = [v for v in variants if v.kernel.family == family]
+        texts[f"include/daedalus/{family}.h"] = _render(
+            "family.h.j2",
+            family=family,
+            kernels=[
+                _kernel_data(e.kernel) | {"items": items_functions(e.kernel, variants)}
+                for e in members
+            ],
+        )
+        texts[f"src/{family}/dispatch.c"] = _render(
+            "dispatch.c.j2", family=family, kernels=[_kernel_data(e.kernel) for e in members]
+        )
+        functions = [f for f in (items_functions(e.kernel, variants) for e in members) if f]
+        texts[f"src/{family}/items.c"] = _render("items.c.j2", family=family, kernels=functions)
+        texts[f"src/{family}/variants.h"] = _render("variants.h.j2", family=family, variants=own)
+    decoders, decoder_sources = decoder_files(_render, entries, variants)
+    texts |= decoders
+    texts["include/daedalus.h"] = _render(
+        "daedalus.h.j2",
+        headers=sorted(
+            p.removeprefix("include/") for p in texts if p.startswith("include/daedalus/")
+        ),
+    )
+    for library in ("prod", "variants"):
+        texts[f"src/table_{library}.c"] = _table(library, entries, variants, families, digest)
+    manifest = _manifest(entries, variants, texts, decoder_sources, families, digest)
+    texts["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
+    unrecorded = tuple(v.name for v in variants if not v.recorded)
+    return Generated(
+        dict(sorted(texts.items())), variants, manifest, tuple(modules.taken), unrecorded
+    )
+
+
+def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Variant]:
+    """The variants of one kernel for these targets, ranked."""
+    rank = dict(_RANKS)
+    known: Lowered = {}
+    out = []
+    for schedule, prod in entry.schedules:
+        at = rank[schedule.target] + (0 if prod else 200)
+        rank[schedule.target] += 1
+        if schedule.target in targets:
+            out.append(
+                make_variant(
+                    environment(),
+                    entry.kernel,
+                    schedule,
+                    prod=prod,
+                    rank=at,
+                    spec=entry.spec,
+                    known=known,
+                )
+            )
+    _refuse_same(out)
+    return out
+
+
+def _refuse_same(variants: Sequence[Variant]) -> None:
+    """A word of a schedule that changes nothing makes the same machine code under another name,
+    which would be checked, ranked and measured as if it were something else."""
+    first: dict[tuple[str, str], Variant] = {}
+    for v in variants:
+        if v.code is None:
+            continue
+        other = first.setdefault((v.schedule.class_name, v.program), v)
+        if other is not v:
+            raise SpecError(
+                "options", f"{v.schedule.name} is the same program as {other.schedule.name}",
+                v.kernel.loc, v.kernel.id,
+                hint="leave one of them out of options.toml: what tells their names apart"
+                " changes nothing in this kernel",
+            )  # fmt: skip
+
+
+def _render(template: str, **data: object) -> str:
+    return tidy(environment().get_template(template).render(**data))
+
+
+# ------------------------------------------------------------------ headers
+
+
+def _buffer_doc(b: Buffer) -> str:
+    what = {"in": "read", "out": "written", "inout": "read and written"}[b.access]
+    if b.kind == "plane":
+        (r0, r1), (c0, c1) = b.shape
+        where = f"rows {r0}..{r1 - 1}, columns {c0}..{c1 - 1} around an item's origin are {what}"
+    else:
+        where = f"packed, {b.size} elements an item, {what}"
+    limits = "" if (b.lo, b.hi) == (b.dtype.lo, b.dtype.hi) else f"; values {b.lo}..{b.hi}"  # type: ignore[union-attr]
+    return where + limits + (f"; {b.note}" if b.note else "")
+
+
+def _arguments(kernel: Kernel) -> list[str]:
+    out = []
+    for b in kernel.buffers:
+        assert b.dtype is not None
+        const = "const " if b.access == "in" else ""
+        out.append(f"{const}{b.dtype.c} *{b.name}")
+        if b.kind == "plane":
+            out.append(f"ptrdiff_t {b.name}_stride")
+    return [*out, f"size_t n_{kernel.item_noun}", f"const daedalus_{kernel.id}_meta *meta"]
+
+
+def _kernel_data(kernel: Kernel) -> dict[str, object]:
+    fields, size = meta_fields(kernel)
+    params = {p.name: p for p in kernel.params}
+
+    def doc(f: Field) -> str:
+        if f.name.endswith("_off"):
+            return f"byte offset of the item's origin in {f.name.removesuffix('_off')}"
+        if f.name in params:
+            p = params[f.name]
+            return f"{p.lo}..{p.hi}" + (f"; {p.why}" if p.why else "")
+        return "zero"
+
+    return {
+        "id": kernel.id,
+        "aliases": kernel.aliases,
+        "clause": kernel.clause,
+        "doc": kernel.doc.splitlines(),
+        "fields": [(f, doc(f)) for f in fields],
+        "size": size,
+        "buffers": [(b.name, b.kind == "plane", _buffer_doc(b)) for b in kernel.buffers],
+        "arguments": _arguments(kernel),
+        "count": f"n_{kernel.item_noun}",
+        "classes": [(c.name, c.why) for c in kernel.classes],
+    }
+
+
+# ------------------------------------------------------------------ table
+
+
+def _rect(bounds: tuple[tuple[int, int], ...] | None, b: Buffer) -> str:
+    """A daedalus_rect initialiser; a block is one row."""
+    if bounds is None:
+        return "{0, 0, 0, 0}"
+    if b.kind == "plane":
+        (r0, r1), (c0, c1) = bounds
+        return f"{{{r0}, {r1}, {c0}, {c1}}}"
+    return f"{{0, 1, 0, {b.size}}}"
+
+
+def _table_buffer(kernel: Kernel, b: Buffer, offsets: dict[str, int]) -> dict[str, object]:
+    assert b.dtype is not None
+    access = {"in": "READ", "out": "WRITE", "inout": "READ | DAEDALUS_ACCESS_WRITE"}[b.access]
+    reads = b.shape if is_read(kernel, b) else None
+    return {
+        "name": b.name,
+        "type": b.dtype.name.upper(),
+        "is_plane": "true" if b.kind == "plane" else "false",
+        "access": f"DAEDALUS_ACCESS_{access}",
+        "meta_offset": offsets.get(f"{b.name}_off", 0),
+        "item_stride": b.size if b.kind == "block" else 0,
+        "lo": b.lo,
+        "hi": b.hi,
+        # Loads may take the whole declared window; stores exactly what is stored.
+        "rows_param": _rows_param(kernel, b),
+        "reads": _rect(reads if b.access != "out" else None, b),
+        "writes": _rect(written_box(kernel, b), b),
+    }
+
+
+def _rows_param(kernel: Kernel, b: Buffer) -> int:
+    """1 + the number of the parameter that says how many rows of a plane count; 0 for all.
+
+    Every access to the plane has to be one of a row that an axis of that many coordinates counts.
+    """
+    found: set[str] = set()
+    for stage in kernel.stages:
+        rows = [s.index[0] for s in stage.stores if s.buffer == b.name]
+        rows += [n.index[0] for n in stage.nodes() if n.op is Op.LOAD and n.attr[0] == b.name]
+        counted = {
+            limit.attr[0]
+            for lane, limit in stage.limits
+            if limit.op is Op.PARAM
+            and not limit.index
+            and kernel.param(limit.attr[0]).hi <= stage.extents[lane]
+            and all(r.coefficient(lane) == 1 for r in rows)
+        }
+        if rows:
+            found.add(min(counted, default=""))
+    if len(found) != 1 or found == {""} or b.kind != "plane":
+        return 0
+    return 1 + [p.name for p in kernel.params].index(found.pop())
+
+
+def _table(
+    library: str,
+    entries: tuple[Entry, ...],
+    variants: tuple[Variant, ...],
+    families: list[str],
+    digest: str,
+) -> str:
+    kernels = []
+    for e in entries:
+        k = e.kernel
+        fields, size = meta_fields(k)
+        offsets = {f.name: f.offset for f in fields}
+        numbers = {p.name: n for n, p in enumerate(k.params)}
+        classes = [(c.name, [(numbers[p], lo, hi) for p, lo, hi in c.when]) for c in k.classes]
+        own = [v for v in variants if v.kernel.id == k.id and (v.prod or library == "variants")]
+        kernels.append(
+            {
+                "id": k.id,
+                "meta_size": size,
+                "buffers": [_table_buffer(k, b, offsets) for b in k.buffers],
+                "params": [
+                    (p.name, p.dtype.name.upper(), offsets[p.name], p.count, p.lo, p.hi)
+                    for p in k.params
+                ],
+                "classes": [*classes, (FULL, [])],
+                "variants": [(v, k.class_names.index(v.schedule.class_name)) for v in own],
+            }
+        )
+    aliases = [(a, n) for n, e in enumerate(entries) for a in e.kernel.aliases]
+    return _render(
+        "table.c.j2",
+        library=library,
+        families=families,
+        digest=digest,
+        kernels=kernels,
+        aliases=aliases,
+        **_items_entries(entries, variants, library),
+    )
+
+
+def _items_entries(
+    entries: tuple[Entry, ...], variants: tuple[Variant, ...], library: str
+) -> dict[str, object]:
+    """For the library of all variants: what calls the functions for many items, and their list."""
+    if library == "prod":
+        return {"functions": [], "all_items": []}
+    functions: list[dict[str, object]] = []
+    listed: list[tuple[str, str, str, str]] = []
+    for e in entries:
+        public = items_functions(e.kernel, variants)
+        if not public:
+            continue
+        functions += [f | {"guard": ""} for f in public]
+        names = [str(f["name"]) for f in public]
+        listed.append((e.kernel.id, "", names[0], names[1] if len(names) > 1 else ""))
+        for v in variants:
+            if v.kernel.id != e.kernel.id or v.is_gpu:
+                continue
+            guard = v.guard
+            names = [n for n in (v.items_name, v.clearing_items_name) if n]
+            functions += [
+                f | {"guard": guard, "name": name} for f, name in zip(public, names, strict=False)
+            ]
+            listed.append((v.name, guard, v.items_name, v.clearing_items_name))
+    return {"functions": functions, "all_items": listed}
+
+
+# ------------------------------------------------------------------ manifest
+
+
+def _manifest(
+    entries: tuple[Entry, ...],
+    variants: tuple[Variant, ...],
+    texts: dict[str, str],
+    decoder_sources: list[str],
+    families: list[str],
+    digest: str,
+) -> dict[str, object]:
+    own = [f"src/{f}/{name}.c" for f in families for name in ("dispatch", "items")]
+    common = own + decoder_sources
+
+    def sources(library: str) -> dict[str, list[str]]:
+        own = [v for v in variants if v.prod or library == "variants"]
+        return {
+            "any": [f"src/table_{library}.c", *common]
+            + [v.file for v in own if v.schedule.target == "c"],
+            "neon": [v.file for v in own if v.schedule.target == "neon" and not v.schedule.needs],
+            "neon_dotprod": [v.file for v in own if v.schedule.needs == ("dotprod",)],
+            "vector": [v.file for v in own if v.schedule.target == "vector"],
+            "glsl": [v.source for v in own if v.shader is not None],
+            "qpu": [v.source for v in own if v.code is not None],
+        }
+
+    return {
+        "version": 1,
+        "generator": digest,
+        "kernels": [_manifest_kernel(e, variants) for e in entries],
+        "sources": {library: sources(library) for library in ("prod", "variants")},
+        "files": {
+            path: hashlib.sha256(text.encode()).hexdigest() for path, text in sorted(texts.items())
+        },
+    }
+
+
+def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, object]:
+    k = e.kernel
+    fields, size = meta_fields(k)
+    ranges = Ranges(k)
+    return {
+        "id": k.id,
+        "aliases": list(k.aliases),
+        "family": k.family,
+        "clause": k.clause,
+        "spec": e.spec,
+        "stages": [
+            {"lanes": dict(s.dims), "values": len(s.nodes()), "stores": len(s.stores)}
+            for s in k.stages
+        ],
+        "temps": {t.name: [ranges.temps[t.name].lo, ranges.temps[t.name].hi] for t in k.temps},
+        "assumptions": [
+            {"name": a.name, "why": a.why, "default": a.default} for a in k.assumptions
+        ],
+        "decoders": {
+            decoder: {function_name(k, d): d.signature for d in k.decoders if d.decoder == decoder}
+            for decoder in sorted({d.decoder for d in k.decoders})
+        },
+        "meta": [
+            {"name": f.name, "type": f.type, "offset": f.offset}
+            | ({"count": f.count} if f.count else {})
+            for f in fields
+        ],
+        "meta_size": size,
+        "classes": [
+            *({"name": c.name, "when": {p: [lo, hi] for p, lo, hi in c.when}} for c in k.classes),
+            {"name": FULL, "when": {}},
+        ],
+        "variants": [
+            {
+                "name": v.name,
+                "target": v.schedule.target,
+                "class": v.schedule.class_name,
+                "items": v.schedule.choice("items"),
+                "rows": v.schedule.choice("rows"),
+                "points": v.schedule.choice("points"),
+                "needs": list(v.schedule.needs),
+                "assume": list(v.schedule.assume),
+                "prod": v.prod,
+                "rank": v.rank,
+                "file": v.file,
+                "source": v.source,
+                "input_hash": v.input_hash,
+            }
+            | ({} if v.code is None else {"figures": asdict(v.code.figures)})
+            | ({"forms": list(v.forms)} if v.forms else {})
+            for v in variants
+            if v.kernel.id == k.id
+        ],
+    }

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""generated/ as a folder: what the specs give, what differs there, and writing it."""
+
+import json
+from pathlib import Path
+
+from daedalus.dsl.errors import SpecError
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.outputs import write_output
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.compile.emit import RECORDS, Generated, generate
+from daedalus.generator.compile.registry import load
+
+REPAIR = "./daedalus gen"
+MANIFEST = "manifest.json"
+
+
+def generate_or_explain(specs: Path | None = None) -> Generated:
+    """Generates everything; a spec's error becomes the command's."""
+    try:
+        entries = load(specs)
+        if not entries:
+            raise UserError(f"no kernel is declared below {specs}", "see docs/language.md")
+        return generate(entries, checked_in=_checked_in())
+    except SpecError as e:
+        raise UserError(str(e)) from None
+
+
+def _checked_in() -> Path | None:
+    """The generated code of the checkout; None where the package is installed without one."""
+    try:
+        return repo_root() / "generated"
+    except UserError:
+        return None
+
+
+def _present(target: Path) -> set[str]:
+    """Files below the folder that `gen` answers for: all of a folder it wrote to before."""
+    if not target.is_dir():
+        return set()
+    found = {p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()}
+    return found - set(RECORDS)
+
+
+def _written_before(target: Path) -> set[str]:
+    """What an earlier run says, in its manifest, that it wrote there."""
+    try:
+        manifest = json.loads((target / MANIFEST).read_text())
+        return {*manifest["files"], MANIFEST}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+
+
+def differences(generated: Generated, target: Path) -> list[str]:
+    """A line for each file that is missing, different, or does not belong there."""
+    present = _present(target)
+    lines = [f"missing: {p}" for p in generated.files if p not in present]
+    lines += [f"not generated: {p}" for p in sorted(present - set(generated.files))]
+    for path in sorted(present & set(generated.files)):
+        if (target / path).read_text() != generated.files[path]:
+            lines.append(f"different: {path}")
+    return lines
+
+
+def write(generated: Generated, target: Path) -> tuple[int, int]:
+    """Brings the folder up to date; a file is replaced whole or not at all.
+
+    Removes only what an earlier run wrote. Refuses a folder that holds anything else.
+    """
+    before = _written_before(target)
+    present = _present(target)
+    if present and not before:
+        raise UserError(
+            f"{target} holds files that were not generated",
+            "name an empty folder, or one that gen wrote to before",
+        )
+    written = 0
+    try:
+        for path, text in generated.files.items():
+            file = target / path
+            if path in present and file.read_text() == text:
+                continue
+            write_output(file, text)
+            written += 1
+        stale = (before & present) - set(generated.files)
+        for path in stale:
+            (target / path).unlink()
+    except OSError as e:
+        raise UserError(f"cannot write to {target}: {e.strerror}", "name another folder") from None
+    return written, len(stale)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Kernels as arguments of a verb: ids and aliases."""
+
+import difflib
+
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.registry import Entry, find, load
+
+
+def chosen(names: tuple[str, ...]) -> list[Entry]:
+    """The entries of these ids or aliases, each once; all of them where none is named."""
+    known = load()
+    return list(dict.fromkeys(one(n) for n in names)) if names else list(known)
+
+
+def one(name: str) -> Entry:
+    """The entry of an id or alias; UserError with what was perhaps meant."""
+    known = load()
+    entry = find(known, name)
+    if entry is None:
+        ids = [n for e in known for n in (e.kernel.id, *e.kernel.aliases)]
+        near = difflib.get_close_matches(name, ids, n=3)
+        meant = f"perhaps {' or '.join(near)}; " if near else ""
+        raise UserError(
+            f"no kernel {name}", f"{meant}kernels are {', '.join(e.kernel.id for e in known)}"
+        )
+    return entry

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Writes the beginning of a kernel: a spec that works as it stands, and its schedules' entry."""
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.spec import KERNEL_ID
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.emit import environment
+from daedalus.generator.compile.registry import find, load
+
+# What a spec can begin as: templates/new/<kind>.py.j2.
+KINDS = {
+    "transform": "a 4x4 inverse transform of both passes, added to the prediction",
+    "filter": "a loop filter across an edge, in both orientations",
+    "mc": "interpolation by a table of taps",
+    "layout": "a conversion of sample layouts",
+}
+ORIENTED = ("filter",)  # kinds of which one spec makes two kernels, <id>_v and <id>_h
+
+_HEAD = """\
+# SPDX-License-Identifier: BSD-2-Clause
+# Which variants exist (see generator/compile/registry.py).
+"""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written, and the kernels that come of it."""
+
+    files: tuple[Path, ...]
+    kernels: tuple[str, ...]
+
+
+def write_spec(root: Path, kernel_id: str, kind: str, family: str | None = None) -> Written:
+    """Writes spec and schedules entry below `root`, a folder of specs.
+
+    `family` is the folder; by default what stands before the id's first underscore.  Nothing is
+    overwritten, and nothing is left behind where the result would not load.
+    """
+    kernels = _kernel_ids(kernel_id, kind)
+    folder = root / _family(kernel_id, family)
+    load.cache_clear()
+    known = load(root)
+    for name in (kernel_id, *kernels):
+        entry = find(known, name)
+        if entry is not None:
+            raise UserError(
+                f"{name} exists: {entry.kernel.loc}", "choose another name, or change that"
+            )
+    spec = _file(folder, kernel_id)
+    schedules = folder / "options.toml"
+    before = schedules.read_text(encoding="utf-8") if schedules.is_file() else None
+    title = kernel_id.replace("_", " ")
+    text = environment().get_template(f"new/{kind}.py.j2").render(id=kernel_id, title=title)
+    entry_text = "".join(f'\n[{k}]\nprod = ["neon_full"]\n' for k in kernels)
+    made: list[Path] = []
+    try:
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            made.append(folder)
+        package = folder / "__init__.py"
+        if not package.exists():
+            package.touch(exist_ok=False)
+            made.append(package)
+        with spec.open("x", encoding="utf-8") as f:
+            made.append(spec)
+            f.write(text)
+        partial = schedules.with_name(schedules.name + ".partial")
+        partial.write_text((_HEAD if before is None else before) + entry_text, encoding="utf-8")
+        partial.replace(schedules)
+        load.cache_clear()
+        load(root)
+    except (OSError, SpecError) as e:
+        _undo(made, schedules, before)
+        load.cache_clear()
+        if isinstance(e, OSError):
+            message = f"cannot write {e.filename}: {e.strerror}"
+            raise UserError(message, "this checkout must be writable") from None
+        raise
+    files = (*(p for p in made if p.is_file() and p.name != "__init__.py"), schedules)
+    return Written(files, kernels)
+
+
+def _kernel_ids(kernel_id: str, kind: str) -> tuple[str, ...]:
+    if not KERNEL_ID.fullmatch(kernel_id):
+        raise UserError(
+            f"{kernel_id!r} is not a kernel's name",
+            "a name is <codec>_<operation>[_<size or taps>][_<what varies>], of lower-case letters,"
+            " digits and underscores, as mycodec_idct8",
+        )
+    if kind not in ORIENTED:
+        return (kernel_id,)
+    if kernel_id.endswith(("_v", "_h")):
+        raise UserError(
+            f"{kernel_id}: a {kind} comes in both orientations",
+            f"leave out the orientation: ./daedalus new {kernel_id[:-2]} --like {kind}",
+        )
+    return (f"{kernel_id}_v", f"{kernel_id}_h")
+
+
+def _family(kernel_id: str, family: str | None) -> str:
+    chosen = kernel_id.split("_")[0] if family is None else family
+    if not re.fullmatch(r"[a-z][a-z0-9]*", chosen):
+        raise UserError(f"{chosen!r} is not a family's name", "lower-case letters and digits")
+    return chosen
+
+
+def _file(folder: Path, kernel_id: str) -> Path:
+    """A file that is not there yet: named after the operation, else after the whole id."""
+    names = [kernel_id.split("_", 1)[1], kernel_id]
+    free = [folder / f"{n}.py" for n in names if not (folder / f"{n}.py").exists()]
+    if not free:
+        raise UserError(
+            f"{folder.name}/ has {' and '.join(f'{n}.py' for n in names)} already",
+            "write the kernel into one of them, or choose another name",
+        )
+    return free[0]
+
+
+def _undo(made: list[Path], schedules: Path, before: str | None) -> None:
+    """Puts everything back; a folder that was made goes with all that lies in it."""
+    schedules.with_name(schedules.name + ".partial").unlink(missing_ok=True)
+    if before is None:
+        schedules.unlink(missing_ok=True)
+    else:
+        schedules.write_text(before, encoding="utf-8")
+    for path in reversed(made):
+        if path.is_dir():
+            shutil.rmtree(path)  # Python may have left a cache beside the spec
+        else:
+            path.unlink()

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Finds the specs and their schedules.
+
+Specs are the modules below `dsl/kernels/<family>/`; beside them, `options.toml` may name for a
+kernel which variants are `prod` and which others exist:
+
+    [vp9_lpf4_v]
+    prod = ["c_full", "neon_full"]
+    other = ["neon_full_x2"]
+
+A kernel without an entry gets one variant a class in C and in NEON, all `prod`.
+"""
+
+import importlib.util
+import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import daedalus.dsl.kernels
+import daedalus.dsl.lang
+from daedalus.dsl.errors import Loc, SpecError
+from daedalus.dsl.ir import FULL, Kernel
+from daedalus.dsl.source import python_error, source_name
+from daedalus.dsl.spec import KernelSpec
+from daedalus.dsl.verify import verify
+from daedalus.generator.options import (
+    GPU_TARGETS,
+    PLAIN_TARGETS,
+    TARGETS,
+    Options,
+    options_of,
+    parse_variant,
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel with its variants, prod ones first, best first.
+
+    spec  its file, as it is named in what is generated: the same from wherever that is done
+    """
+
+    kernel: Kernel
+    spec: str
+    schedules: tuple[tuple[Options, bool], ...]  # with whether it is prod
+
+
+def builtin_specs() -> Path:
+    """The folder of the specs that come with the package."""
+    return Path(next(iter(daedalus.dsl.kernels.__path__)))
+
+
+@cache
+def load(folder: Path | None = None) -> tuple[Entry, ...]:
+    """All kernels of a specs folder, by id.
+
+    Raises SpecError for a spec or a options.toml that breaks a rule.
+    """
+    root = folder or builtin_specs()
+    entries: list[Entry] = []
+    for folder_name in sorted({p.parent for p in root.rglob("*.py")}):
+        schedules = Schedules(folder_name / "options.toml")
+        kernels = [
+            (spec.loc.file if folder is None else path.relative_to(root).as_posix(), kernel)
+            for path in sorted(folder_name.glob("*.py"))
+            if path.name != "__init__.py"
+            for spec in _specs(path)
+            for kernel in spec.kernels()
+        ]
+        schedules.check_names([kernel.id for _, kernel in kernels])
+        for name, kernel in kernels:
+            verify(kernel)
+            entries.append(Entry(kernel, name, _variants(kernel, schedules)))
+    entries.sort(key=lambda e: e.kernel.id)
+    seen: dict[str, Entry] = {}
+    for e in entries:
+        for name in (e.kernel.family, *(d.decoder for d in e.kernel.decoders)):
+            if any((folder / f"{name}.h").is_file() for folder in _headers()):
+                raise SpecError(
+                    "name", f"<daedalus/{name}.h> is a header of the runtime",
+                    e.kernel.loc, e.kernel.id, hint="choose another family or decoder name",
+                )  # fmt: skip
+        for name in (e.kernel.id, *e.kernel.aliases):
+            if name in seen:
+                raise SpecError(
+                    "name", f"{name} is also the name of a kernel in {seen[name].spec}",
+                    e.kernel.loc, e.kernel.id,
+                )  # fmt: skip
+            seen[name] = e
+    return tuple(entries)
+
+
+def _headers() -> list[Path]:
+    """Where the runtime's own headers lie, whose names no generated header can have."""
+    return [Path(str(files("daedalus") / n / "daedalus")) for n in ("include", "support")]
+
+
+def find(entries: tuple[Entry, ...], name: str) -> Entry | None:
+    """The entry of an id or alias."""
+    return next((e for e in entries if name in (e.kernel.id, *e.kernel.aliases)), None)
+
+
+def _specs(path: Path) -> list[KernelSpec]:
+    """The kernels that a file declares, in order; what it imports from other specs is not its."""
+    module_name = "daedalus_spec_" + "_".join(path.with_suffix("").parts[-2:])
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as e:
+        where = Loc(source_name(e.filename or str(path)), e.lineno or 1)
+        raise SpecError("python", f"not valid Python: {e.msg}", where) from None
+    except SpecError:
+        raise
+    except Exception as e:
+        raise python_error(e, str(path), 1) from e
+    found = [v for v in vars(module).values() if isinstance(v, KernelSpec)]
+    return [v for v in dict.fromkeys(found) if v.fn.__module__ == module_name]
+
+
+class Schedules:
+    """A folder's options.toml, empty where there is none; errors name its lines."""
+
+    KINDS = ("prod", "other")
+
+    def __init__(self, path: Path) -> None:
+        self._file = source_name(str(path))
+        self._lines: list[str] = []
+        self._found: dict[str, object] = {}
+        if not path.is_file():
+            return
+        text = path.read_text(encoding="utf-8")
+        self._lines = text.splitlines()
+        try:
+            self._found = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as e:
+            at = re.search(r"at line (\d+)", str(e))
+            where = Loc(self._file, int(at[1]) if at else len(self._lines) or 1)
+            raise SpecError("options", f"not valid TOML: {e}", where) from None
+
+    def refuse(self, kernel_id: str, message: str, word: str = "", hint: str = "") -> SpecError:
+        """The error for an entry, at the line below its heading where `word` stands."""
+        line = next((n for n, t in enumerate(self._lines) if t.strip() == f"[{kernel_id}]"), 0)
+        after = enumerate(self._lines[line:], line)
+        line = next((n for n, t in after if word and re.search(rf"\b{re.escape(word)}\b", t)), line)
+        return SpecError("options", message, Loc(self._file, line + 1), kernel_id, hint)
+
+    def check_names(self, kernel_ids: list[str]) -> None:
+        """Raises SpecError for an entry that is no kernel's."""
+        for name in self._found:
+            if name not in kernel_ids:
+                hint = f"the kernels of this folder are {', '.join(kernel_ids) or 'none'}"
+                raise self.refuse(name, f"no kernel {name} is declared in this folder", name, hint)
+
+    def of(self, kernel_id: str) -> dict[str, list[str]] | None:
+        """Kind -> names of schedules; None for a kernel without an entry."""
+        entry = self._found.get(kernel_id)
+        if entry is None:
+            return None
+        if not isinstance(entry, dict):
+            raise self.refuse(kernel_id, f"{kernel_id} is not a table", kernel_id, f"[{kernel_id}]")
+        for kind, names in entry.items():
+            if kind not in self.KINDS:
+                raise self.refuse(
+                    kernel_id, f"unknown key {kind}", kind, 'keys are "prod" and "other"'
+                )
+            if not (isinstance(names, list) and all(isinstance(n, str) for n in names)):
+                raise self.refuse(kernel_id, f"{kind} is not a list of names", kind)
+        return entry
+
+
+def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Options, bool], ...]:
+    chosen: list[tuple[Options, bool]] = []
+    entry = schedules.of(kernel.id)
+    if entry is None:
+        chosen = [(options_of(t, c), True) for c in kernel.class_names for t in PLAIN_TARGETS]
+    else:
+        for kind in Schedules.KINDS:
+            for name in entry.get(kind, []):
+                schedule = _schedule(kernel, name, schedules, prod=kind == "prod")
+                if any(schedule == s for s, _ in chosen):
+                    raise schedules.refuse(kernel.id, f"{name} is listed twice", name)
+                chosen.append((schedule, kind == "prod"))
+    for target in GPU_TARGETS:
+        own = [s for s, _ in chosen if s.target == target]
+        if own and not any(s.class_name == FULL and s.reads_anything for s in own):
+            raise schedules.refuse(
+                kernel.id, f"every {target} variant of the full class needs memory aligned to"
+                " words", own[0].name,
+                f'add one that does not, such as "{options_of(target).name}"',
+            )  # fmt: skip
+    for class_name in kernel.class_names:
+        fallback = options_of("c", class_name)
+        if (fallback, False) in chosen:
+            raise schedules.refuse(
+                kernel.id, f"{fallback.name} is the fallback everywhere, and always prod",
+                fallback.name,
+            )  # fmt: skip
+        if (fallback, True) not in chosen:
+            chosen.append((fallback, True))
+    # NEON before C, prod before others, else in the order given.
+    return tuple(sorted(chosen, key=lambda c: (not c[1], -TARGETS.index(c[0].target))))
+
+
+def legal_schedule(kernel: Kernel, name: str) -> Options:
+    """The schedule of that name, with a class and assumptions that the kernel has.
+
+    Raises ValueError for any other; `args` are the message and, where there is one, a hint.
+    """
+    _, schedule = parse_variant(f"daedalus_{kernel.id}__{name}")
+    if schedule.class_name not in kernel.class_names:
+        raise ValueError(
+            f"{name}: no class {schedule.class_name}",
+            f"its classes are {', '.join(kernel.class_names)}",
+        )
+    known = {a.name: a.default for a in kernel.assumptions}
+    for a in schedule.assume:
+        if a not in known:
+            raise ValueError(
+                f"{name}: no assumption {a}", f"its assumptions are {', '.join(known) or 'none'}"
+            )
+        if known[a]:
+            raise ValueError(f"{name}: {a} holds for every variant anyway")
+    return schedule
+
+
+def _schedule(kernel: Kernel, name: str, schedules: Schedules, *, prod: bool) -> Options:
+    try:
+        schedule = legal_schedule(kernel, name)
+    except ValueError as e:
+        message, hint = (*e.args, "")[:2]
+        raise schedules.refuse(kernel.id, message, name, hint) from None
+    if prod and schedule.assume:
+        raise schedules.refuse(
+            kernel.id, f"{name} is not right for every conformant item, so it cannot be prod", name,
+            'list it under "other"',
+        )  # fmt: skip
+    return schedule

@@ -1,0 +1,494 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From a kernel and a schedule to the text of a variant."""
+
+import hashlib
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+import jinja2
+
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.ir import FULL, Kernel, Op
+from daedalus.dsl.show import show
+from daedalus.generator.compile import qpu_choices, qpu_text
+from daedalus.generator.compile.clearing import cleared_blocks, clearing
+from daedalus.generator.options import GPU_TARGETS, QPU, Options, variant_name
+from daedalus.generator.passes.pipeline import Lowered, lower
+from daedalus.generator.targets import shell
+from daedalus.generator.targets.c.emit import emit as emit_c
+from daedalus.generator.targets.glsl import spirv
+from daedalus.generator.targets.glsl.emit import Choices, Shader
+from daedalus.generator.targets.glsl.emit import emit as emit_glsl
+from daedalus.generator.targets.gpu.record import INDEX
+from daedalus.generator.targets.neon.emit import emit as emit_neon
+from daedalus.generator.targets.neon.select import Selection
+from daedalus.generator.targets.neon.target import NEON, Target
+from daedalus.generator.targets.qpu.emit import Emitted
+from daedalus.generator.targets.qpu.emit import emit as emit_qpu
+from daedalus.generator.targets.qpu.loop import NoSchedule
+from daedalus.generator.targets.qpu.select import Selected, select_for
+from daedalus.generator.targets.qpu.virtual import Program
+from daedalus.generator.targets.vector.target import VECTOR
+
+TARGET_TEXT = {
+    "c": "portable scalar C", "vector": "C with vectors", "neon": "NEON intrinsics", "glsl": "GLSL",
+    QPU: "machine code of V3D 7.1",
+}  # fmt: skip
+# CPU targets, the one that a build takes first: as their variants are ranked.
+PREFERRED = ("neon", "vector", "c")
+# What of the library's build has variants of a target.
+GUARDS = {
+    "neon": "DAEDALUS_HAVE_NEON", "vector": "DAEDALUS_HAVE_VECTORS", "c": "",
+    "glsl": "DAEDALUS_HAVE_VULKAN", QPU: "DAEDALUS_HAVE_DRM",
+}  # fmt: skip
+_VECTORS = {t.name: t for t in (NEON, VECTOR)}
+_PLACE = "@input-hash@"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One generated implementation."""
+
+    kernel: Kernel
+    schedule: Options
+    prod: bool
+    rank: int
+    text: str
+    input_hash: str
+    shader: Shader | None = None  # of a GLSL variant
+    code: Emitted | None = None  # of one in machine code
+    recorded: bool = True  # of that, whether its schedule is the one that a search found
+    program: str = ""  # of that, what was scheduled, whatever its name
+    forms: tuple[dict[str, int | str], ...] = ()  # of a NEON variant, by stage: Selection.record
+
+    @property
+    def is_gpu(self) -> bool:
+        return self.schedule.target in GPU_TARGETS
+
+    @property
+    def guard(self) -> str:
+        """The macro of builds that have it; "" where all do."""
+        return GUARDS[self.schedule.target]
+
+    @property
+    def name(self) -> str:
+        return variant_name(self.kernel.id, self.schedule)
+
+    @property
+    def needs(self) -> str:
+        """C expression of the processor features that it cannot run without."""
+        return " | ".join(f"DAEDALUS_NEEDS_{n.upper()}" for n in self.schedule.needs) or "0"
+
+    @property
+    def item_name(self) -> str:
+        """The function for a single item."""
+        return self.name.replace("daedalus_", "daedalus_item_", 1)
+
+    @property
+    def clearing_name(self) -> str:
+        """The same, which zeroes the blocks that decoders want zeroed; "" where none does."""
+        if not _cleared(self.kernel, self.schedule, prod=self.prod):
+            return ""
+        return self.name.replace("daedalus_", "daedalus_clearing_", 1)
+
+    @property
+    def clearing_arguments(self) -> list[str]:
+        """Its parameters."""
+        return writable(self.kernel, shell.item_arguments(self.kernel))
+
+    @property
+    def items_name(self) -> str:
+        """The function for many items, laid out regularly."""
+        return self.name.replace("daedalus_", "daedalus_items_", 1)
+
+    @property
+    def items_arguments(self) -> list[str]:
+        """Its parameters."""
+        return shell.items_arguments(self.kernel)
+
+    @property
+    def clearing_items_name(self) -> str:
+        """The same, which zeroes blocks; "" where no function for one item does."""
+        name = self.name.replace("daedalus_", "daedalus_clearing_items_", 1)
+        return name if self.clearing_name else ""
+
+    @property
+    def clearing_items_arguments(self) -> list[str]:
+        """Its parameters."""
+        return writable(self.kernel, self.items_arguments)
+
+    @property
+    def item_arguments(self) -> list[str]:
+        """Its parameters."""
+        return shell.item_arguments(self.kernel)
+
+    @property
+    def file(self) -> str:
+        """The path of its text below generated/."""
+        if self.shader is not None:
+            return f"glsl/{self.kernel.family}/{self.name}.comp"
+        return f"qpu/{self.kernel.family}/{self.name}.s" if self.code is not None else self.source
+
+    @property
+    def source(self) -> str:
+        """The path of what is compiled of it below generated/."""
+        kind = {"glsl": ".spv", QPU: ".qpu"}.get(self.schedule.target, "")
+        return f"src/{self.kernel.family}/{self.name}{kind}.c"
+
+    @property
+    def reason(self) -> str:
+        """Why the runtime takes it when it does."""
+        if not self.prod:
+            return "not a prod variant: chosen for lack of another"
+        if self.schedule.target == "c":
+            return "portable C, the fallback everywhere"
+        name = {"glsl": "GLSL", "neon": "NEON", "vector": "vector", QPU: "QPU"}[
+            self.schedule.target
+        ]
+        return f"best {name} variant of the class, by the schedules of its spec"
+
+
+def make_variant(
+    environment: jinja2.Environment,
+    kernel: Kernel,
+    schedule: Options,
+    *,
+    prod: bool,
+    rank: int,
+    spec: str,
+    watch: Callable[[Selection], None] | None = None,
+    known: Lowered | None = None,
+) -> Variant:
+    """Lowers and renders one variant. Raises SpecError where a back end cannot.
+
+    `watch` sees what a back end selects for every stage of every body; `known` is for lower().
+    """
+    lowered = lower(kernel, schedule, known=known)
+    if schedule.target == "glsl":
+        return _make_shader(environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec)
+    if schedule.target == QPU:
+        return _make_machine_code(
+            environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec
+        )
+    vectors = _VECTORS.get(schedule.target)
+    if schedule.choice("dot") and not has_dots(lowered):
+        raise SpecError(
+            "options", f"{schedule.name}: no dot product is one of 4 or 8 adjacent bytes with"
+            " taps of 8 bits and equal sums", kernel.loc, kernel.id,
+            hint="leave out dot, or give the class a narrower range of taps",
+        )  # fmt: skip
+    selections: list[Selection] = []
+
+    def see(selection: Selection) -> None:
+        selections.append(selection)
+        if watch is not None:
+            watch(selection)
+
+    bodies = emit_neon(lowered, see, vectors) if vectors else emit_c(lowered)
+    name = variant_name(kernel.id, schedule)
+    single = next((b for b in bodies if b.items == 1), None)
+    cleared = _cleared(kernel, schedule, prod=prod)
+    clear = clearing(kernel, schedule.class_name, cleared)
+    apart, beside = shell.plane_steps(kernel), shell.adjoining_steps(kernel)
+    used_planes = [b.name for b in shell.used_buffers(lowered) if b.kind == "plane"]
+    text = environment.get_template("variant.c.j2").render(
+        kernel=kernel,
+        schedule=schedule,
+        spec=spec,
+        target_text=TARGET_TEXT[schedule.target],
+        class_when=class_condition(kernel, schedule.class_name),
+        assumptions=_assumption_lines(kernel, schedule),
+        input_hash=_PLACE,
+        includes=_includes(kernel, vectors, bool(clear)),
+        tables=[shell.table_text(t) for t in shell.used_tables(lowered)],
+        bodies=[
+            {
+                "name": b.name,
+                "per_call": b.items,
+                "lines": b.lines,
+                "arguments": b.arguments,
+                "call_arguments": shell.batch_arguments(lowered, b.items),
+                "share": _share(b.items, bodies[0].items),
+                "clearing": clearing(kernel, schedule.class_name, cleared, b.items),
+                **{
+                    way: {
+                        "call": shell.items_call(lowered, b.items, steps),
+                        "advance": shell.items_advance(lowered, str(b.items), steps),
+                    }
+                    for way, steps in (("apart", apart), ("beside", beside))
+                },
+            }
+            for b in bodies
+        ],
+        single=single,
+        name=name,
+        item_name=name.replace("daedalus_", "daedalus_item_", 1),
+        item_arguments=shell.item_arguments(kernel),
+        clearing_name=name.replace("daedalus_", "daedalus_clearing_", 1),
+        clearing_arguments=writable(kernel, shell.item_arguments(kernel)),
+        clearing=clear,
+        items_name=name.replace("daedalus_", "daedalus_items_", 1),
+        items_arguments=shell.items_arguments(kernel),
+        clearing_items_name=name.replace("daedalus_", "daedalus_clearing_items_", 1),
+        clearing_items_arguments=writable(kernel, shell.items_arguments(kernel)),
+        items_unused=shell.unused_items_arguments(kernel, lowered),
+        # Where it is known that items side by side in a vector adjoin in memory, compilers make
+        # one access of two.
+        gaps=" || ".join(f"{apart[n]} != {beside[n]}" for n in used_planes),
+        item_call=shell.item_call(lowered),
+        unused=shell.unused_arguments(lowered),
+        uses_meta=any(
+            "meta[" in a for b in bodies for a in shell.batch_arguments(lowered, b.items)
+        ),
+        meta_type=f"daedalus_{kernel.id}_meta",
+    )
+    text = tidy(text)
+    meaning = show(kernel) + text + _header_texts(schedule.target)
+    digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
+    forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
+    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, forms=forms)
+
+
+def _make_shader(
+    environment: jinja2.Environment,
+    kernel: Kernel,
+    lowered: Kernel,
+    schedule: Options,
+    *,
+    prod: bool,
+    rank: int,
+    spec: str,
+) -> Variant:
+    """A GPU variant."""
+    declared = {p.name: (p.lo, p.hi) for p in kernel.params}
+    choices = Choices(
+        words=not schedule.reads_anything,
+        shifted=schedule.choice("unaligned"),
+        signs=schedule.choice("signs"),
+        packed=schedule.choice("pack"),
+        narrowed=frozenset(p.name for p in lowered.params if (p.lo, p.hi) != declared[p.name]),
+    )
+    shader = emit_glsl(lowered, choices)
+    text = tidy(
+        environment.get_template("variant.comp.j2").render(
+            kernel=kernel,
+            schedule=schedule,
+            spec=spec,
+            class_when=class_condition(kernel, schedule.class_name),
+            assumptions=_assumption_lines(kernel, schedule),
+            input_hash=_PLACE,
+            shader=shader,
+        )
+    )
+    wrapping = str(shader.record.words) + str(shader.constants) + str(shader.align)
+    meaning = show(kernel) + text + wrapping + spirv.PINNED
+    digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
+    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, shader)
+
+
+def _make_machine_code(
+    environment: jinja2.Environment,
+    kernel: Kernel,
+    lowered: Kernel,
+    schedule: Options,
+    *,
+    prod: bool,
+    rank: int,
+    spec: str,
+) -> Variant:
+    """A variant in machine code, by its recorded schedule where there is one."""
+    name = variant_name(kernel.id, schedule)
+    selected = _selected(lowered, schedule)
+    try:
+        found = qpu_choices.schedule(name, selected.programs, schedule.threads)
+    except NoSchedule as e:
+        raise SpecError(
+            "options", str(e), kernel.loc, kernel.id,
+            hint=f"leave {schedule.name} out of options.toml, or give each element fewer points"
+            + (", or leave out threads4" if schedule.choice("four_threads") else ""),
+        ) from None  # fmt: skip
+    code = emit_qpu(kernel, selected, found.code)
+    digest = code_hash(kernel, code)
+    text = environment.get_template("variant.s.j2").render(
+        kernel=kernel,
+        schedule=schedule,
+        spec=spec,
+        class_when=class_condition(kernel, schedule.class_name),
+        assumptions=_assumption_lines(kernel, schedule),
+        input_hash=digest,
+        facts=qpu_text.facts(kernel, code),
+        uniforms=qpu_text.uniform_lines(code),
+        lines=code.lines,
+    )
+    folded = [x for line in text.splitlines() for x in _fold_head(line)]
+    text = "\n".join(folded) + "\n"
+    return Variant(
+        kernel, schedule, prod, rank, text, digest, code=code, recorded=found.recorded,
+        program=qpu_choices.digest([replace(p, name="") for p in selected.programs],
+                                   schedule.threads),
+    )  # fmt: skip
+
+
+def code_hash(kernel: Kernel, code: Emitted) -> str:
+    """The input hash of a variant in machine code."""
+    wrapping = (code.words, code.uniforms, code.record.words, code.constants, code.align)
+    shape = (code.items, code.scratch_bytes, code.forms, code.figures.threads)
+    return hashlib.sha256(f"{show(kernel)}{wrapping}{shape}".encode()).hexdigest()[:16]
+
+
+def _fold_head(line: str) -> list[str]:
+    return _fold_comment(line, "#   ") if line.startswith("# ") else [line]
+
+
+def _selected(lowered: Kernel, schedule: Options) -> Selected:
+    return select_for(lowered, f"{lowered.id}__{schedule.name}", schedule)
+
+
+def selected_programs(kernel: Kernel, schedule: Options) -> tuple[Program, ...]:
+    """The programs of a variant in machine code, before they are scheduled."""
+    return _selected(lower(kernel, schedule), schedule).programs
+
+
+def source_text(environment: jinja2.Environment, v: Variant, modules: spirv.Modules) -> str:
+    """The C file that holds a GPU variant."""
+    if v.code is not None:
+        data = qpu_text.c_data(v.code)
+        template = environment.get_template("variant.qpu.c.j2")
+        return tidy(template.render(source=v.file, name=v.name, input_hash=v.input_hash, **data))
+    return _module_text(environment, v, modules)
+
+
+def _module_text(environment: jinja2.Environment, v: Variant, modules: spirv.Modules) -> str:
+    """A shader as SPIR-V."""
+    assert v.shader is not None
+    toolchain, lines = modules.array(v.source, v.text)
+    shader = v.shader
+    return tidy(
+        environment.get_template("variant.spv.c.j2").render(
+            source=v.file,
+            name=v.name,
+            shader=shader,
+            spirv=lines,
+            toolchain=toolchain,
+            glsl_hash=spirv.digest(v.text),
+            record=["DAEDALUS_RECORD_INDEX" if w == INDEX else w for w in shader.record.words],
+            constants=spirv.word_lines(list(shader.constants)),
+            features=" | ".join(f"DAEDALUS_GPU_{f}" for f in shader.features) or "0",
+        )
+    )
+
+
+def has_dots(lowered: Kernel) -> bool:
+    """Whether dot products are left to DOT instructions."""
+    return any(n.op is Op.DOT for s in lowered.stages for n in s.nodes())
+
+
+@cache
+def _header_texts(target: str) -> str:
+    """The headers whose functions generated code computes with."""
+    folder = files("daedalus") / "support" / "daedalus"
+    vectors = VECTOR if target == "vector" else NEON
+    names = ("lane.h", vectors.header, *vectors.parts)
+    return "".join((folder / name).read_text() for name in names)
+
+
+def _cleared(kernel: Kernel, schedule: Options, *, prod: bool) -> tuple[str, ...]:
+    """The blocks that a variant has a function to clear for: of those that decoder entries may
+    call, and of those that are to be compared with decoders' own, which take as much for granted.
+    """
+    return cleared_blocks(kernel) if prod or schedule.assume else ()
+
+
+def _share(items: int, most: int) -> str:
+    """How often a body is called for some number of items, as what follows the number in C: those
+    that do the `most` do as many items as they can, those that do one the rest."""
+    if most == 1:
+        return ""
+    return f" / {items}" if items == most else f" % {most}"
+
+
+def writable(kernel: Kernel, arguments: list[str]) -> list[str]:
+    """Arguments with the blocks that are cleared writable."""
+    blocks = cleared_blocks(kernel)
+    return [a.removeprefix("const ") if shell.argument_name(a) in blocks else a for a in arguments]
+
+
+def _includes(kernel: Kernel, vectors: Target | None, clears: bool) -> list[str]:
+    own = ["<stdint.h>", "<string.h>" if clears else "", "<daedalus/lane.h>"]
+    if vectors is not None:
+        own.append(f"<daedalus/{vectors.header}>")
+    own += [f"<daedalus/{kernel.family}.h>", "<daedalus/table.h>", '"variants.h"']
+    return [i for i in own if i]
+
+
+def class_condition(kernel: Kernel, class_name: str) -> str:
+    """The class's precondition as text; empty for the full class."""
+    if class_name == FULL:
+        return ""
+    c = kernel.item_class(class_name)
+    return " and ".join(f"{lo} <= {p} <= {hi}" for p, lo, hi in c.when)
+
+
+def _assumption_lines(kernel: Kernel, schedule: Options) -> list[str]:
+    in_force = [a for a in kernel.assumptions if a.default or a.name in schedule.assume]
+    return [f"assumes {a.name}: {a.why}" for a in in_force]
+
+
+WIDTH = 100
+
+
+def comment(text: str) -> str:
+    """Text that cannot end the C comment it stands in."""
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
+def tidy(text: str) -> str:
+    """Indents by braces and folds long lines; templates and emitters leave both to this."""
+    out: list[str] = []
+    depth = 0
+    for line in text.splitlines():
+        body = line.strip()
+        if not body or body.startswith("#"):
+            out.append(body)
+        elif body.startswith("//"):
+            out += _fold_comment(" " * (2 * depth) + body, " " * (2 * depth) + "//   ")
+        elif line.startswith(" *") or (body.startswith("/*") and not (depth and "*/" in body)):
+            out += _fold_comment(line.rstrip())
+        elif body == 'extern "C" {':
+            out.append(body)
+        else:
+            closing = len(body) - len(body.lstrip("}"))
+            out += _fold_code(body, 2 * max(depth - closing, 0))
+            depth = max(depth + body.count("{") - body.count("}"), 0)
+    collapsed: list[str] = []
+    for line in out:
+        if line or (collapsed and collapsed[-1]):
+            collapsed.append(line)
+    return "\n".join(collapsed).rstrip() + "\n"
+
+
+def _fold_comment(line: str, further: str = " *   ") -> list[str]:
+    if len(line) <= WIDTH or line.startswith("/*"):
+        return [line]
+    return textwrap.wrap(
+        line, WIDTH, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _fold_code(body: str, indent: int) -> list[str]:
+    """Breaks a long line after commas and operators outside string literals."""
+    lines: list[str] = []
+    prefix, rest = " " * indent, body
+    while len(prefix) + len(rest) > WIDTH:
+        room = rest[: WIDTH - len(prefix)]
+        cuts = [m.end() for m in re.finditer(r"(,|&&|\||&|\+|=|\?|:) ", room)]
+        cuts = [c for c in cuts if room[:c].count('"') % 2 == 0]
+        if not cuts:
+            break
+        lines.append((prefix + rest[: cuts[-1]]).rstrip())
+        prefix, rest = " " * (indent + 4), rest[cuts[-1] :]
+    return [*lines, prefix + rest]

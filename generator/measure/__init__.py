@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What code takes: counted, measured and modelled."""

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compiles and times, in one run: vector variants, scalar ones, and other people's functions."""
+
+import math
+import platform
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from daedalus.codecs import oracles
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.process import run as run_program
+from daedalus.generator.base.progress import say
+from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.host import native
+from daedalus.generator.measure.native import items
+from daedalus.generator.measure.native.cases import CASES
+from daedalus.generator.measure.native.items import Case
+from daedalus.generator.options import Options, options_of, variant_name
+
+COMPILERS = ("gcc", native.CLANG)
+# What is compiled how: the target of the variants, and flags beside -O3 and the processor's.
+BUILDS = {
+    "vector": ("vector", ()),
+    "auto": ("c", ()),  # scalar C, and what the compiler vectorises of it
+    "scalar": ("c", ("-fno-tree-vectorize", "-fno-tree-slp-vectorize")),
+}
+LEVEL = "x86-64-v3"
+BAR = 3.0  # times the scalar build
+_SOURCES = ("main.c", "job.c", "theirs.c")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Nanoseconds an item: the median of all rounds, and the median deviation from it."""
+
+    median: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """A case: what each contender took; `wrong` are those whose output was not right."""
+
+    case: Case
+    variant: str
+    figures: dict[str, Figure]
+    wrong: tuple[str, ...]
+
+    def ratio(self, slow: str, fast: str) -> float | None:
+        """How many times faster the one is than the other."""
+        if slow not in self.figures or fast not in self.figures:
+            return None
+        return self.figures[slow].median / self.figures[fast].median
+
+
+def measure(text: str, rounds: int, count: int) -> list[Row]:
+    """The cases of the kernels whose ids contain the text, `count` items each."""
+    wanted = [c for c in CASES if text in c.kernel]
+    if not wanted:
+        known = ", ".join(dict.fromkeys(c.kernel for c in CASES))
+        raise UserError(f"no kernel {text} is measured natively", f"these are: {known}")
+    _require_processor()
+    entries = load()
+    found = []
+    for case in wanted:
+        entry = find(entries, case.kernel)
+        if entry is None:
+            raise UserError(f"there is no kernel {case.kernel}", "cases.py of the bench names it")
+        found.append((case, entry))
+    libraries = {
+        (compiler, kind): _library(compiler, kind, found)
+        for compiler in COMPILERS
+        for kind in BUILDS
+    }
+    program = _program()
+    rows = []
+    for case, entry in found:
+        say(f"{case.kernel}: drawing items")
+        job = build_dir() / "native_bench" / f"{case.kernel}.job"
+        job.write_bytes(items.job(entry.kernel, items.draw(entry.kernel, case, count)))
+        say(f"{case.kernel}: measuring")
+        contenders = list(_ours(case, entry, libraries))
+        if case.theirs:
+            contenders += [f"{k}={case.theirs}-{k}" for k in ("c", "asm")]
+        said = run_program([program, job, str(rounds), *contenders], what="the native bench")
+        rows.append(_row(case, variant_name(entry.kernel.id, _vector(case, entry)), said))
+    return rows
+
+
+def mean_gain(rows: Sequence[Row], slow: str, fast: str) -> float | None:
+    """The geometric mean over the decoder kernels; None unless all of them were measured."""
+    counted = [r for r in rows if r.case.counts]
+    gains = [g for r in counted if (g := r.ratio(slow, fast)) is not None]
+    if len(gains) < sum(c.counts for c in CASES):
+        return None
+    return math.exp(sum(map(math.log, gains)) / len(gains))
+
+
+def _require_processor() -> None:
+    if native.is_arm():
+        return
+    info = Path("/proc/cpuinfo")
+    if platform.machine() != "x86_64" or (info.is_file() and " avx2 " not in info.read_text()):
+        raise UserError(
+            f"this processor is not {LEVEL}: it has no AVX2",
+            "measure on one that has",
+            EXIT_MISSING,
+        )
+
+
+def _level() -> tuple[str, ...]:
+    return () if native.is_arm() else (f"-march={LEVEL}",)
+
+
+def _vector(case: Case, entry: Entry) -> Options:
+    """The vector variant that the runtime takes for the class."""
+    for schedule, prod in entry.schedules:
+        if prod and (schedule.target, schedule.class_name) == ("vector", case.class_name):
+            return schedule
+    raise UserError(
+        f"{case.kernel} has no prod vector variant of class {case.class_name}",
+        "list one in its options.toml, and run gen", EXIT_FAILED,
+    )  # fmt: skip
+
+
+def _names(kind: str, case: Case, entry: Entry) -> str:
+    vector = BUILDS[kind][0] == "vector"
+    schedule = _vector(case, entry) if vector else options_of("c", case.class_name)
+    return variant_name(entry.kernel.id, schedule)
+
+
+def _library(compiler: str, kind: str, found: list[tuple[Case, Entry]]) -> Path:
+    """The variants of one kind as a shared library."""
+    if shutil.which(compiler) is None:
+        raise UserError(f"{compiler} is not installed", "run ./daedalus setup", EXIT_MISSING)
+    source = repo_root() / "generated" / "src"
+    names = dict.fromkeys((e.kernel.family, _names(kind, c, e)) for c, e in found)
+    files = [source / family / f"{name}.c" for family, name in names]
+    missing = [f.name for f in files if not f.is_file()]
+    if missing:
+        raise UserError(f"generated/ lacks {missing[0]}", "run ./daedalus gen", EXIT_FAILED)
+    say(f"compiling {kind} by {compiler}")
+    clang = compiler == native.CLANG
+    # Conditions are joined by & and | on purpose: lanes have no jumps.
+    quiet = ["-Wno-bitwise-instead-of-logical"] if clang else []
+    return native.compile_program(
+        "host", build_dir() / "native_bench" / f"{kind}-{compiler}.so", files,
+        includes=[*native.library_includes(), source],
+        flags=["-O3", *_level(), *BUILDS[kind][1], *quiet, "-shared", "-fPIC"],
+        static=False, clang=clang,
+    )  # fmt: skip
+
+
+def _program() -> Path:
+    """The C program, with the static archives of what it is compared with."""
+    arch = native.debian_arch("host")
+    includes, libraries = zip(*(oracles.linked(name, arch) for name in oracles.NAMES), strict=True)
+    folder = repo_root() / "tools" / "native_bench"
+    return native.compile_program(
+        "host", build_dir() / "native_bench" / "native_bench", [folder / s for s in _SOURCES],
+        includes=[repo_root() / "tools" / "stream", *native.library_includes()],
+        system_includes=chain(*includes), libraries=chain(*libraries),
+        flags=["-no-pie", "-ldl"], static=False,
+    )  # fmt: skip
+
+
+def _ours(case: Case, entry: Entry, libraries: dict[tuple[str, str], Path]) -> Iterator[str]:
+    for (compiler, kind), library in libraries.items():
+        yield f"{compiler} {kind}={library}:{_names(kind, case, entry)}"
+
+
+def _row(case: Case, variant: str, said: str) -> Row:
+    figures: dict[str, Figure] = {}
+    wrong = []
+    for line in said.splitlines():
+        label, state, median, deviation = line.split("\t")
+        if state == "right":
+            figures[label] = Figure(float(median), float(deviation))
+        else:
+            wrong.append(f"{label} ({state})")
+    return Row(case, variant, figures, tuple(wrong))

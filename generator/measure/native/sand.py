@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Column-tiled frames natively: our conversions beside memcpy of as many bytes as they write.
+
+NEON variants run as they are on arm64, elsewhere through SIMDe. A time counts only if what that run
+left is right to the last byte, which tools/sand_bench sees to.
+"""
+
+import json
+import statistics
+import subprocess
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from daedalus.codecs.data import data
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.progress import say
+from daedalus.generator.host import fetch, native
+
+FAMILY: str = data("timed.toml")["columns"]
+ROUNDS = 21
+BYTES = 4 << 20  # that a time is of, at least
+COPY = "memcpy"
+_MARCH = "x86-64-v3"
+
+
+@dataclass(frozen=True)
+class Speed:
+    """A way to write a frame; rates are of the bytes that it writes."""
+
+    kernel: str
+    frame: str  # width x height
+    way: str  # a variant's function, or memcpy
+    order: str  # by columns: a call a column; by rows: a call for the tiles of two rows
+    written: int  # bytes a run
+    gb_per_s: float  # median of the rounds
+    spread: float  # median distance from it
+    of_copy: float  # of the rate of memcpy, median of the rounds
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """All ways of one run, and what they were compiled with."""
+
+    compiler: str
+    flags: str
+    rounds: int
+    rows: tuple[Speed, ...]
+
+
+def measure(rounds: int = ROUNDS, size: int = BYTES) -> Speeds:
+    """Builds and runs the program."""
+    program, flags = _program()
+    say("measuring conversions of column-tiled frames")
+    done = subprocess.run([program, str(rounds), str(size)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise UserError(done.stderr.strip() or f"{program} failed", exit_code=EXIT_FAILED)
+    compiler = native.version_of(native.compiler("host"))
+    return Speeds(compiler, " ".join(flags), rounds, tuple(rates(done.stdout)))
+
+
+def rates(text: str) -> list[Speed]:
+    """The rates of what the program printed, a line a time: see tools/sand_bench/main.c."""
+    found: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
+    written: dict[tuple[str, str], int] = {}
+    for line in text.splitlines():
+        kernel, width, height, way, order, size, runs, taken = line.split("\t")
+        frame = f"{width}x{height}"
+        written[kernel, frame] = int(size)
+        found[kernel, frame, way, order].append(int(size) * int(runs) / int(taken))
+    rows = []
+    for (kernel, frame, way, order), speeds in list(found.items()):
+        copies = found[kernel, frame, COPY, ""]
+        middle = statistics.median(speeds)
+        rows.append(
+            Speed(
+                kernel, frame, way, order, written[kernel, frame], middle,
+                statistics.median(abs(s - middle) for s in speeds),
+                statistics.median(s / c for s, c in zip(speeds, copies, strict=True)),
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _program() -> tuple[Path, list[str]]:
+    """The program, and the flags that decide what code it is."""
+    root = repo_root()
+    manifest = json.loads((root / "generated" / "manifest.json").read_text())
+    variants = [
+        (k["id"], v)
+        for k in manifest["kernels"]
+        if k["family"] == FAMILY
+        for v in k["variants"]
+        if v["prod"] and v["target"] not in ("glsl", "qpu")
+    ]
+    place = build_dir() / "sand_bench"
+    place.mkdir(parents=True, exist_ok=True)
+    names = [(k, v["name"].replace("daedalus_", "daedalus_items_", 1)) for k, v in variants]
+    text = "".join(f"{kernel.rpartition('_')[2].upper()}({name})\n" for kernel, name in names)
+    (place / "functions.h").write_text(text)
+    flags = ["-O2", "-DDAEDALUS_HAVE_NEON=1"]
+    system: list[Path] = []
+    if not native.is_arm():
+        flags += ["-fwrapv", f"-march={_MARCH}"]  # the first as in cmake/DaedalusLibrary.cmake
+        simde = fetch.ensure("simde", "all") / "usr" / "include"
+        system = [root / "tools" / "simde", simde]
+    program = native.compile_program(
+        "host",
+        place / "sand_bench",
+        [
+            root / "tools" / "sand_bench" / "main.c",
+            root / "tools" / "oracle" / "sand.c",
+            *(root / "generated" / v["source"] for _, v in variants),
+        ],
+        includes=[place, *native.library_includes(), root / "generated" / "src" / FAMILY],
+        system_includes=system,
+        flags=flags,
+        static=False,
+    )
+    return program, flags

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compares functions for many items with the reference interpreter: those of variants and the
+public ones, `daedalus_items_<kernel>` and `daedalus_clearing_items_<kernel>`.
+
+Conformant items are compared bit for bit. Hostile ones, whose parameters are anything, need only
+leave all other memory alone: both kinds of functions are run on them as well.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.interp import Array, Items
+from daedalus.dsl.ir import Kernel
+from daedalus.generator.compile import layout
+from daedalus.generator.compile.clearing import cleared_blocks
+from daedalus.generator.verify.crosscheck import (
+    ITEMS,
+    SHARES,
+    Batch,
+    Device,
+    Outcome,
+    compare,
+    execute,
+    schedule_of,
+)
+
+ROW, COLUMN, HOSTILE_ROW = REGULAR = ("row", "column", "hostile row")  # prepare_regular()
+CLEARING = "clearing"
+HOSTILE_CLEARING = f"hostile {CLEARING}"  # what lies about its class may be cleared in part
+
+
+def prepare_regular(kernel: Kernel, count: int, seed: int) -> list[Batch]:
+    """Batches of items that are laid out regularly, for the functions that do many of them.
+
+    In a row items touch, so far as they may; in a column there is a guard between them, rows run
+    upwards, and three items in turn are the same. Of a hostile row every other item has the
+    parameters of a conformant one, so that all classes are taken for items that may lie about them.
+    """
+    out: list[Batch] = []
+    n = max(16, int(count * len(kernel.class_names) * SHARES["neighbours"]))
+    for number, kind in enumerate(REGULAR):
+        drawn = "hostile" if kind == HOSTILE_ROW else "conformant"
+        items = vectors.make_items(kernel, n, seed + 2 + number, drawn)
+        if kind == COLUMN:
+            items = items.take(np.repeat(np.arange(-(-n // 3)), 3))
+        if kind == HOSTILE_ROW:
+            items = _claiming(items, out[0].placed.items)
+        rng = np.random.default_rng([seed, 97, number])
+        close, across = kind != COLUMN, 1 if kind == COLUMN else items.count
+        placed = layout.place(kernel, items, rng, upwards=not close, close=close, across=across)
+        out.append(Batch(kind, placed, interp.run(kernel, placed.items)))
+    return out
+
+
+def _claiming(items: Items, others: Items) -> Items:
+    """The items, of which every other one has the parameters of another."""
+    params = {name: values.copy() for name, values in items.params.items()}
+    for name, values in params.items():
+        values[::2] = others.params[name][::2]
+    return replace(items, params=params)
+
+
+def check_items(
+    kernel: Kernel, variants: list[tuple[str, bool]], device: Device, program: Path,
+    batches: list[Batch], seed: int, outcomes: list[Outcome],
+) -> Outcome:  # fmt: skip
+    """Runs the functions for many items of variants of one target, and the public ones.
+
+    With a variant's name comes whether it is a `prod` one, which has functions that clear. What
+    they do counts in the `outcomes` of the variants; that of the public ones is returned.
+    """
+    public = Outcome(kernel.id, device.target, ITEMS, device.name)
+    by_name = {o.variant: o for o in outcomes}
+    clears = cleared_blocks(kernel)
+    for batch in batches:
+        hostile = batch.kind == HOSTILE_ROW
+        whole = np.arange(batch.placed.items.count)
+        runs: list[tuple[str, Array, Outcome]] = []
+        for v, prod in variants:
+            mine = interp.in_class(kernel, schedule_of(v).class_name, batch.placed.items)
+            chosen = whole if hostile else np.flatnonzero(mine)
+            ways = _items_ways(batch.kind, clears if prod else ())
+            runs += [(f"{v} {way}", chosen, by_name[v]) for way in ways]
+        ways = _items_ways(batch.kind, clears)
+        runs += [(f"{kernel.id} {way}", whole, public) for way in ways]
+        results = execute(program, device, batch, [(name, chosen) for name, chosen, _ in runs])
+        for (name, chosen, outcome), images in zip(runs, results, strict=True):
+            wanted = _zeroed(batch, clears) if f" {CLEARING} " in name else batch
+            compare(kernel, wanted, outcome, chosen, images, seed)
+    return public
+
+
+def _items_ways(kind: str, clears: tuple[str, ...]) -> list[str]:
+    """How tools/check runs functions for many items on a batch of the kind: see items.h there."""
+    ways = ["items"]
+    if kind == COLUMN:
+        ways.append("items one")
+    if clears:
+        way = HOSTILE_CLEARING if kind == HOSTILE_ROW else CLEARING
+        ways.append(f"{way} {' '.join(clears)}")
+    return ways
+
+
+def _zeroed(batch: Batch, names: tuple[str, ...]) -> Batch:
+    """The batch, of which these blocks are to be zero where they are stored to as well."""
+    known = batch.result.buffers
+    zeros = {n: np.zeros_like(known[n]) for n in names if n in known}
+    return replace(batch, result=replace(batch.result, buffers={**known, **zeros}))

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compares the reference interpreter with the functions of independent implementations.
+
+Items that a conformant stream can hold are written to a file, a small C program linked with a
+decoder's static archive runs them through its functions, once without processor extensions and
+once with, and once through our decoder entries in their place; what comes back must be what the
+interpreter says.  Which function belongs to which kernel stands in tools/oracle/kernels.toml, the
+format of the files in tools/oracle/main.c.
+"""
+
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from daedalus.codecs import oracles
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.ir import Kernel
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.process import run
+from daedalus.generator.base.progress import say
+from daedalus.generator.compile.registry import load
+from daedalus.generator.host import native
+from daedalus.generator.verify.oracle_files import Array, decode, encode
+
+PLAIN = "plain"  # the oracle that is no decoder, but implementations of our own
+OURS = "ours"  # the mode that runs the decoder entries
+_TRIES = 8  # batches of vectors until enough of them are conformant
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function, and the kernel that it is to be compared with; see tools/oracle/kernels.toml."""
+
+    kernel: str
+    name: str
+    planes: tuple[str, ...] = ("dst",)
+    block: str = ""
+    params: tuple[str, ...] = ()
+    clears: bool = False
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    asm_only: Mapping[str, list[int]] = field(default_factory=dict)
+    c_only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Program:
+    """A C program for the functions of one oracle."""
+
+    oracle: str
+    sources: tuple[str, ...]
+    modes: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One function against the interpreter."""
+
+    kernel: str
+    function: str  # the entry's name
+    architecture: str
+    mode: str
+    version: str
+    items: int
+    mismatches: int
+    strayed: int  # items for which it wrote outside the kernel's rectangle
+    uncleared: int  # items whose block it did not leave zeroed, though it should
+    first: str  # the first mismatch, in words
+
+    @property
+    def good(self) -> bool:
+        """Whether the two agree in everything."""
+        return self.mismatches == self.strayed == self.uncleared == 0
+
+
+def _folder() -> Path:
+    return repo_root() / "tools" / "oracle"
+
+
+def programs() -> tuple[Program, ...]:
+    """The programs of tools/oracle/kernels.toml."""
+    data = tomllib.loads((_folder() / "kernels.toml").read_text())
+    return tuple(
+        Program(
+            p["oracle"],
+            tuple(p["sources"]),
+            tuple(p["modes"]),
+            tuple(_entry(e) for e in p["entry"]),
+        )
+        for p in data["program"]
+    )
+
+
+def _entry(data: dict[str, Any]) -> Entry:
+    lists = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+    return Entry(**{"name": data["kernel"], **lists})
+
+
+def not_compared() -> list[str]:
+    """Kernels that no oracle knows."""
+    known = {e.kernel for p in programs() for e in p.entries}
+    return [k.id for k in (e.kernel for e in load()) if not known & {k.id, *k.aliases}]
+
+
+def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
+    """Compares the wanted kernels (none named: all that an oracle knows) on `count` items each."""
+    by_name = {name: k for k in (e.kernel for e in load()) for name in (k.id, *k.aliases)}
+    known = list(dict.fromkeys(e.kernel for p in programs() for e in p.entries))
+    ids = {by_name[w].id if w in by_name else w for w in wanted}
+    unknown = ids - {by_name[k].id for k in known}
+    if unknown:
+        raise UserError(
+            f"no function to compare with for: {', '.join(sorted(unknown))}",
+            f"the oracles know: {', '.join(known)}",
+        )
+    comparisons: list[Comparison] = []
+    for program in programs():
+        chosen = [e for e in program.entries if not wanted or by_name[e.kernel].id in ids]
+        if not chosen:
+            continue
+        built = [(arch, _build(program, arch)) for arch in _architectures()]
+        for entry in chosen:
+            kernel = by_name[entry.kernel]
+            drawn: dict[bool, tuple[interp.Items, interp.Result]] = {}
+            for mode in program.modes:
+                asm = mode == "asm"
+                if asm not in drawn:
+                    items = _items(kernel, entry, count, seed, asm=asm)
+                    drawn[asm] = items, interp.run(kernel, items)
+                items, expected = drawn[asm]
+                for arch, path in built:
+                    debian = native.debian_arch(arch)
+                    absent = asm and debian in entry.c_only
+                    what = "has no assembly" if absent else mode
+                    say(f"{entry.name}: {what}, {debian}")
+                    if absent:
+                        continue
+                    comparisons.append(
+                        _compare(program, entry, kernel, mode, arch, path, items, expected)
+                    )
+    return comparisons
+
+
+def _architectures() -> tuple[str, ...]:
+    return ("host",) if native.is_arm() else ("aarch64", "host")
+
+
+def _build(program: Program, arch: str) -> Path:
+    """The C program, with the oracle's archives and the library as `gen` left it."""
+    debian = native.debian_arch(arch)
+    includes: list[Path] = []
+    libraries: list[Path] = []
+    if OURS in program.modes:
+        options = ("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)  # an error is to be found, not refused
+        libraries.append(native.build_library(arch, options=options) / "libdaedalus.a")
+    if program.oracle != PLAIN:
+        includes, archives = oracles.linked(program.oracle, debian)
+        libraries += archives
+    return native.compile_program(
+        arch,
+        build_dir() / "oracle" / debian / program.oracle,
+        [_folder() / s for s in program.sources],
+        includes=[repo_root() / "tools" / "stream", *native.library_includes()],
+        system_includes=includes,
+        libraries=libraries,
+    )
+
+
+def _version(oracle: str, arch: str) -> str:
+    if oracle == PLAIN:
+        return "tools/oracle"
+    return oracles.version(oracle, arch)
+
+
+# ------------------------------------------------------------------------------- the items
+
+
+def _items(kernel: Kernel, entry: Entry, count: int, seed: int, *, asm: bool) -> interp.Items:
+    """At least `count` conformant items that the function may be called with.
+
+    Assembly takes more for granted than the standard says, so it gets only items that meet the
+    assumptions which are not made by default, too.
+    """
+    assume = frozenset(a.name for a in kernel.assumptions if a.default or asm)
+    batches: list[interp.Items] = []
+    have = 0
+    for attempt in range(_TRIES):
+        items = vectors.make_items(kernel, count, seed + attempt, "typical")
+        items = _suited(items, entry, np.random.default_rng(seed + attempt), asm=asm)
+        good = items.take(interp.run(kernel, items).conformant(assume))
+        batches.append(good)
+        have += good.count
+        if have >= count:
+            break
+    else:
+        raise UserError(
+            f"{kernel.id}: only {have} of {_TRIES * count} vectors are conformant",
+            "dsl/vectors.py does not suit this kernel",
+            EXIT_FAILED,
+        )
+    joined = interp.Items(
+        {n: np.concatenate([b.buffers[n] for b in batches]) for n in batches[0].buffers},
+        {n: np.concatenate([b.params[n] for b in batches]) for n in batches[0].params},
+    )
+    return joined.take(np.arange(count))
+
+
+def _suited(
+    items: interp.Items, entry: Entry, rng: np.random.Generator, *, asm: bool
+) -> interp.Items:
+    """The items with parameters as the entry says that its function gets them."""
+    params = dict(items.params)
+    for name, value in entry.fixed.items():
+        params[name] = np.full(items.count, value)
+    for name, values in entry.asm_only.items() if asm else ():
+        params[name] = rng.choice(values, items.count)
+    return interp.Items(items.buffers, params)
+
+
+# ------------------------------------------------------------------------------- comparing
+
+
+def _compare(
+    program: Program,
+    entry: Entry,
+    kernel: Kernel,
+    mode: str,
+    arch: str,
+    path: Path,
+    items: interp.Items,
+    expected: interp.Result,
+) -> Comparison:
+    with tempfile.TemporaryDirectory() as folder:
+        given, back = Path(folder, "in"), Path(folder, "out")
+        assembly = None
+        if "asm" in program.modes:
+            assembly = native.debian_arch(arch) not in entry.c_only
+        data = encode(kernel, items, entry.planes, entry.block, entry.params, assembly=assembly)
+        given.write_bytes(data)
+        run(
+            [*native.runner(arch), path, mode, entry.name, given, back],
+            what=f"{entry.name}: the {program.oracle} oracle ({mode}, {arch})",
+        )
+        answer = decode(back.read_bytes(), kernel, entry.planes, items.count)
+    different = np.zeros(items.count, dtype=bool)
+    first = ""
+    for name in entry.planes:
+        wanted = _after(name, items, expected)
+        wrong = answer.planes[name] != wanted
+        different |= wrong.reshape(items.count, -1).any(axis=1)
+        first = first or _first(name, wrong, answer.planes[name], wanted, entry, items)
+    return Comparison(
+        kernel.id,
+        entry.name,
+        native.debian_arch(arch),
+        mode,
+        _version(program.oracle, arch) if mode != OURS else "this checkout",
+        items.count,
+        int(different.sum()),
+        answer.strayed,
+        int(answer.blocks.any(axis=1).sum()) if entry.clears else 0,
+        first,
+    )
+
+
+def _after(plane: str, items: interp.Items, expected: interp.Result) -> Array:
+    """What a plane holds afterwards: the interpreter's result where it stores, else as before."""
+    before = items.buffers[plane]
+    if plane not in expected.buffers:
+        return before
+    return np.where(expected.written[plane], expected.buffers[plane], before)
+
+
+def _first(
+    plane: str, wrong: Array, found: Array, wanted: Array, entry: Entry, items: interp.Items
+) -> str:
+    if not wrong.any():
+        return ""
+    item, row, col = (int(x) for x in np.argwhere(wrong)[0])
+    params = ", ".join(f"{p} = {items.params[p][item].tolist()}" for p in entry.params)
+    return (
+        f"item {item} ({params}), row {row}, column {col} of its region of {plane}: interpreter"
+        f" {int(wanted[item, row, col])}, function {int(found[item, row, col])}"
+    )

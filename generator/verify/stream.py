@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Decodes real streams with daedalus' functions in the decoder's place, frame by frame.
+
+What a decoder is, which of its functions are replaced and which clips reach them stands in
+tools/stream: clips.toml and a C file a codec.  A clip is decoded three ways: by ffmpeg, by the
+static decoder as it is, and by the same program with our functions in it; all must give the same
+MD5 for every frame.  One more run per function spoils its output now and then and must be noticed.
+"""
+
+import functools
+import json
+import subprocess
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from daedalus.codecs import oracles
+from daedalus.codecs.clips import Clip, Decoder, folder, reference
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.progress import say
+from daedalus.generator.devices.vulkan import GpuDevice
+from daedalus.generator.host import native
+
+TARGETS = ("c", "neon")
+_FAULTS_A_CLIP = 10  # how often an injected fault strikes, about
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the program printed: an MD5 a frame, calls by function and class, dispatches."""
+
+    frames: list[str]
+    calls: dict[str, dict[str, int]]
+    dispatches: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A clip decoded for one target, compared; functions are named as the decoder entries are."""
+
+    clip: Clip
+    target: str
+    decoder: Decoder
+    frames: int
+    different: list[int]  # indices of the frames that differ from ffmpeg's or the stock decoder's
+    classes: dict[str, dict[str, int]]
+    dispatches: int = 0  # on the GPU
+
+    @property
+    def calls(self) -> dict[str, int]:
+        """Calls by function."""
+        return {function: sum(c.values()) for function, c in self.classes.items()}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A run with a function whose output was spoiled; `seen` when the frames showed it."""
+
+    function: str
+    target: str
+    codec: str
+    clip: str
+    every: int
+    seen: bool
+
+
+@dataclass
+class Report:
+    """Everything that was decoded, and what is wrong with it."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def add(self, other: "Report") -> None:
+        """Takes in what another report says."""
+        self.outcomes += other.outcomes
+        self.faults += other.faults
+        self.failures += other.failures
+
+    def not_exercised(self) -> list[str]:
+        """Our functions for the decoders that were run, which tools/stream does not put there."""
+        manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
+        replaced = {
+            f"daedalus_{o.decoder.oracle}_{name}" for o in self.outcomes for name in o.classes
+        }
+        oracles = {o.decoder.oracle for o in self.outcomes}
+        return [
+            entry
+            for kernel in manifest["kernels"]
+            for oracle, entries in kernel["decoders"].items()
+            for entry in entries
+            if oracle in oracles and entry not in replaced
+        ]
+
+
+# ----------------------------------------------------------------------------------- decoding
+
+
+@functools.cache
+def _library(arch: str) -> Path:
+    """Our functions, built once for all decoders of a run."""
+    return native.build_library(arch) / "libdaedalus.a"
+
+
+def build_program(decoder: Decoder, target: str, library: Path | None = None) -> tuple[str, Path]:
+    """Builds the stream program for a target; returns the build it belongs to and its path."""
+    arch = "aarch64" if target == "neon" else "portable" if native.is_arm() else "host"
+    return arch, link(decoder, arch, build_dir() / "stream" / target / decoder.name, library)
+
+
+def link(
+    decoder: Decoder,
+    arch: str,
+    path: Path,
+    library: Path | None = None,
+    *,
+    sources: Sequence[Path] = (),
+    wrap: Sequence[str] = (),
+    static: bool = True,
+) -> Path:
+    """Builds a stream program for a build of native.py, with further sources and wrapped names."""
+    if library is None:
+        library = _library(arch)
+    debian = native.debian_arch(arch)
+    includes, archives = oracles.linked_for_streams(decoder.oracle, debian)
+    return native.compile_program(
+        arch,
+        path,
+        [*(folder() / s for s in decoder.sources), *sources],
+        includes=[*native.library_includes(), folder()],
+        system_includes=includes,
+        libraries=[library, *archives],
+        flags=[*(f"-Wl,--wrap={w}" for w in (*decoder.wrap, *wrap)), "-ldl"],
+        static=static,
+    )
+
+
+@dataclass(frozen=True)
+class Program:
+    """A stream program, and how it is run."""
+
+    arch: str
+    path: Path
+    options: tuple[str, ...]
+    gpu: GpuDevice | None = None
+
+    def decode(self, clip: Clip, *options: str) -> Run:
+        """Runs the program on a clip."""
+        held_back = ["--reorder", str(clip.reorder)] if clip.reorder >= 0 else []
+        words = [*options, *self.options, *held_back]
+        argv = [str(self.path), *words, str(clip.file)]
+        if self.gpu is not None:
+            done = self.gpu.run(argv)
+        else:
+            argv = [*native.runner(self.arch), *argv]
+            done = subprocess.run(argv, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise UserError(
+                f"decoding {clip.name} {' '.join(words)}: {_why(done.returncode)}\n"
+                + "\n".join(done.stderr.strip().splitlines()[-5:]),
+                f"to repeat it: {' '.join(argv)}",
+                EXIT_FAILED,
+            )
+        return _read(done.stdout)
+
+
+def _read(text: str) -> Run:
+    frames: list[str] = []
+    calls: dict[str, dict[str, int]] = {}
+    dispatches = 0
+    for line in text.splitlines():
+        words = line.split(" ", 3)
+        if words[0] == "frame":
+            frames.append(words[2])
+        elif words[0] == "calls":
+            calls.setdefault(words[1], {})[words[3]] = int(words[2])
+        elif words[0] == "dispatches":
+            dispatches = int(words[1])
+    return Run(frames, calls, dispatches)
+
+
+def _why(code: int) -> str:
+    return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
+
+
+def differing(a: list[str], b: list[str]) -> list[int]:
+    longest = max(len(a), len(b))
+    return [i for i in range(longest) if a[i : i + 1] != b[i : i + 1]]
+
+
+# ----------------------------------------------------------------------------------- checking
+
+
+def check(
+    decoder: Decoder,
+    clips: list[Clip],
+    targets: list[str],
+    *,
+    limit: int | None = None,
+    need_all: bool = True,
+    library: Path | None = None,
+) -> Report:
+    """Decodes the clips for every target and injects the faults.
+
+    With `need_all` a class of a function that no clip calls is a failure, otherwise only a clip
+    that calls nothing at all.
+    """
+    report = Report()
+    options = ("--frames", str(limit)) if limit else ()
+    with ThreadPoolExecutor(int(native.JOBS)) as pool:
+        references = list(pool.map(lambda clip: reference(clip, limit), clips))
+        for target in targets:
+            program = Program(*build_program(decoder, target, library), options)
+            say(f"decoding {decoder.name}, {target}: {len(clips)} clips")
+            stock = pool.map(program.decode, clips)
+            ours = list(pool.map(lambda clip, p=program: p.decode(clip, "--ours"), clips))
+            outcomes = []
+            for clip, theirs, own, frames in zip(clips, stock, ours, references, strict=True):
+                wrong = {*differing(own.frames, theirs.frames), *differing(own.frames, frames)}
+                outcome = Outcome(clip, target, decoder, len(own.frames), sorted(wrong), own.calls)
+                outcomes.append(outcome)
+                report.failures += judge(outcome, differing(theirs.frames, frames))
+            report.outcomes += outcomes
+            report.failures += _uncalled(outcomes, target) if need_all else idle(outcomes)
+            say(f"injecting faults into {decoder.name}, {target}")
+            clean = {clip: own.frames for clip, own in zip(clips, ours, strict=True)}
+            faults = list(pool.map(_inject(program, outcomes, clean), _called(outcomes)))
+            report.faults += faults
+            report.failures += [
+                f"{f.function}, {target}: an injected fault went unseen"
+                for f in faults
+                if not f.seen
+            ]
+    return report
+
+
+def judge(outcome: Outcome, outside: list[int]) -> list[str]:
+    where = f"{outcome.decoder.name}, {outcome.clip.name}, {outcome.target}"
+    if outside:
+        return [f"{where}: the unmodified decoder differs from the reference from frame"]
+    if outcome.different:
+        first = outcome.different[0]
+        return [f"{where}: {len(outcome.different)} frames differ, the first is {first}"]
+    return []
+
+
+def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
+    """Classes of replaced functions that none of the clips calls."""
+    return [
+        f"{function}, {target}: no clip calls it for the class {name}"
+        for function, classes in outcomes[0].classes.items()
+        for name in classes
+        if not any(o.classes[function][name] for o in outcomes)
+    ]
+
+
+def idle(outcomes: list[Outcome]) -> list[str]:
+    """Clips that call none of the replaced functions: their frames say nothing about ours."""
+    return [
+        f"{o.clip.name}, {o.target}: its decoding calls none of the replaced functions"
+        f" ({', '.join(o.calls)}), so nothing was tested (as with more than 8 bits a sample)"
+        for o in outcomes
+        if not any(o.calls.values())
+    ]
+
+
+def _called(outcomes: list[Outcome]) -> list[str]:
+    return [f for f in outcomes[0].calls if any(o.calls[f] for o in outcomes)]
+
+
+def _choose(outcomes: list[Outcome], function: str) -> Outcome:
+    """The clip to spoil a function in: the smallest that calls it often, or the one that does most.
+
+    Small clips decode soon.
+    """
+    often = [o for o in outcomes if o.calls[function] >= _FAULTS_A_CLIP]
+    if often:
+        return min(often, key=lambda o: o.clip.file.stat().st_size)
+    return max(outcomes, key=lambda o: o.calls[function])
+
+
+def _inject(
+    program: Program, outcomes: list[Outcome], clean: dict[Clip, list[str]]
+) -> Callable[[str], Fault]:
+    """Spoils a function in one clip; its frames must differ from the clean run's."""
+
+    def inject(function: str) -> Fault:
+        chosen = _choose(outcomes, function)
+        every = max(1, chosen.calls[function] // _FAULTS_A_CLIP)
+        spoiled = program.decode(chosen.clip, "--ours", "--fault", f"{function}:{every}")
+        seen = spoiled.frames != clean[chosen.clip]
+        return Fault(function, chosen.target, chosen.decoder.name, chosen.clip.name, every, seen)
+
+    return inject

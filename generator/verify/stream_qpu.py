@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Stream programs whose every call of one of our functions is a dispatch on the GPU.
+
+A decoder entry calls the item function of a variant. The linker gives such calls to functions
+written here (--wrap), which make a batch of one item of the arguments and hand it to the runtime,
+for the QPU and nothing else; tools/stream/qpu.c does that. So the GPU sees just what the CPU would,
+and nothing is said twice of how a decoder's arguments become a kernel's.
+"""
+
+from pathlib import Path
+
+from daedalus.codecs.clips import Clip, Decoder, folder, reference
+from daedalus.dsl.ir import Kernel
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.compile.emit import entry_variants
+from daedalus.generator.compile.registry import load
+from daedalus.generator.compile.variants import Variant
+from daedalus.generator.devices.vulkan import GpuDevice
+from daedalus.generator.host import native
+from daedalus.generator.targets import shell
+from daedalus.generator.verify import stream
+
+
+def check(decoder: Decoder, clip: Clip, device: GpuDevice, limit: int | None) -> stream.Report:
+    """Decodes a clip with every call of our functions on a device, and compares its frames.
+
+    A clip of which the device did nothing, or less than the decoder called, is a failure.
+    """
+    options = ("--frames", str(limit)) if limit else ()
+    program = stream.Program(device.arch, build_program(decoder, device.arch), options, device)
+    theirs = program.decode(clip)
+    ours = program.decode(clip, "--ours")
+    frames = reference(clip, limit)
+    wrong = {*stream.differing(ours.frames, theirs.frames), *stream.differing(ours.frames, frames)}
+    outcome = stream.Outcome(
+        clip, device.name, decoder, len(ours.frames), sorted(wrong), ours.calls, ours.dispatches
+    )
+    report = stream.Report([outcome])
+    report.failures += stream.judge(outcome, stream.differing(theirs.frames, frames))
+    report.failures += stream.idle([outcome])
+    calls = sum(outcome.calls.values())
+    if ours.dispatches < calls:
+        report.failures.append(
+            f"{decoder.name}, {clip.name}, {device.name}: {calls} calls of our functions were"
+            f" {ours.dispatches} dispatches"
+        )
+    return report
+
+
+def build_program(decoder: Decoder, arch: str) -> Path:
+    """Builds the stream program whose calls of our functions are dispatches.
+
+    All variants are in it: kernels may have some for GPUs and yet none that is prod.
+    """
+    place = build_dir() / "stream" / "qpu" / arch
+    library = native.build_library(
+        arch, targets=("daedalus_variants",), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
+    )
+    variants = wrapped(decoder.oracle)
+    source = write_source(place / f"{decoder.name}-qpu.c", variants)
+    return stream.link(
+        decoder,
+        arch,
+        place / decoder.name,
+        library / "libdaedalus_variants.a",
+        sources=[source, folder() / "qpu.c"],
+        wrap=names(variants),
+        static=False,
+    )
+
+
+def wrapped(decoder: str) -> list[Variant]:
+    """The variants whose item functions the entries for a decoder call."""
+    return [
+        v
+        for e in load()
+        if any(d.decoder == decoder for d in e.kernel.decoders)
+        for v in entry_variants(e, ("c", "vector", "neon"))
+        if v.prod
+    ]
+
+
+def names(variants: list[Variant]) -> list[str]:
+    """The functions that are to be wrapped."""
+    return [n for v in variants for n in (v.item_name, v.clearing_name) if n]
+
+
+def write_source(path: Path, variants: list[Variant]) -> Path:
+    """Writes the functions that take the wrapped ones' place."""
+    families = sorted({v.kernel.family for v in variants})
+    parts = [
+        "/* Written by `./daedalus stream --substrate qpu`: see generator/verify/stream_qpu.py. */",
+        "#include <string.h>",
+        *(f"#include <daedalus/{f}.h>" for f in families),
+        '#include "qpu.h"',
+    ]
+    for v in variants:
+        parts.append(_function(v.kernel, v.item_name, v.item_arguments, cleared=()))
+        if v.clearing_name:
+            # Those arguments that the item function may only read are what is cleared.
+            changed = [
+                shell.argument_name(mine)
+                for mine, other in zip(v.clearing_arguments, v.item_arguments, strict=True)
+                if mine != other
+            ]
+            parts.append(
+                _function(v.kernel, v.clearing_name, v.clearing_arguments, cleared=tuple(changed))
+            )
+    text = "\n".join(parts) + "\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file() or path.read_text() != text:
+        path.write_text(text)
+    return path
+
+
+def _function(kernel: Kernel, name: str, arguments: list[str], *, cleared: tuple[str, ...]) -> str:
+    """Takes a function's arguments into a batch of one item.
+
+    Blocks are cleared whole: what a class says is zero is so already.
+    """
+    buffers = [
+        f"{{(void *){b.name}, {f'{b.name}_stride' if b.kind == 'plane' else 0}}}"
+        for b in kernel.buffers
+    ]
+    lines = [
+        f"void __wrap_{name}({', '.join(arguments)});",
+        f"void __wrap_{name}({', '.join(arguments)}) {{",
+        f"  const daedalus_buffer buffers[] = {{{', '.join(buffers)}}};",
+        f"  daedalus_{kernel.id}_meta meta;",
+        "  memset(&meta, 0, sizeof(meta));",
+    ]
+    for p in kernel.params:
+        if p.count > 1:
+            lines.append(f"  memcpy(meta.{p.name}, {p.name}, sizeof(meta.{p.name}));")
+        else:
+            lines.append(f"  meta.{p.name} = ({p.dtype.c}){p.name};")
+    lines.append(f'  stream_on_qpu("{kernel.id}", buffers, &meta);')
+    lines += [
+        f"  memset({b.name}, 0, {b.size} * sizeof(*{b.name}));"
+        for b in kernel.buffers
+        if b.name in cleared
+    ]
+    return "\n".join([*lines, "}"])
