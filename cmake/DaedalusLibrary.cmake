@@ -112,6 +112,7 @@ function(daedalus_add_runtime)
     ${runtime}/base/config.c
     ${runtime}/base/context.c
     ${runtime}/base/error.c
+    ${runtime}/base/file.c
     ${runtime}/base/log.c
     ${runtime}/base/recipe.c
     ${runtime}/base/recipe_text.c

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/recipe.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,16 +59,18 @@ static int read_stream(const daedalus_ctx *ctx, FILE *file, daedalus_recipe *rec
 
 /** @return 0, -ENOMEM, or -EINVAL with `problem` set */
 static int read_file(const daedalus_ctx *ctx, daedalus_recipe *recipe) {
-  errno = 0;
-  FILE *file = fopen(recipe->path, "rb");
+  const char *why = "";
+  FILE *file = daedalus_rt_open_regular(recipe->path, &why);
   const int error = file == NULL ? -EIO : read_stream(ctx, file, recipe);
-  const int reason = errno;
+  if (file != NULL && error == -EIO) {
+    why = strerror(errno);
+  }
   if (file != NULL) {
     fclose(file);
   }
   if (error == -EIO) {
     snprintf(recipe->problem, sizeof(recipe->problem), "%.200s: it cannot be read: %s",
-             recipe->path, strerror(reason));
+             recipe->path, why);
     return -EINVAL;
   }
   if (error == -EFBIG) {

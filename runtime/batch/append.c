@@ -292,6 +292,16 @@ static int accept(daedalus_ctx *ctx, const daedalus_work *work, const daedalus_v
   return 0;
 }
 
+/** Whether it is one of the kernel's variants. */
+static bool belongs(const daedalus_kernel_desc *kernel, const daedalus_variant *variant) {
+  for (size_t v = 0; v < kernel->n_variants; v++) {
+    if (variant == &kernel->variants[v]) {
+      return true;
+    }
+  }
+  return false;
+}
+
 int daedalus_append_variant(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
                             const daedalus_variant *variant, uint32_t workgroup,
                             const daedalus_buffer *buffers, size_t n_items, const void *meta) {
@@ -301,6 +311,12 @@ int daedalus_append_variant(daedalus_batch *batch, const daedalus_kernel_desc *k
   }
   if (batch->submitted) {
     return -EALREADY;
+  }
+  if (variant->cpu != NULL && (workgroup != 0 || !belongs(kernel, variant))) {
+    daedalus_rt_log(batch->ctx, DAEDALUS_LOG_ERROR, "%s: %s %s", kernel->id, variant->name,
+                    workgroup != 0 ? "runs on the CPU, which has no workgroups"
+                                   : "is another kernel's variant");
+    return -EINVAL;
   }
   if (n_items == 0) {
     return 0;

@@ -89,6 +89,28 @@ static void test_arguments(void) {
   daedalus_ctx_destroy(ctx);
 }
 
+/* A variant by name: of this kernel, and without a workgroup on the CPU. */
+static void test_foreign_variants(void) {
+  daedalus_ctx *ctx;
+  daedalus_batch *batch = begin(&ctx);
+  const recorder_meta meta = {0, 0, 0};
+  const daedalus_variant foreign = recorder_variants[RECORDER_FULL];
+  CHECK(foreign.cpu != NULL);
+  CHECK_INT(
+      daedalus_append_variant(batch, &recorder_kernel, &foreign, 0, &recorder_buffer, 1, &meta),
+      -EINVAL);
+  CHECK(strstr(log_of_test.message, "is another kernel's variant") != NULL);
+  CHECK_INT(daedalus_append_variant(batch, &recorder_kernel, &recorder_variants[RECORDER_FULL], 64,
+                                    &recorder_buffer, 1, &meta),
+            -EINVAL);
+  CHECK(strstr(log_of_test.message, "which has no workgroups") != NULL);
+  CHECK_INT(log_of_test.n, 2);
+  CHECK_INT(daedalus_append_variant(batch, &recorder_kernel, &recorder_variants[RECORDER_FULL], 0,
+                                    &recorder_buffer, 1, &meta),
+            0);
+  daedalus_ctx_destroy(ctx);
+}
+
 static void test_range_message(void) {
   daedalus_ctx *ctx;
   daedalus_batch *batch = begin(&ctx);
@@ -193,6 +215,7 @@ int main(void) {
   RUN(test_substrates);
   RUN(test_falls_back);
   RUN(test_arguments);
+  RUN(test_foreign_variants);
   RUN(test_range_message);
   RUN(test_range_types);
   RUN(test_alignment);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gpu/wanted.h"
@@ -179,6 +180,19 @@ static void test_sources(void) {
   unlink(path);
 }
 
+/* A FIFO that nobody writes to would block. */
+static void test_fifo(void) {
+  char folder[] = "/tmp/daedalus-recipe-XXXXXX", fifo[64];
+  CHECK(mkdtemp(folder) != NULL);
+  snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+  CHECK_INT(mkfifo(fifo, 0600), 0);
+  daedalus_ctx *ctx = open_at(fifo);
+  CHECK(strstr(info_of(ctx).problem, "it cannot be read: it is no regular file") != NULL);
+  daedalus_ctx_destroy(ctx);
+  CHECK_INT(unlink(fifo), 0);
+  CHECK_INT(rmdir(folder), 0);
+}
+
 static void test_route(void) {
   static const char both[] = HEAD
       "choose recorder full qpu machine drm 0 ; q\n"
@@ -212,6 +226,7 @@ int main(void) {
   RUN(test_what_the_processor_lacks);
   RUN(test_foreign_kernels);
   RUN(test_sources);
+  RUN(test_fifo);
   RUN(test_route);
   unlink(written_path());
   return CHECK_RESULT();

@@ -100,7 +100,7 @@ static void test_files_that_are_none(void) {
     daedalus_ctx *ctx = open_at(paths[i]);
     char expected[200];
     snprintf(expected, sizeof(expected), "%s: it cannot be read: %s", paths[i],
-             strerror(i == 0 ? ENOENT : EISDIR));
+             i == 0 ? strerror(ENOENT) : "it is no regular file");
     CHECK_STR(info_of(ctx).problem, expected);
     CHECK_STR(info_of(ctx).path, paths[i]);
     CHECK_INT(last.n, 1);

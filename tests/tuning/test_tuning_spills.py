@@ -257,7 +257,7 @@ def test_a_board_is_not_asked_for_what_spills(
     path = tmp_path / "journal"
     entry = find(load(), "vp9_idct8")
     assert entry is not None
-    monkeypatch.setattr(Told, "word", "givensum16")
+    monkeypatch.setattr(Told, "word", "assumesum16")
     monkeypatch.setattr(tune_remote.cpu_spills, "Spills", Told)
     monkeypatch.setattr(tune_remote, "Remote", Host)
     monkeypatch.setattr(tune_remote, "build_dir", lambda: tmp_path)
@@ -284,7 +284,7 @@ def test_a_board_is_not_asked_for_what_spills(
     assert journal.replaces(kept()[-1], by_hand)
     (recipe,) = tmp_path.rglob("daedalus.recipe")
     choices = [line for line in recipe.read_text().splitlines() if line.startswith("choose")]
-    assert choices and all("givensum16" not in line for line in choices)
+    assert choices and all("assumesum16" not in line for line in choices)
     monkeypatch.setattr(Told, "word", "neon")  # all of them: there is none to choose
     with pytest.raises(UserError, match="no recipe: nothing has a time on the CPU"):
         tune_remote.measure(wish)

@@ -317,8 +317,11 @@ DAEDALUS_API int daedalus_append(daedalus_batch *batch, const daedalus_kernel_de
  * As daedalus_append(), every item by this variant of the kernel, which the table need not mark as
  * `prod`: for the cross-check and the tuner.  Items that do not meet the precondition of its class
  * are the caller's mistake.
- * @param workgroup  of a GPU variant, invocations of a workgroup; 0 for the variant's own
- * @return as daedalus_append(); -ENODEV where the variant cannot run here
+ * @param variant    one of the kernel's
+ * @param workgroup  of a GPU variant, invocations of a workgroup; 0 for the variant's own, and for
+ *                   the CPU's
+ * @return as daedalus_append(); -ENODEV where the variant cannot run here; -EINVAL where a variant
+ *         of the CPU is another kernel's, or has a workgroup
  */
 DAEDALUS_API int daedalus_append_variant(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
                                          const daedalus_variant *variant, uint32_t workgroup,

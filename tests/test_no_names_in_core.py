@@ -20,7 +20,7 @@ SUFFIXES = (".py", ".c", ".h", ".j2", ".txt", ".toml", ".json", ".cmake", ".sh")
 
 def words() -> set[str]:
     """Names of kernels, their families, decoders and the codecs that are decoded."""
-    kernels = {n for e in load() for n in (e.kernel.id, e.family)}
+    kernels = {n for e in load() for n in (e.kernel.id, e.kernel.id.split("_")[0])}
     return {*kernels, *NAMES, *(d.codec for d in decoders())}
 
 
@@ -46,13 +46,12 @@ def _python(text: str) -> str:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
-            node
-        ):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            continue
+        if ast.get_docstring(node) is not None:
             said = node.body[0]
-            lines[said.lineno - 1 : said.end_lineno] = [""] * (
-                (said.end_lineno or said.lineno) - said.lineno + 1
-            )
+            rows = range(said.lineno - 1, said.end_lineno or said.lineno)
+            lines[rows.start : rows.stop] = [""] * len(rows)
     return "\n".join(lines)
 
 
