@@ -17,7 +17,7 @@ from daedalus.generator.targets.neon.forms import Need
 from daedalus.generator.verify import goals
 from daedalus.generator.verify.goals import Plan
 from daedalus.generator.verify.mutants import Mutant
-from daedalus.generator.verify.proofs import lane_questions, mutant_proofs, proof_file
+from daedalus.generator.verify.proofs import lane_questions, mutant_proofs, proof_file, symbolic
 from daedalus.generator.verify.proofs.equivalence import Prover
 from daedalus.generator.verify.proofs.lane_walk import Variation
 from daedalus.generator.verify.proofs.symbolic import Number, Truth
@@ -203,3 +203,12 @@ def test_records_of_others_stay(records: Path) -> None:
     proof_file.write(plan, [])
     del before[entry.kernel.id]
     assert json.loads(records.read_text())["kernels"] == before
+
+
+def test_terms_may_be_deep() -> None:
+    """As those of long kernels are: none of them is walked by recursion."""
+    term = symbolic.number("x").term
+    for _ in range(5000):
+        term = term * 3 + 1
+    assert symbolic.inputs(term) == {"x"}
+    assert symbolic.inputs(term + symbolic.number("y").term) == {"x", "y"}

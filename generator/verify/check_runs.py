@@ -23,7 +23,6 @@ from daedalus.generator.verify import drm_faults, qpu_check
 from daedalus.generator.verify import gpu_check as vulkan
 from daedalus.generator.verify.crosscheck import (
     ITEMS,
-    WITNESS,
     Batch,
     Device,
     Outcome,
@@ -36,8 +35,6 @@ from daedalus.generator.verify.crosscheck import (
 )
 from daedalus.generator.verify.crosscheck_items import check_items, prepare_regular
 from daedalus.generator.verify.witness import witness_file
-from daedalus.generator.verify.witness.search import known_or_searched
-from daedalus.generator.verify.witness.shown import Found
 
 
 def require_generated(entries: list[Entry], folder: Path, targets: Sequence[str] = TARGETS) -> None:
@@ -146,13 +143,7 @@ def _on_processors(
     e: Entry, found: list[Device], programs: dict[str, Path], wish: Wish
 ) -> list[Outcome]:
     outcomes: list[Outcome] = []
-    witnesses = None
-    if "neon" in wish.targets:
-        say(f"{e.kernel.id}: witnesses")
-        found_witnesses = known_or_searched(e)
-        witnesses = found_witnesses.items
-        if found_witnesses.counts:
-            outcomes.append(_witness_outcome(e, found_witnesses))
+    witnesses = witness_file.read(e.kernel) if "neon" in wish.targets else None
     say(f"{e.kernel.id}: drawing items")
     batches = prepare(e.kernel, wish.items, wish.seed, witnesses)
     regular = prepare_regular(e.kernel, wish.items, wish.seed)
@@ -172,8 +163,7 @@ def _on_processors(
     compilers = {d.name: native.version_of(native.compiler(d.arch)) for d in found}
     for o in outcomes:
         o.compiler = compilers.get(o.device, "")
-        if o.variant != WITNESS:
-            o.wanted = wish.items // 20 if o.variant == ITEMS else wish.items
+        o.wanted = wish.items // 20 if o.variant == ITEMS else wish.items
     return outcomes
 
 
@@ -254,12 +244,3 @@ def _on_simulator(
         more = qpu_check.further(e.kernel, made[align], align, witnesses, wish.seed)
         outcomes += qpu_check.check_kernel(e.kernel, mine, exe, [*made[align], *more], wish.seed)
     return outcomes
-
-
-def _witness_outcome(entry: Entry, found: Found) -> Outcome:
-    """The report's line on whether every lowering is told from the plainer operation."""
-    return Outcome(
-        entry.kernel.id, "neon", WITNESS, "simulated", items=found.items.count,
-        conformant=found.items.count, mismatches=len(found.missing) + len(found.unproven),
-        wanted=0, failures=[*found.missing, *found.unproven],
-    )  # fmt: skip

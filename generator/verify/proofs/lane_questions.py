@@ -20,7 +20,7 @@ _THOROUGH = (
     "aig", "sat",
 )  # fmt: skip
 _SHORT = 4  # seconds for a question on the way
-_A_SECOND = 4_000_000  # of z3's work, about: so that answers do not depend on how busy a machine is
+A_SECOND = 4_000_000  # of z3's work, about: so that answers do not depend on how busy a machine is
 _NARROW, _WIDE = 40, 80  # bits of terms: products of two lanes of 16, or of 32 bits, and shifts fit
 _SPARE = 4  # bits that a value does not take of a term
 
@@ -125,7 +125,7 @@ class Questions:
         for n, names in enumerate(tactics):
             solver = z3.Then(*names).solver()
             most = self.short if n + 1 < len(tactics) else seconds
-            solver.set("rlimit", int(most * _A_SECOND))
+            solver.set("rlimit", int(most * A_SECOND))
             solver.add(*goal)
             found = solver.check()
             if found != z3.unknown:

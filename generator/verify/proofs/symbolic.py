@@ -343,16 +343,19 @@ _NAMES: dict[int, tuple[z3.ExprRef, frozenset[str]]] = {}  # term id -> term (ke
 
 def inputs(term: z3.ExprRef) -> frozenset[str]:
     """The inputs that occur in a term."""
-    known = _NAMES.get(term.get_id())
-    if known is not None:
-        return known[1]
-    if z3.is_const(term):
-        free = term.decl().kind() == z3.Z3_OP_UNINTERPRETED
-        names = frozenset({str(term)}) if free else frozenset()
-    else:
-        names = frozenset().union(*(inputs(c) for c in term.children()))
-    _NAMES[term.get_id()] = (term, names)
-    return names
+    waiting = [term]  # no recursion: terms are as deep as kernels are long
+    while waiting:
+        t = waiting[-1]
+        parts = t.children()
+        left = [p for p in parts if p.get_id() not in _NAMES]
+        if left and t.get_id() not in _NAMES:
+            waiting += left
+            continue
+        waiting.pop()
+        free = not parts and t.decl().kind() == z3.Z3_OP_UNINTERPRETED
+        own = frozenset({str(t)}) if free else frozenset()
+        _NAMES[t.get_id()] = (t, own.union(*(_NAMES[p.get_id()][1] for p in parts)))
+    return _NAMES[term.get_id()][1]
 
 
 def _input(name: str) -> z3.BitVecRef:

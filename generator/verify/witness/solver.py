@@ -16,7 +16,7 @@ from daedalus.generator.targets.neon.simulate import Part
 from daedalus.generator.verify.goals import Goal, Plan, lane_limits
 from daedalus.generator.verify.proofs import goal_proofs
 from daedalus.generator.verify.proofs.equivalence import Prover
-from daedalus.generator.verify.proofs.lane_questions import QUICK
+from daedalus.generator.verify.proofs.lane_questions import A_SECOND, QUICK
 from daedalus.generator.verify.proofs.lane_terms import Names, Terms
 from daedalus.generator.verify.proofs.lane_walk import Walk
 from daedalus.generator.verify.proofs.symbolic import Number, inputs
@@ -123,7 +123,7 @@ class _Item(Prover):
         }
         for few in self._few(goal):
             solver = z3.Then(*QUICK).solver()
-            solver.set("timeout", 1000 * _SECONDS)
+            solver.set("rlimit", _SECONDS * A_SECOND)
             solver.add(*known, *few)
             for _ in range(_ANSWERS):
                 if solver.check() != z3.sat:
