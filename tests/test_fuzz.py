@@ -56,7 +56,7 @@ def test_programs_have_dot_products_of_neighbouring_bytes() -> None:
     names: set[str] = set()
     for number in range(45):
         program = make_program(SEED, number)
-        wanted = tuple(s for s in program.schedules if s.dot)
+        wanted = tuple(s for s in program.schedules if s.choice("dot"))
         made = fuzz.variants(program.kernel, wanted, tally)
         assert all("vdotq_lane_s32" in v.text for v in made)
         names |= {v.schedule.name for v in made}
@@ -80,7 +80,7 @@ def test_wrong_dot_products_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Dots, "_tables", first_outputs_alone)
     wrong = fuzz.run_batch(work)
     assert wrong.failures
-    assert all(s.dot for f in wrong.failures for s in f.schedules)
+    assert all(s.choice("dot") for f in wrong.failures for s in f.schedules)
     monkeypatch.setattr(fuzz, "_TRIES", 3)
     assert fuzz._shrunk(SEED, wrong.failures[0], 64, sanitize=False).stages
 

@@ -240,7 +240,9 @@ def check(
 def judge(outcome: Outcome, outside: list[int]) -> list[str]:
     where = f"{outcome.decoder.name}, {outcome.clip.name}, {outcome.target}"
     if outside:
-        return [f"{where}: the unmodified decoder differs from the reference from frame"]
+        return [
+            f"{where}: the unmodified decoder differs from the reference from frame {outside[0]} on"
+        ]
     if outcome.different:
         first = outcome.different[0]
         return [f"{where}: {len(outcome.different)} frames differ, the first is {first}"]

@@ -58,7 +58,7 @@ def test_a_frame_that_differs_is_a_failure() -> None:
     (failure,) = stream.judge(replace(good, different=[3, 4]), [])
     assert failure == "vp9, a, c: 2 frames differ, the first is 3"
     (failure,) = stream.judge(good, [7])
-    assert "the unmodified decoder differs from ffmpeg from frame 7 on" in failure
+    assert "the unmodified decoder differs from the reference from frame 7 on" in failure
     assert stream.differing(["a", "b"], ["a", "c", "d"]) == [1, 2]
 
 
