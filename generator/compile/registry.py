@@ -58,7 +58,7 @@ def builtin_specs() -> Path:
 def load(folder: Path | None = None) -> tuple[Entry, ...]:
     """All kernels of a specs folder, by id.
 
-    Raises SpecError for a spec or a options.toml that breaks a rule.
+    Raises SpecError for a spec or an options.toml that breaks a rule.
     """
     root = folder or builtin_specs()
     entries: list[Entry] = []

@@ -78,7 +78,7 @@ def draw(kernel: Kernel, case: Case, count: int) -> Items:
     else:
         raise UserError(
             f"{kernel.id}: only {have} of {count} items are conformant and {case.class_name}",
-            "generator/measure/native/cases.py asks for parameters that do not go together",
+            "codecs/timed.toml asks for parameters that do not go together",
             EXIT_FAILED,
         )
     joined = Items(
