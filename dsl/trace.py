@@ -221,7 +221,7 @@ class KernelBuilder:
     ) -> Callable[[Scalar], Value]:
         """A named bound; call the result on a value to state it there.
 
-        With `default` every conformant item meets it (the standard says so). Otherwise a schedule
+        With `default` every conformant item meets it (the standard says so). Otherwise a variant
         may switch it on, and its variants hold for items that meet it.
         """
         if not (name.isascii() and name.isalnum()):

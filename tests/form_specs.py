@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Small kernels, each for one way in which NEON code walks a stage or touches memory.
 
-`FORMS` lists them with the schedules they are run under and what must be seen in the code, so that
+`FORMS` lists them with the variants they are run under and what must be seen in the code, so that
 a form that is no longer taken is noticed.
 """
 
@@ -32,7 +32,7 @@ from daedalus.generator.options import Options, options_of
 
 @dataclass(frozen=True)
 class Form:
-    """A kernel, and by schedule the texts (regular expressions) that its code must have."""
+    """A kernel, and by variant the texts (regular expressions) that its code must have."""
 
     spec: KernelSpec
     seen: dict[Options, tuple[str, ...]]

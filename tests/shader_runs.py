@@ -98,7 +98,7 @@ def run(
     for v in variants:
         assert v.shader is not None
         for batch in laid[check.alignment(v)]:
-            mine = interp.in_class(kernel, v.schedule.class_name, batch.placed.items)
+            mine = interp.in_class(kernel, v.options.class_name, batch.placed.items)
             chosen = rng.permutation(np.flatnonzero(mine))
             if not len(chosen):
                 continue
@@ -116,16 +116,16 @@ def run(
     return list(outcomes.values())
 
 
-def variant_of(kernel: Kernel, schedule: str) -> Variant:
+def variant_of(kernel: Kernel, options: str) -> Variant:
     """A variant of a test's kernel, listed or not."""
-    parsed = parse_variant(f"daedalus_{kernel.id}__{schedule}")[1]
+    parsed = parse_variant(f"daedalus_{kernel.id}__{options}")[1]
     return make_variant(environment(), kernel, parsed, prod=False, rank=0, spec="spec.py")
 
 
-def run_text(folder: Path, text: str, schedule: str) -> Variant:
+def run_text(folder: Path, text: str, options: str) -> Variant:
     """A variant of the kernel that a spec declares, which does on lavapipe what the interpreter
     does."""
-    v = variant_of(kernel_of(folder, text), schedule)
+    v = variant_of(kernel_of(folder, text), options)
     (outcome,) = run(v.kernel, [v], vkrun.lavapipe(), folder / "run", 64)
     assert outcome.good and outcome.conformant > 64, outcome.failures
     return v

@@ -197,8 +197,8 @@ ITEMS_TAMPERED = {
 
 @pytest.mark.parametrize("case", ITEMS_TAMPERED)
 def test_a_wrong_function_for_many_items_is_noticed(tampered, case: str) -> None:
-    schedule, old, new, said, publicly = ITEMS_TAMPERED[case]
-    variant = f"daedalus_vp9_idct8__{BEST}_{schedule}"
+    options, old, new, said, publicly = ITEMS_TAMPERED[case]
+    variant = f"daedalus_vp9_idct8__{BEST}_{options}"
     own, public = items_outcomes(tampered(f"{variant}.c", old, new), "vp9_idct8", variant)
     assert not own.good
     assert any(said in f for f in own.failures)

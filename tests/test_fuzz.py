@@ -19,7 +19,7 @@ def test_same_number_same_program() -> None:
     for number in range(5):
         first, again = make_program(SEED, number), make_program(SEED, number)
         assert show(first.kernel) == show(again.kernel)
-        assert first.schedules == again.schedules
+        assert first.listed == again.listed
 
 
 def test_other_seed_other_program() -> None:
@@ -56,10 +56,10 @@ def test_programs_have_dot_products_of_neighbouring_bytes() -> None:
     names: set[str] = set()
     for number in range(45):
         program = make_program(SEED, number)
-        wanted = tuple(s for s in program.schedules if s.choice("dot"))
+        wanted = tuple(s for s in program.listed if s.choice("dot"))
         made = fuzz.variants(program.kernel, wanted, tally)
         assert all("vdotq_lane_s32" in v.text for v in made)
-        names |= {v.schedule.name for v in made}
+        names |= {v.options.name for v in made}
     assert tally.dots >= 5
     assert any("part0" in n for n in names)
     assert any("_x2" in n for n in names)
@@ -80,7 +80,7 @@ def test_wrong_dot_products_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Dots, "_tables", first_outputs_alone)
     wrong = fuzz.run_batch(work)
     assert wrong.failures
-    assert all(s.choice("dot") for f in wrong.failures for s in f.schedules)
+    assert all(s.choice("dot") for f in wrong.failures for s in f.listed)
     monkeypatch.setattr(fuzz, "_TRIES", 3)
     assert fuzz._shrunk(SEED, wrong.failures[0], 64, sanitize=False).stages
 

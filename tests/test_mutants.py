@@ -19,9 +19,9 @@ PROD = [(e, s) for e in load() if e.kernel.id in SOME for s in mutation.neon_var
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("entry", "schedule"), PROD, ids=lambda x: getattr(x, "name", ""))
-def test_every_mutant_is_killed(entry, schedule):
-    report = mutation.run(entry, schedule, seed=3, sample=60)
+@pytest.mark.parametrize(("entry", "options"), PROD, ids=lambda x: getattr(x, "name", ""))
+def test_every_mutant_is_killed(entry, options):
+    report = mutation.run(entry, options, seed=3, sample=60)
     assert report.survivors == []
     accounted = report.by_witness + report.by_drawn + report.proven + len(report.equivalent)
     assert report.mutants == accounted

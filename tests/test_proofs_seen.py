@@ -190,7 +190,7 @@ def test_a_mutant_is_the_variation_that_it_is_said_to_be() -> None:
     """Where the compiled one is another on the witnesses, the variation is; not the other way
     round, as a mutant may be of half the lanes."""
     for entry, plan, items in seen_plans("h264_deblock_luma_v"):
-        exe, every = mutation.program(entry, plan.schedule)
+        exe, every = mutation.program(entry, plan.options)
         ran, killed = simulate.run(plan.lowered, plan.stages, items), 0
         (batch,) = (
             b for b in crosscheck.prepare(entry.kernel, 1, 1, items) if b.kind == crosscheck.WITNESS
@@ -201,7 +201,7 @@ def test_a_mutant_is_the_variation_that_it_is_said_to_be() -> None:
                 continue
             with changed(plan, *found) as change:
                 seen = bool(shown(plan, ran, change))
-            if mutation._differs(entry, plan.schedule, exe, [batch], mutant.number, seed=1):
+            if mutation._differs(entry, plan.options, exe, [batch], mutant.number, seed=1):
                 assert seen, mutant
                 killed += 1
         assert killed > 5

@@ -72,7 +72,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_inpri_p16_word,
   },
 #endif
@@ -84,7 +84,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word_pair,
   },
 #endif
@@ -96,7 +96,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word,
   },
 #endif
@@ -108,7 +108,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word_pair,
   },
 #endif
@@ -120,7 +120,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word,
   },
 #endif
@@ -132,7 +132,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 1305,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
   },
 #endif
@@ -144,7 +144,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 1306,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4,
   },
 #endif
@@ -156,7 +156,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs,
   },
 #endif
@@ -168,7 +168,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs,
   },
 #endif
@@ -180,7 +180,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inside_p4_word_unaligned,
   },
 #endif
@@ -192,7 +192,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 903,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
   },
 #endif
@@ -204,7 +204,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 904,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_signs,
   },
 #endif
@@ -216,7 +216,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 905,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_signs,
   },
 #endif
@@ -228,7 +228,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 906,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inside_p2_signs,
   },
 #endif
@@ -240,7 +240,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 907,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4,
   },
 #endif
@@ -252,7 +252,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_inpri_r2,
   },
 #endif
@@ -264,7 +264,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_insec_r2,
   },
 #endif
@@ -276,7 +276,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_inside_r2,
   },
 #endif
@@ -288,7 +288,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_pri,
   },
 #endif
@@ -300,7 +300,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 4,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_sec,
   },
 #endif
@@ -312,7 +312,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 105,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_full,
   },
 #endif
@@ -324,7 +324,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_inpri_r2,
   },
 #endif
@@ -336,7 +336,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_insec_r2,
   },
 #endif
@@ -348,7 +348,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_inside_r2,
   },
 #endif
@@ -360,7 +360,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 403,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_pri,
   },
 #endif
@@ -372,7 +372,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 4,
     .prod = true,
     .rank = 404,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_sec,
   },
 #endif
@@ -384,7 +384,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 405,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_full,
   },
 #endif
@@ -583,7 +583,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_deblock_luma_v__qpu_full_p8_word,
   },
 #endif
@@ -595,7 +595,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_deblock_luma_v__qpu_full,
   },
 #endif
@@ -607,7 +607,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -619,7 +619,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_deblock_luma_v__glsl_full,
   },
 #endif
@@ -631,7 +631,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_deblock_luma_v__neon_full_early,
   },
 #endif
@@ -643,7 +643,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_deblock_luma_v__vector_full_early,
   },
 #endif
@@ -701,7 +701,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct4__qpu_full_p4_word,
   },
 #endif
@@ -713,7 +713,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct4__qpu_full_p4,
   },
 #endif
@@ -725,7 +725,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_idct4__glsl_full_p4_word,
   },
 #endif
@@ -737,7 +737,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_idct4__glsl_full_p4,
   },
 #endif
@@ -749,7 +749,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_idct4__neon_full_x2,
   },
 #endif
@@ -761,7 +761,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_idct4__vector_full_x2,
   },
 #endif
@@ -819,7 +819,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
@@ -831,7 +831,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep,
   },
 #endif
@@ -843,7 +843,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct8__qpu_full_shuffle,
   },
 #endif
@@ -855,7 +855,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct8__qpu_full,
   },
 #endif
@@ -867,7 +867,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_idct8__glsl_full_p2_word_pack,
   },
 #endif
@@ -879,7 +879,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_idct8__glsl_full_p2_word,
   },
 #endif
@@ -891,7 +891,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_idct8__glsl_full_p2,
   },
 #endif
@@ -903,7 +903,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_idct8__neon_full,
   },
 #endif
@@ -915,7 +915,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_idct8__vector_full,
   },
 #endif
@@ -973,7 +973,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot,
   },
 #endif
@@ -985,7 +985,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -997,7 +997,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8,
   },
 #endif
@@ -1009,7 +1009,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -1021,7 +1021,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -1033,7 +1033,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4,
   },
 #endif
@@ -1045,7 +1045,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_qpel_mc20__neon_full,
   },
 #endif
@@ -1057,7 +1057,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_qpel_mc20__vector_full,
   },
 #endif
@@ -1145,7 +1145,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_word_recordonce,
   },
 #endif
@@ -1157,7 +1157,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_word,
   },
 #endif
@@ -1169,7 +1169,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16,
   },
 #endif
@@ -1181,7 +1181,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_sand128_nv12__glsl_full_p8_word,
   },
 #endif
@@ -1193,7 +1193,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_sand128_nv12__glsl_full_p4,
   },
 #endif
@@ -1205,7 +1205,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_sand128_nv12__neon_full,
   },
 #endif
@@ -1217,7 +1217,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_sand128_nv12__vector_full,
   },
 #endif
@@ -1305,7 +1305,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_word_recordonce,
   },
 #endif
@@ -1317,7 +1317,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_word,
   },
 #endif
@@ -1329,7 +1329,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_p010__qpu_full_p4,
   },
 #endif
@@ -1341,7 +1341,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_sand128_p010__glsl_full_p4_word,
   },
 #endif
@@ -1353,7 +1353,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_sand128_p010__glsl_full,
   },
 #endif
@@ -1365,7 +1365,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_sand128_p010__neon_full,
   },
 #endif
@@ -1377,7 +1377,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_sand128_p010__vector_full,
   },
 #endif
@@ -1491,7 +1491,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_dc_p4_word,
   },
 #endif
@@ -1503,7 +1503,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_dc_p8_word,
   },
 #endif
@@ -1515,7 +1515,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word,
   },
 #endif
@@ -1527,7 +1527,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
@@ -1539,7 +1539,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
   },
 #endif
@@ -1551,7 +1551,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1305,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_full_shuffle,
   },
 #endif
@@ -1563,7 +1563,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1306,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_full,
   },
 #endif
@@ -1575,7 +1575,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_dc_p4_word,
   },
 #endif
@@ -1587,7 +1587,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word_pack,
   },
 #endif
@@ -1599,7 +1599,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word_pack,
   },
 #endif
@@ -1611,7 +1611,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 903,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
   },
 #endif
@@ -1623,7 +1623,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 904,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2,
   },
 #endif
@@ -1635,7 +1635,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__neon_dc,
   },
 #endif
@@ -1647,7 +1647,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__neon_eob12,
   },
 #endif
@@ -1659,7 +1659,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__neon_full,
   },
 #endif
@@ -1671,7 +1671,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__vector_dc,
   },
 #endif
@@ -1683,7 +1683,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__vector_eob12,
   },
 #endif
@@ -1695,7 +1695,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__vector_full,
   },
 #endif
@@ -1890,7 +1890,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf4_h__qpu_full_p4_word,
   },
 #endif
@@ -1902,7 +1902,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf4_h__qpu_full,
   },
 #endif
@@ -1914,7 +1914,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -1926,7 +1926,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf4_h__glsl_full,
   },
 #endif
@@ -1938,7 +1938,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf4_h__neon_full_early,
   },
 #endif
@@ -1950,7 +1950,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf4_h__vector_full_early,
   },
 #endif
@@ -2001,7 +2001,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf4_v__qpu_full_p4_word,
   },
 #endif
@@ -2013,7 +2013,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf4_v__qpu_full,
   },
 #endif
@@ -2025,7 +2025,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -2037,7 +2037,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf4_v__glsl_full,
   },
 #endif
@@ -2049,7 +2049,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf4_v__neon_full_early,
   },
 #endif
@@ -2061,7 +2061,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf4_v__vector_full_early,
   },
 #endif
@@ -2112,7 +2112,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf8_h__qpu_full_p4_word,
   },
 #endif
@@ -2124,7 +2124,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf8_h__qpu_full,
   },
 #endif
@@ -2136,7 +2136,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -2148,7 +2148,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2,
   },
 #endif
@@ -2160,7 +2160,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf8_h__neon_full_branch_early,
   },
 #endif
@@ -2172,7 +2172,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf8_h__vector_full_branch_early,
   },
 #endif
@@ -2223,7 +2223,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf8_v__qpu_full_p4_word,
   },
 #endif
@@ -2235,7 +2235,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf8_v__qpu_full,
   },
 #endif
@@ -2247,7 +2247,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -2259,7 +2259,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf8_v__glsl_full,
   },
 #endif
@@ -2271,7 +2271,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf8_v__neon_full_branch_early,
   },
 #endif
@@ -2283,7 +2283,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf8_v__vector_full_branch_early,
   },
 #endif
@@ -2353,7 +2353,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -2365,7 +2365,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_word,
   },
 #endif
@@ -2377,7 +2377,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned,
   },
 #endif
@@ -2389,7 +2389,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -2401,7 +2401,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
   },
 #endif
@@ -2413,7 +2413,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -2425,7 +2425,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -2437,7 +2437,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
   },
 #endif
@@ -2449,7 +2449,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__neon_sub8_dot,
   },
 #endif
@@ -2461,7 +2461,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__neon_sub8,
   },
 #endif
@@ -2473,7 +2473,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__neon_rows8,
   },
 #endif
@@ -2485,7 +2485,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__neon_full,
   },
 #endif
@@ -2497,7 +2497,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__vector_sub8,
   },
 #endif
@@ -2509,7 +2509,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__vector_rows8,
   },
 #endif
@@ -2521,7 +2521,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__vector_full,
   },
 #endif
@@ -2611,7 +2611,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -2623,7 +2623,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word,
   },
 #endif
@@ -2635,7 +2635,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned,
   },
 #endif
@@ -2647,7 +2647,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -2659,7 +2659,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
   },
 #endif
@@ -2671,7 +2671,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -2683,7 +2683,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -2695,7 +2695,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
   },
 #endif
@@ -2707,7 +2707,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub8_dot,
   },
 #endif
@@ -2719,7 +2719,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub8,
   },
 #endif
@@ -2731,7 +2731,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
   },
 #endif
@@ -2743,7 +2743,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__neon_full,
   },
 #endif
@@ -2755,7 +2755,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__vector_sub8,
   },
 #endif
@@ -2767,7 +2767,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__vector_rows8,
   },
 #endif
@@ -2779,7 +2779,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__vector_full,
   },
 #endif

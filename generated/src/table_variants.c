@@ -76,7 +76,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_inpri_p16_word,
   },
 #endif
@@ -88,7 +88,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word_pair,
   },
 #endif
@@ -100,7 +100,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word,
   },
 #endif
@@ -112,7 +112,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word_pair,
   },
 #endif
@@ -124,7 +124,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word,
   },
 #endif
@@ -136,7 +136,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 1305,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
   },
 #endif
@@ -148,7 +148,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 1306,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4,
   },
 #endif
@@ -160,7 +160,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs,
   },
 #endif
@@ -172,7 +172,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs,
   },
 #endif
@@ -184,7 +184,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inside_p4_word_unaligned,
   },
 #endif
@@ -196,7 +196,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 903,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
   },
 #endif
@@ -208,7 +208,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 904,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_signs,
   },
 #endif
@@ -220,7 +220,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 905,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_signs,
   },
 #endif
@@ -232,7 +232,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 906,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inside_p2_signs,
   },
 #endif
@@ -244,7 +244,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 907,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4,
   },
 #endif
@@ -256,7 +256,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_inpri_r2,
   },
 #endif
@@ -268,7 +268,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_insec_r2,
   },
 #endif
@@ -280,7 +280,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_inside_r2,
   },
 #endif
@@ -292,7 +292,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_pri,
   },
 #endif
@@ -304,7 +304,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 4,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_sec,
   },
 #endif
@@ -316,7 +316,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 105,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__neon_full,
   },
 #endif
@@ -328,7 +328,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_inpri_r2,
   },
 #endif
@@ -340,7 +340,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_insec_r2,
   },
 #endif
@@ -352,7 +352,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_inside_r2,
   },
 #endif
@@ -364,7 +364,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 403,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_pri,
   },
 #endif
@@ -376,7 +376,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 4,
     .prod = true,
     .rank = 404,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_sec,
   },
 #endif
@@ -388,7 +388,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 405,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_av1_cdef8__vector_full,
   },
 #endif
@@ -635,7 +635,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_deblock_luma_v__qpu_full_p8_word,
   },
 #endif
@@ -647,7 +647,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_deblock_luma_v__qpu_full,
   },
 #endif
@@ -659,7 +659,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -671,7 +671,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_deblock_luma_v__glsl_full,
   },
 #endif
@@ -683,7 +683,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_deblock_luma_v__neon_full_early,
   },
 #endif
@@ -695,7 +695,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_deblock_luma_v__vector_full_early,
   },
 #endif
@@ -777,7 +777,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct4__qpu_full_p4_word,
   },
 #endif
@@ -789,7 +789,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct4__qpu_full_p4,
   },
 #endif
@@ -801,7 +801,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_idct4__glsl_full_p4_word,
   },
 #endif
@@ -813,7 +813,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_idct4__glsl_full_p4,
   },
 #endif
@@ -825,7 +825,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_idct4__neon_full_x2,
   },
 #endif
@@ -837,7 +837,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_idct4__vector_full_x2,
   },
 #endif
@@ -943,7 +943,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
@@ -955,7 +955,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep,
   },
 #endif
@@ -967,7 +967,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct8__qpu_full_shuffle,
   },
 #endif
@@ -979,7 +979,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_idct8__qpu_full,
   },
 #endif
@@ -991,7 +991,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_idct8__glsl_full_p2_word_pack,
   },
 #endif
@@ -1003,7 +1003,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_idct8__glsl_full_p2_word,
   },
 #endif
@@ -1015,7 +1015,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_idct8__glsl_full_p2,
   },
 #endif
@@ -1027,7 +1027,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_idct8__neon_full,
   },
 #endif
@@ -1039,7 +1039,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_idct8__vector_full,
   },
 #endif
@@ -1133,7 +1133,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot,
   },
 #endif
@@ -1145,7 +1145,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -1157,7 +1157,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8,
   },
 #endif
@@ -1169,7 +1169,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -1181,7 +1181,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -1193,7 +1193,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4,
   },
 #endif
@@ -1205,7 +1205,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_qpel_mc20__neon_full,
   },
 #endif
@@ -1217,7 +1217,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_h264_qpel_mc20__vector_full,
   },
 #endif
@@ -1329,7 +1329,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_word_recordonce,
   },
 #endif
@@ -1341,7 +1341,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_word,
   },
 #endif
@@ -1353,7 +1353,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16,
   },
 #endif
@@ -1365,7 +1365,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_sand128_nv12__glsl_full_p8_word,
   },
 #endif
@@ -1377,7 +1377,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_sand128_nv12__glsl_full_p4,
   },
 #endif
@@ -1389,7 +1389,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_sand128_nv12__neon_full,
   },
 #endif
@@ -1401,7 +1401,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_sand128_nv12__vector_full,
   },
 #endif
@@ -1501,7 +1501,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_word_recordonce,
   },
 #endif
@@ -1513,7 +1513,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_word,
   },
 #endif
@@ -1525,7 +1525,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_sand128_p010__qpu_full_p4,
   },
 #endif
@@ -1537,7 +1537,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_sand128_p010__glsl_full_p4_word,
   },
 #endif
@@ -1549,7 +1549,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_sand128_p010__glsl_full,
   },
 #endif
@@ -1561,7 +1561,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_sand128_p010__neon_full,
   },
 #endif
@@ -1573,7 +1573,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_sand128_p010__vector_full,
   },
 #endif
@@ -1699,7 +1699,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_dc_p4_word,
   },
 #endif
@@ -1711,7 +1711,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_dc_p8_word,
   },
 #endif
@@ -1723,7 +1723,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word,
   },
 #endif
@@ -1735,7 +1735,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
@@ -1747,7 +1747,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
   },
 #endif
@@ -1759,7 +1759,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1305,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_full_shuffle,
   },
 #endif
@@ -1771,7 +1771,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1306,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct8__qpu_full,
   },
 #endif
@@ -1783,7 +1783,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_dc_p4_word,
   },
 #endif
@@ -1795,7 +1795,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word_pack,
   },
 #endif
@@ -1807,7 +1807,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word_pack,
   },
 #endif
@@ -1819,7 +1819,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 903,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
   },
 #endif
@@ -1831,7 +1831,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 904,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2,
   },
 #endif
@@ -1843,7 +1843,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__neon_dc,
   },
 #endif
@@ -1855,7 +1855,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__neon_eob12,
   },
 #endif
@@ -1867,7 +1867,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__neon_full,
   },
 #endif
@@ -1879,7 +1879,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__vector_dc,
   },
 #endif
@@ -1891,7 +1891,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__vector_eob12,
   },
 #endif
@@ -1903,7 +1903,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__vector_full,
   },
 #endif
@@ -2158,7 +2158,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf4_h__qpu_full_p4_word,
   },
 #endif
@@ -2170,7 +2170,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf4_h__qpu_full,
   },
 #endif
@@ -2182,7 +2182,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -2194,7 +2194,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf4_h__glsl_full,
   },
 #endif
@@ -2206,7 +2206,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf4_h__neon_full_early,
   },
 #endif
@@ -2218,7 +2218,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf4_h__vector_full_early,
   },
 #endif
@@ -2305,7 +2305,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf4_v__qpu_full_p4_word,
   },
 #endif
@@ -2317,7 +2317,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf4_v__qpu_full,
   },
 #endif
@@ -2329,7 +2329,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -2341,7 +2341,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf4_v__glsl_full,
   },
 #endif
@@ -2353,7 +2353,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf4_v__neon_full_early,
   },
 #endif
@@ -2365,7 +2365,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf4_v__vector_full_early,
   },
 #endif
@@ -2452,7 +2452,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf8_h__qpu_full_p4_word,
   },
 #endif
@@ -2464,7 +2464,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf8_h__qpu_full,
   },
 #endif
@@ -2476,7 +2476,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -2488,7 +2488,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2,
   },
 #endif
@@ -2500,7 +2500,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf8_h__neon_full_branch_early,
   },
 #endif
@@ -2512,7 +2512,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf8_h__vector_full_branch_early,
   },
 #endif
@@ -2587,7 +2587,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf8_v__qpu_full_p4_word,
   },
 #endif
@@ -2599,7 +2599,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_lpf8_v__qpu_full,
   },
 #endif
@@ -2611,7 +2611,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -2623,7 +2623,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_lpf8_v__glsl_full,
   },
 #endif
@@ -2635,7 +2635,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf8_v__neon_full_branch_early,
   },
 #endif
@@ -2647,7 +2647,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_lpf8_v__vector_full_branch_early,
   },
 #endif
@@ -2741,7 +2741,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -2753,7 +2753,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_word,
   },
 #endif
@@ -2765,7 +2765,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned,
   },
 #endif
@@ -2777,7 +2777,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -2789,7 +2789,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
   },
 #endif
@@ -2801,7 +2801,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -2813,7 +2813,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -2825,7 +2825,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
   },
 #endif
@@ -2837,7 +2837,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__neon_sub8_dot,
   },
 #endif
@@ -2849,7 +2849,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__neon_sub8,
   },
 #endif
@@ -2861,7 +2861,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__neon_rows8,
   },
 #endif
@@ -2873,7 +2873,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__neon_full,
   },
 #endif
@@ -2885,7 +2885,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__vector_sub8,
   },
 #endif
@@ -2897,7 +2897,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__vector_rows8,
   },
 #endif
@@ -2909,7 +2909,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h__vector_full,
   },
 #endif
@@ -3023,7 +3023,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -3035,7 +3035,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word,
   },
 #endif
@@ -3047,7 +3047,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned,
   },
 #endif
@@ -3059,7 +3059,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -3071,7 +3071,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
   },
 #endif
@@ -3083,7 +3083,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -3095,7 +3095,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -3107,7 +3107,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
   },
 #endif
@@ -3119,7 +3119,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub8_dot,
   },
 #endif
@@ -3131,7 +3131,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub8,
   },
 #endif
@@ -3143,7 +3143,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
   },
 #endif
@@ -3155,7 +3155,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__neon_full,
   },
 #endif
@@ -3167,7 +3167,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__vector_sub8,
   },
 #endif
@@ -3179,7 +3179,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__vector_rows8,
   },
 #endif
@@ -3191,7 +3191,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, by the schedules of its spec",
+    .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8h_avg__vector_full,
   },
 #endif

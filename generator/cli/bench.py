@@ -159,7 +159,7 @@ def _on_vulkan(
 
 def _entries(kernel: str) -> list[Entry]:
     """The kernels with GPU variants whose ids contain a word."""
-    known = [e for e in load() if any(s.target == "glsl" for s, _ in e.schedules)]
+    known = [e for e in load() if any(s.target == "glsl" for s, _ in e.listed)]
     found = [e for e in known if kernel in e.kernel.id]
     if not found:
         raise UserError(

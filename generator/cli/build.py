@@ -103,7 +103,7 @@ def _verify(items: int) -> None:
         )  # fmt: skip
         count = max(items, FOREIGN_ITEMS)
         outcomes, skips = run_checks(
-            [replace(e, schedules=tuple(s for s in e.schedules if s[1])) for e in entries],
+            [replace(e, listed=tuple(s for s in e.listed if s[1])) for e in entries],
             Wish(_PROCESSOR, count, seed=1),
         )
         check_verb.report(outcomes, count, seed=1, table=False, skips=skips)

@@ -12,7 +12,7 @@ from daedalus.generator.base.tables import table_lines
 from daedalus.generator.compile import qpu_text
 from daedalus.generator.compile.inventory import bits_needed
 from daedalus.generator.compile.kernels import one
-from daedalus.generator.compile.registry import Entry, legal_schedule
+from daedalus.generator.compile.registry import Entry, legal_options
 from daedalus.generator.options import VECTOR_TARGETS, Options
 from daedalus.generator.report import explain
 from daedalus.generator.targets.glsl.mapping import mapping
@@ -30,17 +30,17 @@ def command(kernel: str, variant: str | None, svg: Path | None, as_json: bool) -
 
     With --variant, the program after that variant's passes, and for each value what selection
     made of it: demand (what a use wants, and the lane's width), rule, instruction, registers and
-    cost, as docs/lowering.md has them. Any legal schedule will do, also one that is not listed in
+    cost, as docs/lowering.md has them. Any legal variant will do, also one that is not listed in
     options.toml. Targets that cannot do the kernel are named with the reason.
     """
     entry = one(kernel)
-    schedule = _schedule(entry, variant) if variant else None
+    options = _options(entry, variant) if variant else None
     refused = explain.refusals(entry)
-    shown = explain.view(entry, schedule)
+    shown = explain.view(entry, options)
     if svg is not None:
         from daedalus.generator.report.graph.svg import draw  # only who draws needs graphviz
 
-        draw(shown.kernel, svg, schedule.name if schedule else "")
+        draw(shown.kernel, svg, options.name if options else "")
     if as_json:
         click.echo(json.dumps(explain.record(entry, shown, refused), indent=1))
         return
@@ -48,13 +48,13 @@ def command(kernel: str, variant: str | None, svg: Path | None, as_json: bool) -
         click.echo(line)
 
 
-def _schedule(entry: Entry, name: str) -> Options:
-    """The schedule of a variant's name, long or short."""
+def _options(entry: Entry, name: str) -> Options:
+    """The options of a variant's name, long or short."""
     head = f"daedalus_{entry.kernel.id}__"
     try:
-        return legal_schedule(entry.kernel, name.removeprefix(head))
+        return legal_options(entry.kernel, name.removeprefix(head))
     except ValueError as e:
-        listed = ", ".join(s.name for s, _ in entry.schedules)
+        listed = ", ".join(s.name for s, _ in entry.listed)
         message, hint = (*e.args, f"listed for {entry.kernel.id} are {listed}")[:2]
         raise UserError(message, hint) from None
 
@@ -63,12 +63,12 @@ def text_of(entry: Entry, shown: explain.View, refused: list[explain.Refusal]) -
     """The lines that the verb prints."""
     k = entry.kernel
     lines = [f"{k.id}: {k.doc.splitlines()[0]}", f"  computes {k.clause}", f"  in {k.loc}"]
-    if shown.schedule is not None:
+    if shown.options is not None:
         side = f", {shown.items} items side by side" if shown.items > 1 else ""
-        if shown.schedule.target == "glsl":
+        if shown.options.target == "glsl":
             side = f", {mapping(shown.kernel).invocations} invocations an item"
-        needs = "".join(f", needs {n}" for n in shown.schedule.needs)
-        lines.append(f"  variant {shown.schedule.name}{side}{needs}")
+        needs = "".join(f", needs {n}" for n in shown.options.needs)
+        lines.append(f"  variant {shown.options.name}{side}{needs}")
         if shown.code is not None:
             lines += [f"  {x}" for x in qpu_text.facts(k, shown.code)]
     lines.append(f"  the program after {shown.after}")
@@ -123,7 +123,7 @@ def _frame(s: explain.StageView) -> list[str]:
 
 def _stage_table(shown: explain.View, s: explain.StageView) -> list[str]:
     """The values of a stage; of one with several forms, a line a form."""
-    target = shown.schedule.target if shown.schedule else ""
+    target = shown.options.target if shown.options else ""
     headings = ["", "value", "name", "range", "bits"]
     forms_shown = target in VECTOR_TARGETS
     if forms_shown:

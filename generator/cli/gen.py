@@ -119,7 +119,7 @@ def _search(specs: Path | None, anew: bool) -> None:
         programs = {
             variant_name(e.kernel.id, s): (selected_programs(e.kernel, s), s.threads)
             for e in load(specs)
-            for s, _ in e.schedules
+            for s, _ in e.listed
             if s.target == QPU
         }
         found = {}
@@ -161,13 +161,13 @@ def dump_after(wanted: str, specs: Path | None) -> None:
 
     try:
         for e in load(specs):
-            for schedule, _ in e.schedules:
-                variant = variant_name(e.kernel.id, schedule)
-                lower(e.kernel, schedule, show_it)
+            for options, _ in e.listed:
+                variant = variant_name(e.kernel.id, options)
+                lower(e.kernel, options, show_it)
     except SpecError as e:
         raise UserError(str(e)) from None
     if not found:
         known = dict.fromkeys(
-            name for e in load(specs) for s, _ in e.schedules for name, _ in passes(e.kernel, s)
+            name for e in load(specs) for s, _ in e.listed for name, _ in passes(e.kernel, s)
         )
         raise UserError(f"no pass {wanted}", f"passes are {', '.join(known)}")

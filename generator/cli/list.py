@@ -110,10 +110,10 @@ def _in_full(k: Record) -> None:
     print(f"{k['operations_an_item']} operations an item, as traced")
     print()
     print_table(
-        ("variant", "target", "class", "schedule", "library", "operations", "verified"),
+        ("variant", "target", "class", "options", "library", "operations", "verified"),
         [
             (
-                v["name"], v["target"], v["class"], v["schedule"],
+                v["name"], v["target"], v["class"], v["options"],
                 "prod" if v["prod"] else "variants", v["operations_an_item"],
                 f"{v['conformant']} items on {', '.join(v['devices'])}" if v["verified"] else "no",
             )

@@ -134,7 +134,7 @@ def print_recipe(recipe: Recipe, target: Path) -> None:
     for d in recipe.decisions:
         p = parse_point(d.chosen.point)
         where = f"QPU by {p.route}" if d.substrate == QPU else "CPU"
-        shape = f"{p.schedule}, {p.workgroup}" if p.workgroup else p.schedule
+        shape = f"{p.options}, {p.workgroup}" if p.workgroup else p.options
         ratio = f"{d.r.mid:.2f} ({d.r.low:.2f}..{d.r.high:.2f})" if d.r else "-"
         rows.append((d.kernel, d.item_class, where, shape, ratio, d.verdict))
     print_table(("kernel", "class", "runs on", "by", "R", "verdict"), rows)

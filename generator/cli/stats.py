@@ -25,14 +25,14 @@ _COLUMNS = (
 
 @click.command(name="stats")
 @click.argument("kernels", nargs=-1)
-@click.option("--schedule", "schedules", multiple=True, metavar="NAME",
-              help="Compile these schedules of the KERNELS, listed or not.")  # fmt: skip
+@click.option("--options", "listed", multiple=True, metavar="NAME",
+              help="Compile these variants of the KERNELS, listed or not.")  # fmt: skip
 @click.option("--workgroup", type=click.IntRange(16, 256), default=None,
               help="Invocations of a workgroup; else each variant's own number.")  # fmt: skip
 @click.option("--record", is_flag=True, help="Write generated/stats.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(
-    kernels: tuple[str, ...], schedules: tuple[str, ...], workgroup: int | None, record: bool,
+    kernels: tuple[str, ...], listed: tuple[str, ...], workgroup: int | None, record: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Compiles GLSL variants with Mesa's v3dv for V3D 7.1 and prints its statistics.
@@ -41,13 +41,13 @@ def command(
     the items that these do. Exit code 1 if a prod variant spills or keeps an array in memory, 3
     without the driver of `setup --native`.
     """
-    if record and (kernels or schedules or workgroup):
+    if record and (kernels or listed or workgroup):
         raise UserError(
-            "--record is of all variants", "leave out kernels, --schedule and --workgroup"
+            "--record is of all variants", "leave out kernels, --options and --workgroup"
         )
-    if schedules and not kernels:
-        raise UserError("--schedule needs the kernels to compile", "name one or more")
-    variants = _variants(kernels, schedules)
+    if listed and not kernels:
+        raise UserError("--options needs the kernels to compile", "name one or more")
+    variants = _variants(kernels, listed)
     device = vkrun.v3dv("host")
     found: dict[str, statistics.Statistics] = {}
     with progress(len(variants), quiet=as_json) as shown:
@@ -71,7 +71,7 @@ def command(
         sys.exit(EXIT_FAILED)
 
 
-def _variants(kernels: tuple[str, ...], schedules: tuple[str, ...]) -> list[Variant]:
+def _variants(kernels: tuple[str, ...], listed: tuple[str, ...]) -> list[Variant]:
     """The GLSL variants that are asked for."""
     entries = registry.load()
     chosen = []
@@ -80,20 +80,20 @@ def _variants(kernels: tuple[str, ...], schedules: tuple[str, ...]) -> list[Vari
         if entry is None:
             raise UserError(f"no kernel {name}", "./daedalus list shows them")
         chosen.append(entry)
-    if not schedules:
+    if not listed:
         return [v for e in chosen or entries for v in entry_variants(e, ("glsl",))]
     found = []
     for entry in chosen:
-        for schedule_name in schedules:
+        for options_name in listed:
             try:
-                schedule = registry.legal_schedule(entry.kernel, schedule_name)
+                options = registry.legal_options(entry.kernel, options_name)
             except ValueError as e:
                 raise UserError(str(e.args[0]), *e.args[1:2]) from None
-            if schedule.target != "glsl":
-                raise UserError(f"{schedule_name} is no GLSL schedule", "they begin with glsl_")
+            if options.target != "glsl":
+                raise UserError(f"{options_name} is no GLSL variant", "they begin with glsl_")
             found.append(
                 make_variant(
-                    environment(), entry.kernel, schedule, prod=False, rank=1, spec=entry.spec
+                    environment(), entry.kernel, options, prod=False, rank=1, spec=entry.spec
                 )
             )
     return found

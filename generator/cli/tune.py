@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`daedalus tune`: tries every schedule that a kernel may have, and keeps what each takes."""
+"""`daedalus tune`: tries every variant that a kernel may have, and keeps what each takes."""
 
 import click
 

@@ -163,7 +163,7 @@ def measure_pair(
     """M4 of the pair that is asked for, here; the exit status."""
     targets = engine_device.targets_of("board")
     wanted = [
-        (e, list(dict.fromkeys(c.schedule for t in targets for c in recorded(e, t))))
+        (e, list(dict.fromkeys(c.options for t in targets for c in recorded(e, t))))
         for e in asked.entries
     ]
     until = time.monotonic() + budget if budget else 0.0

@@ -103,7 +103,7 @@ def _row(j: Judged) -> tuple[object, ...]:
     if j.optimum is None:
         return (*head, "none has a time", "", "", j.tuned.visited, "", _visited(j.quick), "", "")
     p = parse_point(j.optimum.point)
-    how = " ".join([p.schedule, p.compiler, str(p.workgroup or "")]).strip()
+    how = " ".join([p.options, p.compiler, str(p.workgroup or "")]).strip()
     recorded = _by(j, j.recorded.median) if j.recorded else "no time"
     return (
         *head, how, f"{j.optimum.median:.2f}", _by(j, j.tuned.ns), j.tuned.visited,

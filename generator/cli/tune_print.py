@@ -88,10 +88,10 @@ def bests(outcome: Outcome) -> list[Best]:
 
 
 def _best(group: Group, results: dict[Candidate, Result]) -> Best:
-    listed = {c.schedule for c in recorded(one(group.kernel), group.target)}
+    listed = {c.options for c in recorded(one(group.kernel), group.target)}
     timed = {c: r for c, r in results.items() if r.verdict == OK}
-    own = {c: r for c, r in timed.items() if c.schedule in listed}
-    said = [r.verdict for c, r in results.items() if c.schedule in listed and c not in own]
+    own = {c: r for c, r in timed.items() if c.options in listed}
+    said = [r.verdict for c, r in results.items() if c.options in listed and c not in own]
     return Best(
         group, len(results), len(timed), _fastest(timed), _fastest(own),
         ", ".join(dict.fromkeys(said)),
@@ -137,9 +137,9 @@ def _row(b: Best) -> tuple[object, ...]:
     own: tuple[str, ...] = (b.recorded_said or "none visited", "", "")
     if b.recorded is not None:
         was, ratio = b.recorded[1].median or 0, b.ratio or 0
-        own = (b.recorded[0].schedule.name, f"{was:.2f}", f"{ratio:.3f}")
+        own = (b.recorded[0].options.name, f"{was:.2f}", f"{ratio:.3f}")
     return (
-        *head, c.schedule.name, how, f"{r.median:.2f}", f"{r.low:.2f}", f"{r.high:.2f}", *own
+        *head, c.options.name, how, f"{r.median:.2f}", f"{r.low:.2f}", f"{r.high:.2f}", *own
     )  # fmt: skip
 
 

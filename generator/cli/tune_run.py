@@ -68,7 +68,7 @@ def command(
     targets: tuple[str, ...], quick: bool, exhaustive: bool, budget: float, points: int,
     path: Path | None, jobs: int, as_json: bool, **more: Any,
 ) -> None:  # fmt: skip
-    """Tries the schedules of the KERNELS (default: the eleven of tools/bench/qpu.toml).
+    """Tries the variants of the KERNELS (default: the eleven of tools/bench/qpu.toml).
 
     Results are kept as they come; a run goes on where an earlier one ended. On a board, M4 follows
     where R does not decide. Exits with 1 if something computes what it must not, with 130 when
@@ -161,11 +161,11 @@ def _engine(
     kind: str, entries: Sequence[Entry], groups: Sequence[Group], path: Path, vulkan: str,
     items: int,
 ) -> Device:  # fmt: skip
-    schedules = {
-        e.kernel.id: [c.schedule for g in groups if g.kernel == e.kernel.id for c in g.search.reach]
+    listed = {
+        e.kernel.id: [c.options for g in groups if g.kernel == e.kernel.id for c in g.search.reach]
         for e in entries
     }
-    wanted = [(e, schedules[e.kernel.id]) for e in entries]
+    wanted = [(e, listed[e.kernel.id]) for e in entries]
     options = engine_device.Options(vulkan, items or engine_device.ITEMS)
     return engine_device.EngineDevice(kind, wanted, path, options, say)
 

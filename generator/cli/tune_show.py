@@ -123,7 +123,7 @@ def _how(r: Result) -> str:
     """A point without what the table has in other columns."""
     p = parse_point(r.point)
     group = f" {p.workgroup}" if p.workgroup else ""
-    return f"{p.schedule} {p.compiler or p.route}{group}"
+    return f"{p.options} {p.compiler or p.route}{group}"
 
 
 def _print_rejected(rejected: Sequence[Result]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`daedalus v3d mappings`: every schedule of the kernels for the QPU, on the simulator."""
+"""`daedalus v3d mappings`: every variant of the kernels for the QPU, on the simulator."""
 
 import json
 
@@ -25,8 +25,8 @@ SHOWN = 10
 def command(kernels: tuple[str, ...], items: int, jobs: int, as_json: bool) -> None:
     """Runs every mapping of the KERNELS (default: those with GPU variants), strictly.
 
-    A mapping is a schedule of the tuning space (`tune --dry-run` counts them), with any of the
-    kernel's assumptions, with and without `t4`. Each program is scheduled by a short
+    A mapping is a variant of the tuning space (`tune --dry-run` counts them), with any of the
+    kernel's assumptions, with and without `threads4`. Each program is scheduled by a short
     search (`gen` takes a long one for what it emits), validated and compared with the reference
     interpreter. Where a mapping is refused the reason is shown. Exits with 1 if anything differs.
     """
@@ -48,7 +48,7 @@ def command(kernels: tuple[str, ...], items: int, jobs: int, as_json: bool) -> N
             for row in runs.run(programs):
                 rows.append(row)
                 shown.advance(1)
-    rows.sort(key=lambda r: (r.kernel, r.schedule, r.threads))
+    rows.sort(key=lambda r: (r.kernel, r.options, r.threads))
     if as_json:
         click.echo(json.dumps([r.data() for r in rows], indent=1))
     else:
@@ -56,7 +56,7 @@ def command(kernels: tuple[str, ...], items: int, jobs: int, as_json: bool) -> N
     bad = [r for r in rows if not r.good]
     for r in bad[:SHOWN]:
         console.print(
-            f"{r.kernel}__{r.schedule}, {r.threads} threads: {r.mismatches} of {r.conformant} items"
+            f"{r.kernel}__{r.options}, {r.threads} threads: {r.mismatches} of {r.conformant} items"
             f" differ, {r.strayed} elements strayed: {r.first}", markup=False, soft_wrap=True,
         )  # fmt: skip
     if bad:
@@ -68,7 +68,7 @@ def _print(rows: list[Row]) -> None:
         ("mapping", "names", "threads", "an item", "registers", "items", "differ", "refused"),
         [
             (
-                f"{r.kernel}__{r.schedule}", 1 + len(r.same), r.threads, f"{r.an_item:.1f}",
+                f"{r.kernel}__{r.options}", 1 + len(r.same), r.threads, f"{r.an_item:.1f}",
                 r.registers, r.conformant, r.mismatches + r.strayed, r.refused,
             )
             for r in rows

@@ -166,13 +166,13 @@ def _class(
     for v in variants:
         if v.is_gpu or not v.prod or v.kernel.id != kernel.id:
             continue
-        if v.schedule.class_name == class_name:
-            name, target = function(v), v.schedule.target
-            if not v.schedule.needs:
+        if v.options.class_name == class_name:
+            name, target = function(v), v.options.target
+            if not v.options.needs:
                 best.setdefault(target, name)
             elif target not in best:
                 has = [
-                    f"daedalus_cpu_features & DAEDALUS_NEEDS_{n.upper()}" for n in v.schedule.needs
+                    f"daedalus_cpu_features & DAEDALUS_NEEDS_{n.upper()}" for n in v.options.needs
                 ]
                 special.setdefault(target, {})[" && ".join(has)] = name
     condition = ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything below generated/, as text: variants, headers, tables, the manifest.
 
-The result is a pure function of specs, schedules, templates and generator.
+The result is a pure function of specs, variants, templates and generator.
 """
 
 import hashlib
@@ -122,15 +122,15 @@ def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Varia
     rank = dict(_RANKS)
     known: Lowered = {}
     out = []
-    for schedule, prod in entry.schedules:
-        at = rank[schedule.target] + (0 if prod else 200)
-        rank[schedule.target] += 1
-        if schedule.target in targets:
+    for options, prod in entry.listed:
+        at = rank[options.target] + (0 if prod else 200)
+        rank[options.target] += 1
+        if options.target in targets:
             out.append(
                 make_variant(
                     environment(),
                     entry.kernel,
-                    schedule,
+                    options,
                     prod=prod,
                     rank=at,
                     spec=entry.spec,
@@ -142,16 +142,16 @@ def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Varia
 
 
 def _refuse_same(variants: Sequence[Variant]) -> None:
-    """A word of a schedule that changes nothing makes the same machine code under another name,
+    """A word of a variant that changes nothing makes the same machine code under another name,
     which would be checked, ranked and measured as if it were something else."""
     first: dict[tuple[str, str], Variant] = {}
     for v in variants:
         if v.code is None:
             continue
-        other = first.setdefault((v.schedule.class_name, v.program), v)
+        other = first.setdefault((v.options.class_name, v.program), v)
         if other is not v:
             raise SpecError(
-                "options", f"{v.schedule.name} is the same program as {other.schedule.name}",
+                "options", f"{v.options.name} is the same program as {other.options.name}",
                 v.kernel.loc, v.kernel.id,
                 hint="leave one of them out of options.toml: what tells their names apart"
                 " changes nothing in this kernel",
@@ -295,7 +295,7 @@ def _table(
                     for p in k.params
                 ],
                 "classes": [*classes, (FULL, [])],
-                "variants": [(v, k.class_names.index(v.schedule.class_name)) for v in own],
+                "variants": [(v, k.class_names.index(v.options.class_name)) for v in own],
             }
         )
     aliases = [(a, n) for n, e in enumerate(entries) for a in e.kernel.aliases]
@@ -355,10 +355,10 @@ def _manifest(
         own = [v for v in variants if v.prod or library == "variants"]
         return {
             "any": [f"src/table_{library}.c", *common]
-            + [v.file for v in own if v.schedule.target == "c"],
-            "neon": [v.file for v in own if v.schedule.target == "neon" and not v.schedule.needs],
-            "neon_dotprod": [v.file for v in own if v.schedule.needs == ("dotprod",)],
-            "vector": [v.file for v in own if v.schedule.target == "vector"],
+            + [v.file for v in own if v.options.target == "c"],
+            "neon": [v.file for v in own if v.options.target == "neon" and not v.options.needs],
+            "neon_dotprod": [v.file for v in own if v.options.needs == ("dotprod",)],
+            "vector": [v.file for v in own if v.options.target == "vector"],
             "glsl": [v.source for v in own if v.shader is not None],
             "qpu": [v.source for v in own if v.code is not None],
         }
@@ -409,13 +409,13 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
         "variants": [
             {
                 "name": v.name,
-                "target": v.schedule.target,
-                "class": v.schedule.class_name,
-                "items": v.schedule.choice("items"),
-                "rows": v.schedule.choice("rows"),
-                "points": v.schedule.choice("points"),
-                "needs": list(v.schedule.needs),
-                "assume": list(v.schedule.assume),
+                "target": v.options.target,
+                "class": v.options.class_name,
+                "items": v.options.choice("items"),
+                "rows": v.options.choice("rows"),
+                "points": v.options.choice("points"),
+                "needs": list(v.options.needs),
+                "assume": list(v.options.assume),
                 "prod": v.prod,
                 "rank": v.rank,
                 "file": v.file,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What constraints ask of a kernel: what its passes leave for a schedule, before any back end.
+"""What constraints ask of a kernel: what its passes leave for a variant, before any back end.
 
-Passes go from IR to IR and are quick; what several schedules begin with is done once.
+Passes go from IR to IR and are quick; what several variants begin with is done once.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ Shape = tuple[tuple[tuple[tuple[str, int], ...], int], ...]  # of every stage, a
 
 
 class Facts:
-    """A kernel as schedules see it. Every question is answered once."""
+    """A kernel as variants see it. Every question is answered once."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -38,13 +38,13 @@ class Facts:
             self._answers[key] = make()
         return self._answers[key]  # type: ignore[return-value]
 
-    def after(self, schedule: Options, last: str) -> Kernel:
-        """The kernel after a pass of a schedule; after the one before it where it has none."""
+    def after(self, options: Options, last: str) -> Kernel:
+        """The kernel after a pass of a variant; after the one before it where it has none."""
         done: tuple[object, ...] = ()
         kernel = self.kernel
-        names = [name for name, _ in passes(kernel, schedule)]
+        names = [name for name, _ in passes(kernel, options)]
         wanted = names.index(last) if last in names else -1
-        for number, (_, step) in enumerate(passes(kernel, schedule)):
+        for number, (_, step) in enumerate(passes(kernel, options)):
             if number > wanted:
                 break
             done = (*done, step)
@@ -55,28 +55,28 @@ class Facts:
 
     # ------------------------------------------------------------------ all targets
 
-    def takes(self, schedule: Options) -> bool:
+    def takes(self, options: Options) -> bool:
         """Whether every assumption that it takes for granted is still there under its class."""
-        bare = options_of(schedule.target, schedule.class_name, assume=schedule.assume)
+        bare = options_of(options.target, options.class_name, assume=options.assume)
 
         def find() -> bool:
             kernel = self.after(bare, "specialise")
             there = {n.attr[0] for s in kernel.stages for n in s.nodes() if n.op is Op.ASSUME}
-            return set(schedule.assume) <= there
+            return set(options.assume) <= there
 
         return self._once(("takes", bare), find)
 
-    def dots(self, schedule: Options) -> bool:
+    def dots(self, options: Options) -> bool:
         """Whether dot products are left to the back end."""
-        bare = _only(schedule, "dot", "unaligned")
+        bare = _only(options, "dot", "unaligned")
         return self._once(
             ("dots", bare),
             lambda: _any(self.after(bare, "expand_dot"), Op.DOT),
         )
 
-    def guarded(self, schedule: Options) -> bool:
+    def guarded(self, options: Options) -> bool:
         """Whether the stores of the last stage share a condition."""
-        bare = _only(schedule, "early_out")
+        bare = _only(options, "early_out")
 
         def find() -> bool:
             stages = self.after(bare, "guard").stages
@@ -86,20 +86,20 @@ class Facts:
 
     # ------------------------------------------------------------------ NEON
 
-    def vectors(self, schedule: Options) -> Shape:
+    def vectors(self, options: Options) -> Shape:
         """How stages are laid out across vectors."""
-        bare = _only(schedule, "rows", "dot")
+        bare = _only(options, "rows", "dot")
         return self._once(("vectors", bare), lambda: _shape(self.after(bare, "tile")))
 
-    def rows_change(self, schedule: Options) -> bool:
+    def rows_change(self, options: Options) -> bool:
         """Whether no fewer rows give the same layout."""
-        fewer = [r for r in ROWS if r < schedule.choice("rows")]
-        own = self.vectors(schedule)
-        return all(self.vectors(schedule.with_choice("rows", r)) != own for r in fewer)
+        fewer = [r for r in ROWS if r < options.choice("rows")]
+        own = self.vectors(options)
+        return all(self.vectors(options.with_choice("rows", r)) != own for r in fewer)
 
-    def together(self, schedule: Options) -> bool:
+    def together(self, options: Options) -> bool:
         """Whether items side by side always do the same: no conditions, limits and strips."""
-        bare = _only(schedule, "rows")
+        bare = _only(options, "rows")
 
         def find() -> bool:
             _, walks = walks_of(self.after(bare, "unroll"))
@@ -107,39 +107,39 @@ class Facts:
 
         return self._once(("together", bare), find)
 
-    def lanes(self, schedule: Options) -> int:
+    def lanes(self, options: Options) -> int:
         """Lanes of the widest stage, of all items side by side, padding included."""
-        bare = _only(schedule, "rows", "dot")
+        bare = _only(options, "rows", "dot")
 
         def find() -> int:
             stages = self.after(bare, "unroll").stages
             return max((Lanes(s, 1).padded for s in stages), default=4)
 
-        return self._once(("lanes", bare), find) * int(schedule.choice("items"))
+        return self._once(("lanes", bare), find) * int(options.choice("items"))
 
-    def selects(self, schedule: Options) -> bool:
+    def selects(self, options: Options) -> bool:
         """Whether some values are chosen among others by a condition."""
-        bare = _only(schedule)
+        bare = _only(options)
         return self._once(
             ("selects", bare), lambda: _any(self.after(bare, "select_old"), Op.SELECT)
         )
 
     # ------------------------------------------------------------------ both GPU targets
 
-    def points_change(self, schedule: Options) -> bool:
+    def points_change(self, options: Options) -> bool:
         """Whether no fewer points an invocation leave it as many points."""
-        fewer = [p for p in POINTS if p < schedule.choice("points")]
-        own = self.points(schedule)
-        return all(self.points(schedule.with_choice("points", p)) != own for p in fewer)
+        fewer = [p for p in POINTS if p < options.choice("points")]
+        own = self.points(options)
+        return all(self.points(options.with_choice("points", p)) != own for p in fewer)
 
-    def points(self, schedule: Options) -> Shape:
+    def points(self, options: Options) -> Shape:
         """The stages' axes when points are given to invocations."""
-        bare = _only(schedule, "points")
+        bare = _only(options, "points")
         return self._once(("points", bare), lambda: _shape(self.after(bare, "points")))
 
-    def invocations(self, schedule: Options) -> int:
+    def invocations(self, options: Options) -> int:
         """That do an item, or elements."""
-        bare = _only(schedule, "points")
+        bare = _only(options, "points")
 
         def find() -> int:
             most = max((s.lanes for s in self.after(bare, "points").stages), default=1)
@@ -156,14 +156,14 @@ class Facts:
 
     # ------------------------------------------------------------------ GLSL
 
-    def pairs(self, schedule: Options) -> bool:
+    def pairs(self, options: Options) -> bool:
         """Whether sums can be made in the halves of a word."""
-        bare = _only(schedule, "points", "swar", "word", "unaligned")
+        bare = _only(options, "points", "swar", "word", "unaligned")
         return self._once(("pairs", bare), lambda: self.after(bare, "pairs").modular)
 
-    def compares(self, schedule: Options) -> bool:
+    def compares(self, options: Options) -> bool:
         """Whether there are conditions."""
-        bare = _only(schedule)
+        bare = _only(options)
 
         def find() -> bool:
             kernel = self.after(bare, "expand_dot")
@@ -171,35 +171,35 @@ class Facts:
 
         return self._once(("compares", bare), find)
 
-    def shared_bytes(self, schedule: Options) -> int:
+    def shared_bytes(self, options: Options) -> int:
         """Of shared memory that an item takes."""
-        bare = _only(schedule, "points", "pack")
+        bare = _only(options, "points", "pack")
 
         def find() -> int:
             kernel = self.after(bare, "scalars")
-            return TempLayouts(kernel, Ranges(kernel), packed=schedule.choice("pack")).bytes_an_item
+            return TempLayouts(kernel, Ranges(kernel), packed=options.choice("pack")).bytes_an_item
 
         return self._once(("shared", bare), find)
 
-    def packs(self, schedule: Options) -> bool:
+    def packs(self, options: Options) -> bool:
         """Whether temps in shared memory get smaller by packing."""
-        return self.shared_bytes(schedule) < self.shared_bytes(schedule.with_choice("pack", False))
+        return self.shared_bytes(options) < self.shared_bytes(options.with_choice("pack", False))
 
     # ------------------------------------------------------------------ QPU
 
-    def fills_batch(self, schedule: Options) -> bool:
+    def fills_batch(self, options: Options) -> bool:
         """Whether an item takes all elements of a batch."""
-        return self.invocations(schedule) == LANES
+        return self.invocations(options) == LANES
 
-    def keeps(self, schedule: Options) -> bool:
+    def keeps(self, options: Options) -> bool:
         """Whether one element does an item that has temps between its stages."""
-        bare = _only(schedule)
+        bare = _only(options)
         temps = self._once(("temps", bare), lambda: bool(self.after(bare, "forward").temps))
-        return temps and self.invocations(schedule) == 1
+        return temps and self.invocations(options) == 1
 
-    def moves(self, schedule: Options) -> bool:
+    def moves(self, options: Options) -> bool:
         """Whether several elements do an item that has temps, all at places that are known."""
-        bare = _only(schedule, "points")
+        bare = _only(options, "points")
 
         def find() -> bool:
             kernel = self.after(bare, "scalars")
@@ -210,11 +210,11 @@ class Facts:
             ]  # fmt: skip
             return bool(loads) and not any(n.args for n in loads)
 
-        return self._once(("moves", bare), find) and self.invocations(schedule) > 1
+        return self._once(("moves", bare), find) and self.invocations(options) > 1
 
-    def lines(self, schedule: Options) -> bool:
+    def lines(self, options: Options) -> bool:
         """Whether elements can read a block together that they would read one by one."""
-        bare, elements = _only(schedule, "points"), self.invocations(schedule)
+        bare, elements = _only(options, "points"), self.invocations(options)
 
         def find() -> bool:
             kernel = self.after(bare, "points")
@@ -222,13 +222,13 @@ class Facts:
                 shared(kernel, s, b, elements) for s in kernel.stages for b in kernel.buffers
             )
 
-        return schedule.choice("word") and self._once(("lines", bare), find)
+        return options.choice("word") and self._once(("lines", bare), find)
 
-    def sums_bytes(self, schedule: Options) -> bool:
+    def sums_bytes(self, options: Options) -> bool:
         """Whether there are dot products, or sums of bytes with weights of 8 bits."""
-        if self.dots(schedule):
+        if self.dots(options):
             return True
-        bare = _only(schedule)
+        bare = _only(options)
 
         def find() -> bool:
             kernel = self.after(bare, "expand_dot")
@@ -237,11 +237,11 @@ class Facts:
 
         return self._once(("sums", bare), find)
 
-    def halves(self, schedule: Options) -> bool:
+    def halves(self, options: Options) -> bool:
         """Whether words of neighbouring elements are made as halves of registers: what only the
         back end can tell, where stores fill words. Threads change nothing of it."""
-        stages = _only(schedule, "points")
-        bare = schedule.with_choice("four_threads", False)
+        stages = _only(options, "points")
+        bare = options.with_choice("four_threads", False)
 
         def fills() -> bool:
             return any(_fills_words(self.kernel, s) for s in self.after(stages, "points").stages)
@@ -258,13 +258,11 @@ class Facts:
         return self._once(("halves", bare), find)
 
 
-def _only(schedule: Options, *kept: str) -> Options:
-    """The schedule with target, class, assumptions and these choices alone."""
-    own = {w.field for w in schedule.words()}
-    chosen = {name: schedule.choice(name) for name in kept if name in own}
-    made: Options = options_of(
-        schedule.target, schedule.class_name, assume=schedule.assume, **chosen
-    )
+def _only(options: Options, *kept: str) -> Options:
+    """The variant with target, class, assumptions and these choices alone."""
+    own = {w.field for w in options.words()}
+    chosen = {name: options.choice(name) for name in kept if name in own}
+    made: Options = options_of(options.target, options.class_name, assume=options.assume, **chosen)
     return made
 
 

@@ -111,29 +111,29 @@ def stage_record(stage: Stage, ranges: Ranges) -> dict[str, Any]:
     }
 
 
-def variant_record(kernel: Kernel, schedule: Options, prod: bool, known: Known) -> dict[str, Any]:
+def variant_record(kernel: Kernel, options: Options, prod: bool, known: Known) -> dict[str, Any]:
     """The data of a variant: its choices, the size of its program, whether it was compared; of one
     in machine code its figures, None where generated/ has it not."""
-    name = variant_name(kernel.id, schedule)
-    lowered = lower(kernel, schedule)
+    name = variant_name(kernel.id, options)
+    lowered = lower(kernel, options)
     record = known.verified.get(name)
     return {
         "name": name,
-        "schedule": schedule.name,
-        "target": schedule.target,
-        "class": schedule.class_name,
-        "items": schedule.choice("items"),
-        "rows": schedule.choice("rows"),
-        "assume": list(schedule.assume),
-        "early": schedule.choice("early_out"),
-        "needs": list(schedule.needs),
+        "options": options.name,
+        "target": options.target,
+        "class": options.class_name,
+        "items": options.choice("items"),
+        "rows": options.choice("rows"),
+        "assume": list(options.assume),
+        "early": options.choice("early_out"),
+        "needs": list(options.needs),
         "prod": prod,
         "operations_an_item": operations_an_item(lowered),
-        "counted_after": passes(kernel, schedule)[-1][0],
+        "counted_after": passes(kernel, options)[-1][0],
         "verified": record is not None,
         "devices": [] if record is None else [r["device"] for r in record["runs"]],
         "conformant": 0 if record is None else min(r["conformant"] for r in record["runs"]),
-    } | ({"figures": known.figures.get(name)} if schedule.target == QPU else {})
+    } | ({"figures": known.figures.get(name)} if options.target == QPU else {})
 
 
 def kernel_record(entry: Entry, known: Known) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def kernel_record(entry: Entry, known: Known) -> dict[str, Any]:
         "operations_an_item": operations_an_item(k),
         "counted_after": TRACED,
         "stages": [stage_record(s, ranges) for s in k.stages],
-        "variants": [variant_record(k, s, prod, known) for s, prod in entry.schedules],
+        "variants": [variant_record(k, s, prod, known) for s, prod in entry.listed],
     }
 
 

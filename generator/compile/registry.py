@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Finds the specs and their schedules.
+"""Finds the specs and their variants.
 
 Specs are the modules below `dsl/kernels/<family>/`; beside them, `options.toml` may name for a
 kernel which variants are `prod` and which others exist:
@@ -46,7 +46,7 @@ class Entry:
 
     kernel: Kernel
     spec: str
-    schedules: tuple[tuple[Options, bool], ...]  # with whether it is prod
+    listed: tuple[tuple[Options, bool], ...]  # with whether it is prod
 
 
 def builtin_specs() -> Path:
@@ -63,7 +63,7 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
     root = folder or builtin_specs()
     entries: list[Entry] = []
     for folder_name in sorted({p.parent for p in root.rglob("*.py")}):
-        schedules = Schedules(folder_name / "options.toml")
+        listed = Listing(folder_name / "options.toml")
         kernels = [
             (spec.loc.file if folder is None else path.relative_to(root).as_posix(), kernel)
             for path in sorted(folder_name.glob("*.py"))
@@ -71,10 +71,10 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
             for spec in _specs(path)
             for kernel in spec.kernels()
         ]
-        schedules.check_names([kernel.id for _, kernel in kernels])
+        listed.check_names([kernel.id for _, kernel in kernels])
         for name, kernel in kernels:
             verify(kernel)
-            entries.append(Entry(kernel, name, _variants(kernel, schedules)))
+            entries.append(Entry(kernel, name, _variants(kernel, listed)))
     entries.sort(key=lambda e: e.kernel.id)
     seen: dict[str, Entry] = {}
     for e in entries:
@@ -124,7 +124,7 @@ def _specs(path: Path) -> list[KernelSpec]:
     return [v for v in dict.fromkeys(found) if v.fn.__module__ == module_name]
 
 
-class Schedules:
+class Listing:
     """A folder's options.toml, empty where there is none; errors name its lines."""
 
     KINDS = ("prod", "other")
@@ -159,7 +159,7 @@ class Schedules:
                 raise self.refuse(name, f"no kernel {name} is declared in this folder", name, hint)
 
     def of(self, kernel_id: str) -> dict[str, list[str]] | None:
-        """Kind -> names of schedules; None for a kernel without an entry."""
+        """Kind -> names of variants; None for a kernel without an entry."""
         entry = self._found.get(kernel_id)
         if entry is None:
             return None
@@ -175,22 +175,22 @@ class Schedules:
         return entry
 
 
-def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Options, bool], ...]:
+def _variants(kernel: Kernel, listed: Listing) -> tuple[tuple[Options, bool], ...]:
     chosen: list[tuple[Options, bool]] = []
-    entry = schedules.of(kernel.id)
+    entry = listed.of(kernel.id)
     if entry is None:
         chosen = [(options_of(t, c), True) for c in kernel.class_names for t in PLAIN_TARGETS]
     else:
-        for kind in Schedules.KINDS:
+        for kind in Listing.KINDS:
             for name in entry.get(kind, []):
-                schedule = _schedule(kernel, name, schedules, prod=kind == "prod")
-                if any(schedule == s for s, _ in chosen):
-                    raise schedules.refuse(kernel.id, f"{name} is listed twice", name)
-                chosen.append((schedule, kind == "prod"))
+                options = _options(kernel, name, listed, prod=kind == "prod")
+                if any(options == s for s, _ in chosen):
+                    raise listed.refuse(kernel.id, f"{name} is listed twice", name)
+                chosen.append((options, kind == "prod"))
     for target in GPU_TARGETS:
         own = [s for s, _ in chosen if s.target == target]
         if own and not any(s.class_name == FULL and s.reads_anything for s in own):
-            raise schedules.refuse(
+            raise listed.refuse(
                 kernel.id, f"every {target} variant of the full class needs memory aligned to"
                 " words", own[0].name,
                 f'add one that does not, such as "{options_of(target).name}"',
@@ -198,7 +198,7 @@ def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Options, bool
     for class_name in kernel.class_names:
         fallback = options_of("c", class_name)
         if (fallback, False) in chosen:
-            raise schedules.refuse(
+            raise listed.refuse(
                 kernel.id, f"{fallback.name} is the fallback everywhere, and always prod",
                 fallback.name,
             )  # fmt: skip
@@ -208,37 +208,37 @@ def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Options, bool
     return tuple(sorted(chosen, key=lambda c: (not c[1], -TARGETS.index(c[0].target))))
 
 
-def legal_schedule(kernel: Kernel, name: str) -> Options:
-    """The schedule of that name, with a class and assumptions that the kernel has.
+def legal_options(kernel: Kernel, name: str) -> Options:
+    """The variant of that name, with a class and assumptions that the kernel has.
 
     Raises ValueError for any other; `args` are the message and, where there is one, a hint.
     """
-    _, schedule = parse_variant(f"daedalus_{kernel.id}__{name}")
-    if schedule.class_name not in kernel.class_names:
+    _, options = parse_variant(f"daedalus_{kernel.id}__{name}")
+    if options.class_name not in kernel.class_names:
         raise ValueError(
-            f"{name}: no class {schedule.class_name}",
+            f"{name}: no class {options.class_name}",
             f"its classes are {', '.join(kernel.class_names)}",
         )
     known = {a.name: a.default for a in kernel.assumptions}
-    for a in schedule.assume:
+    for a in options.assume:
         if a not in known:
             raise ValueError(
                 f"{name}: no assumption {a}", f"its assumptions are {', '.join(known) or 'none'}"
             )
         if known[a]:
             raise ValueError(f"{name}: {a} holds for every variant anyway")
-    return schedule
+    return options
 
 
-def _schedule(kernel: Kernel, name: str, schedules: Schedules, *, prod: bool) -> Options:
+def _options(kernel: Kernel, name: str, listed: Listing, *, prod: bool) -> Options:
     try:
-        schedule = legal_schedule(kernel, name)
+        options = legal_options(kernel, name)
     except ValueError as e:
         message, hint = (*e.args, "")[:2]
-        raise schedules.refuse(kernel.id, message, name, hint) from None
-    if prod and schedule.assume:
-        raise schedules.refuse(
+        raise listed.refuse(kernel.id, message, name, hint) from None
+    if prod and options.assume:
+        raise listed.refuse(
             kernel.id, f"{name} is not right for every conformant item, so it cannot be prod", name,
             'list it under "other"',
         )  # fmt: skip
-    return schedule
+    return options

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From a kernel and a schedule to the text of a variant."""
+"""From a kernel and a variant's options to its text."""
 
 import hashlib
 import re
@@ -54,7 +54,7 @@ class Variant:
     """One generated implementation."""
 
     kernel: Kernel
-    schedule: Options
+    options: Options
     prod: bool
     rank: int
     text: str
@@ -67,21 +67,21 @@ class Variant:
 
     @property
     def is_gpu(self) -> bool:
-        return self.schedule.target in GPU_TARGETS
+        return self.options.target in GPU_TARGETS
 
     @property
     def guard(self) -> str:
         """The macro of builds that have it; "" where all do."""
-        return GUARDS[self.schedule.target]
+        return GUARDS[self.options.target]
 
     @property
     def name(self) -> str:
-        return variant_name(self.kernel.id, self.schedule)
+        return variant_name(self.kernel.id, self.options)
 
     @property
     def needs(self) -> str:
         """C expression of the processor features that it cannot run without."""
-        return " | ".join(f"DAEDALUS_NEEDS_{n.upper()}" for n in self.schedule.needs) or "0"
+        return " | ".join(f"DAEDALUS_NEEDS_{n.upper()}" for n in self.options.needs) or "0"
 
     @property
     def item_name(self) -> str:
@@ -91,7 +91,7 @@ class Variant:
     @property
     def clearing_name(self) -> str:
         """The same, which zeroes the blocks that decoders want zeroed; "" where none does."""
-        if not _cleared(self.kernel, self.schedule, prod=self.prod):
+        if not _cleared(self.kernel, self.options, prod=self.prod):
             return ""
         return self.name.replace("daedalus_", "daedalus_clearing_", 1)
 
@@ -136,7 +136,7 @@ class Variant:
     @property
     def source(self) -> str:
         """The path of what is compiled of it below generated/."""
-        kind = {"glsl": ".spv", QPU: ".qpu"}.get(self.schedule.target, "")
+        kind = {"glsl": ".spv", QPU: ".qpu"}.get(self.options.target, "")
         return f"src/{self.kernel.family}/{self.name}{kind}.c"
 
     @property
@@ -144,18 +144,16 @@ class Variant:
         """Why the runtime takes it when it does."""
         if not self.prod:
             return "not a prod variant: chosen for lack of another"
-        if self.schedule.target == "c":
+        if self.options.target == "c":
             return "portable C, the fallback everywhere"
-        name = {"glsl": "GLSL", "neon": "NEON", "vector": "vector", QPU: "QPU"}[
-            self.schedule.target
-        ]
-        return f"best {name} variant of the class, by the schedules of its spec"
+        name = {"glsl": "GLSL", "neon": "NEON", "vector": "vector", QPU: "QPU"}[self.options.target]
+        return f"best {name} variant of the class, as options.toml orders them"
 
 
 def make_variant(
     environment: jinja2.Environment,
     kernel: Kernel,
-    schedule: Options,
+    options: Options,
     *,
     prod: bool,
     rank: int,
@@ -167,17 +165,17 @@ def make_variant(
 
     `watch` sees what a back end selects for every stage of every body; `known` is for lower().
     """
-    lowered = lower(kernel, schedule, known=known)
-    if schedule.target == "glsl":
-        return _make_shader(environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec)
-    if schedule.target == QPU:
+    lowered = lower(kernel, options, known=known)
+    if options.target == "glsl":
+        return _make_shader(environment, kernel, lowered, options, prod=prod, rank=rank, spec=spec)
+    if options.target == QPU:
         return _make_machine_code(
-            environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec
+            environment, kernel, lowered, options, prod=prod, rank=rank, spec=spec
         )
-    vectors = _VECTORS.get(schedule.target)
-    if schedule.choice("dot") and not has_dots(lowered):
+    vectors = _VECTORS.get(options.target)
+    if options.choice("dot") and not has_dots(lowered):
         raise SpecError(
-            "options", f"{schedule.name}: no dot product is one of 4 or 8 adjacent bytes with"
+            "options", f"{options.name}: no dot product is one of 4 or 8 adjacent bytes with"
             " taps of 8 bits and equal sums", kernel.loc, kernel.id,
             hint="leave out dot, or give the class a narrower range of taps",
         )  # fmt: skip
@@ -189,19 +187,19 @@ def make_variant(
             watch(selection)
 
     bodies = emit_neon(lowered, see, vectors) if vectors else emit_c(lowered)
-    name = variant_name(kernel.id, schedule)
+    name = variant_name(kernel.id, options)
     single = next((b for b in bodies if b.items == 1), None)
-    cleared = _cleared(kernel, schedule, prod=prod)
-    clear = clearing(kernel, schedule.class_name, cleared)
+    cleared = _cleared(kernel, options, prod=prod)
+    clear = clearing(kernel, options.class_name, cleared)
     apart, beside = shell.plane_steps(kernel), shell.adjoining_steps(kernel)
     used_planes = [b.name for b in shell.used_buffers(lowered) if b.kind == "plane"]
     text = environment.get_template("variant.c.j2").render(
         kernel=kernel,
-        schedule=schedule,
+        options=options,
         spec=spec,
-        target_text=TARGET_TEXT[schedule.target],
-        class_when=class_condition(kernel, schedule.class_name),
-        assumptions=_assumption_lines(kernel, schedule),
+        target_text=TARGET_TEXT[options.target],
+        class_when=class_condition(kernel, options.class_name),
+        assumptions=_assumption_lines(kernel, options),
         input_hash=_PLACE,
         includes=_includes(kernel, vectors, bool(clear)),
         tables=[shell.table_text(t) for t in shell.used_tables(lowered)],
@@ -213,7 +211,7 @@ def make_variant(
                 "arguments": b.arguments,
                 "call_arguments": shell.batch_arguments(lowered, b.items),
                 "share": _share(b.items, bodies[0].items),
-                "clearing": clearing(kernel, schedule.class_name, cleared, b.items),
+                "clearing": clearing(kernel, options.class_name, cleared, b.items),
                 **{
                     way: {
                         "call": shell.items_call(lowered, b.items, steps),
@@ -247,17 +245,17 @@ def make_variant(
         meta_type=f"daedalus_{kernel.id}_meta",
     )
     text = tidy(text)
-    meaning = show(kernel) + text + _header_texts(schedule.target)
+    meaning = show(kernel) + text + _header_texts(options.target)
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
     forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
-    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, forms=forms)
+    return Variant(kernel, options, prod, rank, text.replace(_PLACE, digest), digest, forms=forms)
 
 
 def _make_shader(
     environment: jinja2.Environment,
     kernel: Kernel,
     lowered: Kernel,
-    schedule: Options,
+    options: Options,
     *,
     prod: bool,
     rank: int,
@@ -266,20 +264,20 @@ def _make_shader(
     """A GPU variant."""
     declared = {p.name: (p.lo, p.hi) for p in kernel.params}
     choices = Choices(
-        words=not schedule.reads_anything,
-        shifted=schedule.choice("unaligned"),
-        signs=schedule.choice("signs"),
-        packed=schedule.choice("pack"),
+        words=not options.reads_anything,
+        shifted=options.choice("unaligned"),
+        signs=options.choice("signs"),
+        packed=options.choice("pack"),
         narrowed=frozenset(p.name for p in lowered.params if (p.lo, p.hi) != declared[p.name]),
     )
     shader = emit_glsl(lowered, choices)
     text = tidy(
         environment.get_template("variant.comp.j2").render(
             kernel=kernel,
-            schedule=schedule,
+            options=options,
             spec=spec,
-            class_when=class_condition(kernel, schedule.class_name),
-            assumptions=_assumption_lines(kernel, schedule),
+            class_when=class_condition(kernel, options.class_name),
+            assumptions=_assumption_lines(kernel, options),
             input_hash=_PLACE,
             shader=shader,
         )
@@ -287,38 +285,38 @@ def _make_shader(
     wrapping = str(shader.record.words) + str(shader.constants) + str(shader.align)
     meaning = show(kernel) + text + wrapping + spirv.PINNED
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
-    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, shader)
+    return Variant(kernel, options, prod, rank, text.replace(_PLACE, digest), digest, shader)
 
 
 def _make_machine_code(
     environment: jinja2.Environment,
     kernel: Kernel,
     lowered: Kernel,
-    schedule: Options,
+    options: Options,
     *,
     prod: bool,
     rank: int,
     spec: str,
 ) -> Variant:
     """A variant in machine code, by its recorded schedule where there is one."""
-    name = variant_name(kernel.id, schedule)
-    selected = _selected(lowered, schedule)
+    name = variant_name(kernel.id, options)
+    selected = _selected(lowered, options)
     try:
-        found = qpu_choices.schedule(name, selected.programs, schedule.threads)
+        found = qpu_choices.schedule(name, selected.programs, options.threads)
     except NoSchedule as e:
         raise SpecError(
             "options", str(e), kernel.loc, kernel.id,
-            hint=f"leave {schedule.name} out of options.toml, or give each element fewer points"
-            + (", or leave out threads4" if schedule.choice("four_threads") else ""),
+            hint=f"leave {options.name} out of options.toml, or give each element fewer points"
+            + (", or leave out threads4" if options.choice("four_threads") else ""),
         ) from None  # fmt: skip
     code = emit_qpu(kernel, selected, found.code)
     digest = code_hash(kernel, code)
     text = environment.get_template("variant.s.j2").render(
         kernel=kernel,
-        schedule=schedule,
+        options=options,
         spec=spec,
-        class_when=class_condition(kernel, schedule.class_name),
-        assumptions=_assumption_lines(kernel, schedule),
+        class_when=class_condition(kernel, options.class_name),
+        assumptions=_assumption_lines(kernel, options),
         input_hash=digest,
         facts=qpu_text.facts(kernel, code),
         uniforms=qpu_text.uniform_lines(code),
@@ -327,9 +325,9 @@ def _make_machine_code(
     folded = [x for line in text.splitlines() for x in _fold_head(line)]
     text = "\n".join(folded) + "\n"
     return Variant(
-        kernel, schedule, prod, rank, text, digest, code=code, recorded=found.recorded,
+        kernel, options, prod, rank, text, digest, code=code, recorded=found.recorded,
         program=qpu_choices.digest([replace(p, name="") for p in selected.programs],
-                                   schedule.threads),
+                                   options.threads),
     )  # fmt: skip
 
 
@@ -344,13 +342,13 @@ def _fold_head(line: str) -> list[str]:
     return _fold_comment(line, "#   ") if line.startswith("# ") else [line]
 
 
-def _selected(lowered: Kernel, schedule: Options) -> Selected:
-    return select_for(lowered, f"{lowered.id}__{schedule.name}", schedule)
+def _selected(lowered: Kernel, options: Options) -> Selected:
+    return select_for(lowered, f"{lowered.id}__{options.name}", options)
 
 
-def selected_programs(kernel: Kernel, schedule: Options) -> tuple[Program, ...]:
+def selected_programs(kernel: Kernel, options: Options) -> tuple[Program, ...]:
     """The programs of a variant in machine code, before they are scheduled."""
-    return _selected(lower(kernel, schedule), schedule).programs
+    return _selected(lower(kernel, options), options).programs
 
 
 def source_text(environment: jinja2.Environment, v: Variant, modules: spirv.Modules) -> str:
@@ -396,11 +394,11 @@ def _header_texts(target: str) -> str:
     return "".join((folder / name).read_text() for name in names)
 
 
-def _cleared(kernel: Kernel, schedule: Options, *, prod: bool) -> tuple[str, ...]:
+def _cleared(kernel: Kernel, options: Options, *, prod: bool) -> tuple[str, ...]:
     """The blocks that a variant has a function to clear for: of those that decoder entries may
     call, and of those that are to be compared with decoders' own, which take as much for granted.
     """
-    return cleared_blocks(kernel) if prod or schedule.assume else ()
+    return cleared_blocks(kernel) if prod or options.assume else ()
 
 
 def _share(items: int, most: int) -> str:
@@ -433,8 +431,8 @@ def class_condition(kernel: Kernel, class_name: str) -> str:
     return " and ".join(f"{lo} <= {p} <= {hi}" for p, lo, hi in c.when)
 
 
-def _assumption_lines(kernel: Kernel, schedule: Options) -> list[str]:
-    in_force = [a for a in kernel.assumptions if a.default or a.name in schedule.assume]
+def _assumption_lines(kernel: Kernel, options: Options) -> list[str]:
+    in_force = [a for a in kernel.assumptions if a.default or a.name in options.assume]
     return [f"assumes {a.name}: {a.why}" for a in in_force]
 
 

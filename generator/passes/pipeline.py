@@ -53,9 +53,9 @@ def _keep_none(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
     return False
 
 
-def _keep_dot(schedule: Options) -> Callable[[Kernel, Ranges, Node], bool]:
-    """Which dot products the back end of a schedule makes itself."""
-    if not schedule.choice("dot"):
+def _keep_dot(options: Options) -> Callable[[Kernel, Ranges, Node], bool]:
+    """Which dot products the back end of a variant makes itself."""
+    if not options.choice("dot"):
         return _keep_none
 
     def keep(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
@@ -65,31 +65,31 @@ def _keep_dot(schedule: Options) -> Callable[[Kernel, Ranges, Node], bool]:
         first = node.args[1]
         b = kernel.buffer(first.attr[0])
         known = b.access == "in" and b.dtype == u8 and not first.args
-        return schedule.target == "neon" or (schedule.choice("unaligned") and known)
+        return options.target == "neon" or (options.choice("unaligned") and known)
 
     return keep
 
 
-def passes(kernel: Kernel, schedule: Options) -> list[tuple[str, Pass]]:
-    """Name and function of every pass that `schedule` asks for."""
-    assume = kernel.defaults | set(schedule.assume)
+def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
+    """Name and function of every pass that `variant` asks for."""
+    assume = kernel.defaults | set(options.assume)
     chosen: list[tuple[str, Pass]] = [
         ("assume", _With(keep_assumptions, assume)),
-        ("specialise", _With(specialise, schedule.class_name)),
+        ("specialise", _With(specialise, options.class_name)),
         ("settle", settle_stages),
         ("copies", read_originals),
         ("forward", forward_temps),
         ("compare", compare_operands),
         ("decide", decide_comparisons),
-        *([] if schedule.target == "qpu" else [("max_tree", merge_limits)]),
-        ("expand_dot", _With(expand_dot, _keep_dot(schedule))),
+        *([] if options.target == "qpu" else [("max_tree", merge_limits)]),
+        ("expand_dot", _With(expand_dot, _keep_dot(options))),
     ]
-    if schedule.target in VECTOR_TARGETS:
-        if schedule.choice("dot"):
+    if options.target in VECTOR_TARGETS:
+        if options.choice("dot"):
             chosen.append(("narrow_taps", narrow_taps))
-        chosen.append(("tile", _With(choose_vectors, schedule.choice("rows"))))
+        chosen.append(("tile", _With(choose_vectors, options.choice("rows"))))
         chosen.append(("unroll", unroll_outer))
-        if schedule.choice("early_out"):
+        if options.choice("early_out"):
             chosen.append(("guard", find_guard))
         chosen += [
             ("select_old", select_old),
@@ -100,27 +100,27 @@ def passes(kernel: Kernel, schedule: Options) -> list[tuple[str, Pass]]:
             (
                 "pack",
                 lambda k: replace(
-                    k, items_per_vector=schedule.choice("items"), branches=schedule.choice("branch")
+                    k, items_per_vector=options.choice("items"), branches=options.choice("branch")
                 ),
             ),
         ]
-    if schedule.target == "glsl":
+    if options.target == "glsl":
         chosen.append(("signed_limits", limit_differences))
-        if schedule.choice("early_out"):
+        if options.choice("early_out"):
             chosen.append(("guard", find_guard))
-        chosen.append(("points", _With(give_points, schedule.choice("points"))))
+        chosen.append(("points", _With(give_points, options.choice("points"))))
         chosen.append(("scalars", forward_temps))
-        if schedule.choice("word") or schedule.choice("unaligned"):
+        if options.choice("word") or options.choice("unaligned"):
             chosen.append(("select_old", select_old))
-        if schedule.choice("signs"):
+        if options.choice("signs"):
             chosen.append(("masked_terms", choose_terms))
-        if schedule.choice("swar"):
+        if options.choice("swar"):
             chosen += [("pairs", pair_sums), ("late_bias", subtract_late)]
-    if schedule.target == "qpu":
-        chosen.append(("points", _With(give_points, schedule.choice("points"))))
-        if not schedule.choice("keep"):
+    if options.target == "qpu":
+        chosen.append(("points", _With(give_points, options.choice("points"))))
+        if not options.choice("keep"):
             chosen.append(("scalars", forward_temps))
-        if schedule.choice("word"):
+        if options.choice("word"):
             chosen.append(("select_old", select_old))
         chosen.append(("fold_rounding", fold_rounding))
     chosen.append(("drop_unread", drop_unread))
@@ -129,23 +129,23 @@ def passes(kernel: Kernel, schedule: Options) -> list[tuple[str, Pass]]:
 
 def lower(
     kernel: Kernel,
-    schedule: Options,
+    options: Options,
     watch: Callable[[str, Kernel], None] | None = None,
     known: Lowered | None = None,
 ) -> Kernel:
-    """The kernel as the back end of `schedule` gets it; `watch` sees it after every pass.
+    """The kernel as the back end of `variant` gets it; `watch` sees it after every pass.
 
-    `known` holds what other schedules of the same kernel have come to, and gets what this one does:
+    `known` holds what other variants of the same kernel have come to, and gets what this one does:
     passes with which both begin are done once.
     """
     known = {} if known is None else known
     done: tuple[Pass, ...] = ()
-    for name, step in passes(kernel, schedule):
+    for name, step in passes(kernel, options):
         done = (*done, step)
         if done not in known:
             known[done] = step(kernel)
         kernel = known[done]
         if watch is not None:
             watch(name, kernel)
-    check_places(kernel, schedule.name)
+    check_places(kernel, options.name)
     return kernel

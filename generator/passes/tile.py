@@ -2,7 +2,7 @@
 """Chooses the lane axes that run across a vector: the innermost, and as much of others as fits.
 
 An axis of few lanes takes the next one along, so that a vector is not left half empty; `rows` more
-points of the following axis share a vector if the schedule says so. Only powers of two are joined:
+points of the following axis share a vector if the variant says so. Only powers of two are joined:
 the lanes of a vector are then those of the axes, one after the other.
 """
 

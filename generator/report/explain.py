@@ -102,7 +102,7 @@ class View:
     """A kernel, at a point of its way to code."""
 
     kernel: Kernel
-    schedule: Options | None
+    options: Options | None
     after: str  # the pass that the program is shown after; "trace" for the author's own
     items: int  # side by side in a vector
     stages: tuple[StageView, ...]
@@ -120,26 +120,26 @@ def refusals(entry: Entry) -> list[Refusal]:
     return found
 
 
-def view(entry: Entry, schedule: Options | None = None) -> View:
+def view(entry: Entry, options: Options | None = None) -> View:
     """The program with everything known of it. Raises SpecError where the target refuses it."""
-    if schedule is None:
+    if options is None:
         return _view(entry.kernel, None, "trace", {})
     selections: list[Selection] = []
-    made = _make(entry, schedule, selections)
-    lowered = lower(entry.kernel, schedule)
+    made = _make(entry, options, selections)
+    lowered = lower(entry.kernel, options)
     # A variant of several items a vector has a second body, for one left over: not shown.
     first = selections[: len(lowered.stages)]
     strips = [walk.axis for walk in walks_of(lowered)[1]]
     shown = _view(
-        first[0].kernel if first else lowered, schedule, passes(entry.kernel, schedule)[-1][0],
+        first[0].kernel if first else lowered, options, passes(entry.kernel, options)[-1][0],
         {n: (s, strips[n]) for n, s in enumerate(first)},
     )  # fmt: skip
     return replace(shown, code=made.code)
 
 
-def _make(entry: Entry, schedule: Options, selections: list[Selection]) -> Variant:
+def _make(entry: Entry, options: Options, selections: list[Selection]) -> Variant:
     return make_variant(
-        environment(), entry.kernel, schedule, prod=False, rank=0, spec=entry.spec,
+        environment(), entry.kernel, options, prod=False, rank=0, spec=entry.spec,
         watch=selections.append,
     )  # fmt: skip
 
@@ -148,22 +148,22 @@ Selected = tuple[Selection, str]  # of a stage, with the axis that is cut into s
 
 
 def _view(
-    kernel: Kernel, schedule: Options | None, after: str, selections: dict[int, Selected]
+    kernel: Kernel, options: Options | None, after: str, selections: dict[int, Selected]
 ) -> View:
     ranges = Ranges(kernel)
     stages = tuple(
-        _stage(s, ranges, schedule, *selections.get(n, (None, "")))
+        _stage(s, ranges, options, *selections.get(n, (None, "")))
         for n, s in enumerate(kernel.stages)
     )
-    return View(kernel, schedule, after, kernel.items_per_vector, stages)
+    return View(kernel, options, after, kernel.items_per_vector, stages)
 
 
 def _stage(
-    stage: Stage, ranges: Ranges, schedule: Options | None, selection: Selection | None, strip: str
+    stage: Stage, ranges: Ranges, options: Options | None, selection: Selection | None, strip: str
 ) -> StageView:
     nodes = stage.nodes()
     number = {node: n for n, node in enumerate(nodes)}
-    scalar = schedule is not None and schedule.target == "c"
+    scalar = options is not None and options.target == "c"
     needs = selection.reached() if selection else []
     lines = tuple(
         Line(
@@ -226,7 +226,7 @@ def _c_type(node: Node, ranges: Ranges) -> str:
 
 def record(entry: Entry, shown: View, refused: list[Refusal]) -> dict[str, Any]:
     """The view as `explain --json` prints it."""
-    variant = shown.schedule and variant_name(entry.kernel.id, shown.schedule)
+    variant = shown.options and variant_name(entry.kernel.id, shown.options)
     return {
         "version": VERSION,
         "kernel": entry.kernel.id,

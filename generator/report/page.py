@@ -132,4 +132,4 @@ def _environment(root: Path, page: Path) -> jinja2.Environment:
 def _chosen(point: Point) -> str:
     """A point of a decision, in words."""
     where = "CPU" if point.compiler else "QPU"
-    return f"{where}: {point.schedule}, {words.route(point)}"
+    return f"{where}: {point.options}, {words.route(point)}"

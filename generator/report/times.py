@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Times of schedules, as a journal has them: bars of a class of items, and curves of workgroups."""
+"""Times of variants, as a journal has them: bars of a class of items, and curves of workgroups."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -45,7 +45,7 @@ def latest(results: Iterable[Result]) -> list[Result]:
 def simplicity(point: Point) -> tuple[object, ...]:
     """Orders points, the simplest first: fewest choices in the name, the first compiler, the
     smallest workgroup, then by text."""
-    choices = point.schedule.split("_")
+    choices = point.options.split("_")
     compiler = COMPILERS.index(point.compiler) if point.compiler else 0
     return (len(choices), compiler, point.workgroup, str(point))
 

@@ -131,12 +131,12 @@ def batches(kernel: Kernel, seed: int) -> list[Batch]:
 def wrong(variant: Variant, program: Path) -> str:
     """What a variant computes that the reference interpreter does not, in words; "" for nothing."""
     kernel = variant.kernel
-    device = _OnPoint("qemu", variant.schedule.target, _ARCH, outputs=_outputs(kernel))
-    outcome = Outcome(kernel.id, variant.schedule.target, variant.name, device.name)
+    device = _OnPoint("qemu", variant.options.target, _ARCH, outputs=_outputs(kernel))
+    outcome = Outcome(kernel.id, variant.options.target, variant.name, device.name)
     for seed in SEEDS:
         for batch in batches(kernel, seed):
             items = batch.placed.items
-            mine = interp.in_class(kernel, variant.schedule.class_name, items)
+            mine = interp.in_class(kernel, variant.options.class_name, items)
             if batch.kind == "hostile":  # also items that lie about their class
                 mine = np.ones_like(mine)
             chosen = np.random.default_rng([seed, 99]).permutation(np.flatnonzero(mine))
@@ -202,7 +202,7 @@ def traced(variant: Variant, program: Path, work: Work) -> trace.Call:
             f"{variant.name}: a call does not always execute the same instructions",
             exit_code=EXIT_FAILED,
         )
-    outcome = Outcome(kernel.id, variant.schedule.target, variant.name, "qemu")
+    outcome = Outcome(kernel.id, variant.options.target, variant.name, "qemu")
     crosscheck.compare(
         kernel, work.batch, outcome, work.chosen, _images(found.pixels, placed), SEEDS[0]
     )

@@ -112,8 +112,8 @@ class Spills:
     def _look(self, variant: str) -> str:
         if self._code is None or variant not in self._code:
             return ""
-        kernel, schedule = parse_variant(variant)
-        group = (kernel, schedule.class_name, schedule.target)
+        kernel, options = parse_variant(variant)
+        group = (kernel, options.class_name, options.target)
 
         def judged(code: Code) -> str:
             found = code.counted(variant)

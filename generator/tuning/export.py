@@ -50,7 +50,7 @@ def _configuration(r: Result) -> dict[str, Any]:
     point = parse_point(r.point)
     return {
         "kernel": point.kernel, "class": point.item_class, "target": point.target,
-        "schedule": point.schedule, "compiler": point.compiler, "route": point.route,
+        "options": point.options, "compiler": point.compiler, "route": point.route,
         "workgroup": point.workgroup, "scenario": r.scenario,
     }  # fmt: skip
 

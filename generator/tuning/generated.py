@@ -34,24 +34,24 @@ class Made:
 def generate(
     wanted: Sequence[tuple[Entry, Iterable[Options]]], folder: Path, say: Callable[[str], None]
 ) -> Made:
-    """Writes the variants of these schedules, and what every library has: those for the CPU."""
+    """Writes these variants, and what every library has: those for the CPU."""
     variants: list[Variant] = []
     entries: list[Entry] = []
     refused: dict[str, str] = {}
-    for entry, schedules in wanted:
+    for entry, listed in wanted:
         say(f"{entry.kernel.id}: making its variants")
         known = emit.entry_variants(entry, PLAIN_TARGETS)
-        there = {v.schedule for v in known}
-        for schedule in dict.fromkeys(schedules):
-            if schedule in there:
+        there = {v.options for v in known}
+        for options in dict.fromkeys(listed):
+            if options in there:
                 continue
             try:
-                known.append(_variant(entry, schedule, _RANK + len(known)))
+                known.append(_variant(entry, options, _RANK + len(known)))
             except (made.Refused, SpecError) as e:
-                name = variant_name(entry.kernel.id, schedule)
+                name = variant_name(entry.kernel.id, options)
                 refused[name] = e.message if isinstance(e, SpecError) else str(e)
         variants += known
-        entries.append(replace(entry, schedules=tuple((v.schedule, v.prod) for v in known)))
+        entries.append(replace(entry, listed=tuple((v.options, v.prod) for v in known)))
     say("writing what was made")
     checked_in = repo_root() / "generated"
     generated = emit.generate(tuple(entries), tuple(variants), checked_in)
@@ -60,11 +60,11 @@ def generate(
     return Made(folder, {v.name: v.input_hash for v in variants}, refused)
 
 
-def _variant(entry: Entry, schedule: Options, rank: int) -> Variant:
-    if schedule.target != QPU:
-        return replace(made.text_variant(entry, schedule), rank=rank)
-    made.machine_code(entry, schedule)  # raises Refused where there is none, or a simpler one
-    prod = dict(entry.schedules).get(schedule, False)
+def _variant(entry: Entry, options: Options, rank: int) -> Variant:
+    if options.target != QPU:
+        return replace(made.text_variant(entry, options), rank=rank)
+    made.machine_code(entry, options)  # raises Refused where there is none, or a simpler one
+    prod = dict(entry.listed).get(options, False)
     return make_variant(
-        emit.environment(), entry.kernel, schedule, prod=prod, rank=rank, spec=entry.spec
+        emit.environment(), entry.kernel, options, prod=prod, rank=rank, spec=entry.spec
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Schedules turned into code, in memory; each once a process.
+"""Variants turned into code, in memory; each once a process.
 
-A schedule that a back end refuses is `Refused`, and so is one whose code is that of a simpler one.
+A variant that a back end refuses is `Refused`, and so is one whose code is that of a simpler one.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _OWN_CODE = ("pair", "shuffle", "joint_reads", "four_threads")
 
 
 class Refused(Exception):
-    """There is no code for a schedule, and why."""
+    """There is no code for a variant, and why."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Machine:
     input_hash: str
 
 
-def simpler(schedule: Options) -> Iterator[Options]:
-    """Schedules that make one choice less."""
-    for word in schedule.words():
-        if not word.values and word.field not in _OWN_CODE and schedule.choice(word.field):
-            fewer = schedule.with_choice(word.field, False)
+def simpler(options: Options) -> Iterator[Options]:
+    """Variants that make one choice less."""
+    for word in options.words():
+        if not word.values and word.field not in _OWN_CODE and options.choice(word.field):
+            fewer = options.with_choice(word.field, False)
             if fewer.lacks is None:
                 yield fewer
 
@@ -54,13 +54,13 @@ def _known(kernel_id: str, target: str) -> Lowered:
 
 
 @cache
-def text_variant(entry: Entry, schedule: Options) -> Variant:
+def text_variant(entry: Entry, options: Options) -> Variant:
     """A variant in C, NEON or GLSL. Raises Refused."""
-    variant = _lowered(entry, schedule)
+    variant = _lowered(entry, options)
     if isinstance(variant, str):
         raise Refused(variant)
     own = _essence(variant)
-    for other in simpler(schedule):
+    for other in simpler(options):
         found = _lowered(entry, other)
         if isinstance(found, Variant) and _essence(found) == own:
             raise Refused(f"the same code as {found.name}")
@@ -68,13 +68,13 @@ def text_variant(entry: Entry, schedule: Options) -> Variant:
 
 
 @cache
-def _lowered(entry: Entry, schedule: Options) -> Variant | str:
+def _lowered(entry: Entry, options: Options) -> Variant | str:
     """The variant, as the library has it where it is on record; or why there is none."""
-    prod = dict(entry.schedules).get(schedule, False)
+    prod = dict(entry.listed).get(options, False)
     try:
         return make_variant(
-            environment(), entry.kernel, schedule, prod=prod, rank=0, spec=entry.spec,
-            known=_known(entry.kernel.id, schedule.target),
+            environment(), entry.kernel, options, prod=prod, rank=0, spec=entry.spec,
+            known=_known(entry.kernel.id, options.target),
         )  # fmt: skip
     except SpecError as e:
         return e.message
@@ -82,40 +82,40 @@ def _lowered(entry: Entry, schedule: Options) -> Variant | str:
 
 def _essence(variant: Variant) -> str:
     """A variant's text without what names it."""
-    text = variant.text.replace(variant.schedule.name, "@").replace(variant.input_hash, "@")
+    text = variant.text.replace(variant.options.name, "@").replace(variant.input_hash, "@")
     clearing = text.find("void daedalus_clearing_")  # which prod variants have besides
     batch = text.rfind("\nvoid daedalus_")
     return text if clearing < 0 else text[:clearing] + text[batch + 1 :]
 
 
 @cache
-def machine_code(entry: Entry, schedule: Options) -> Machine:
+def machine_code(entry: Entry, options: Options) -> Machine:
     """A program for the QPU: by the schedule on record, or by a short search. Raises Refused."""
-    found = _selected(entry, schedule)
+    found = _selected(entry, options)
     if isinstance(found, str):
         raise Refused(found)
-    own = _program(entry, schedule, found)
-    for other in simpler(schedule):
+    own = _program(entry, options, found)
+    for other in simpler(options):
         s = _selected(entry, other)
         if isinstance(s, Selected) and _program(entry, other, s) == own:
             raise Refused(f"the same program as {variant_name(entry.kernel.id, other)}")
-    name = variant_name(entry.kernel.id, schedule)
+    name = variant_name(entry.kernel.id, options)
     try:
-        code = qpu_choices.schedule(name, found.programs, schedule.threads).code
+        code = qpu_choices.schedule(name, found.programs, options.threads).code
     except NoSchedule as e:
         raise Refused(str(e).partition(": ")[2] or str(e)) from None
     return Machine(found, code, code_hash(entry.kernel, emit_qpu(entry.kernel, found, code)))
 
 
 @cache
-def _selected(entry: Entry, schedule: Options) -> Selected | str:
+def _selected(entry: Entry, options: Options) -> Selected | str:
     try:
-        return selected(entry.kernel, schedule)
+        return selected(entry.kernel, options)
     except SpecError as e:
         return e.message
 
 
-def _program(entry: Entry, schedule: Options, s: Selected) -> tuple[object, ...]:
+def _program(entry: Entry, options: Options, s: Selected) -> tuple[object, ...]:
     """What a program is, but for its name."""
-    name = f"{entry.kernel.id}__{schedule.name}"
+    name = f"{entry.kernel.id}__{options.name}"
     return s.align, s.record, "\n".join(map(str, s.programs)).replace(name, "@")

@@ -100,8 +100,8 @@ class ModelDevice:
 
 def do(task: Task) -> Result | Known:
     """Models a point."""
-    schedule = task.candidate.schedule
-    input_hash = model_points.input_hash(task.kernel, schedule)
+    options = task.candidate.options
+    input_hash = model_points.input_hash(task.kernel, options)
     key = result_key(str(task.point), task.scenario, input_hash)
     if key in task.known:
         return Known(key, input_hash)
@@ -126,7 +126,7 @@ def _result(task: Task, input_hash: str, found: model_points.Modelled) -> Result
         samples=1 if f else 0,
         empty=_ns(f.empty if f else None),
         gpu=_ns(f.gpu if f else None),
-        items=model_points.items_of(task.candidate.schedule.target),
+        items=model_points.items_of(task.candidate.options.target),
         seeds=SEEDS,
         verified_before=found.verified,
         verified_after=found.verified,

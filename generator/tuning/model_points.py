@@ -78,13 +78,13 @@ def items_of(target: str) -> int:
     return QPU_ITEMS if target in GPU_TARGETS else ITEMS
 
 
-def input_hash(kernel_id: str, schedule: Options) -> str:
-    """Of a schedule's variant; "" where the back end refuses it."""
+def input_hash(kernel_id: str, options: Options) -> str:
+    """The hash of a variant; "" where the back end refuses it."""
     entry = entry_of(kernel_id)
     try:
-        if schedule.target == QPU:
-            return made.machine_code(entry, schedule).input_hash
-        return made.text_variant(entry, schedule).input_hash
+        if options.target == QPU:
+            return made.machine_code(entry, options).input_hash
+        return made.text_variant(entry, options).input_hash
     except made.Refused:
         return ""
 
@@ -93,7 +93,7 @@ def model(kernel_id: str, candidate: Candidate) -> Modelled:
     """Compares and models a point."""
     by_target = {QPU: _on_qpu, "glsl": _by_vulkan}
     try:
-        return by_target.get(candidate.schedule.target, _on_cpu)(entry_of(kernel_id), candidate)
+        return by_target.get(candidate.options.target, _on_cpu)(entry_of(kernel_id), candidate)
     except made.Refused as e:
         return Modelled("refused", str(e))
     except subprocess.TimeoutExpired as e:
@@ -124,20 +124,20 @@ def entry_of(kernel_id: str) -> Entry:
 
 
 def _on_cpu(entry: Entry, candidate: Candidate) -> Modelled:
-    variant = made.text_variant(entry, candidate.schedule)
+    variant = made.text_variant(entry, candidate.options)
     with _folder() as folder:
         program = cpu_program.build(variant, candidate.compiler, folder)
         difference = cpu_program.wrong(variant, program.program)
         if difference:
             return Modelled("wrong", difference.splitlines()[0])
         work = cpu_program.work_of(
-            entry.kernel, candidate.schedule.class_name, frozenset(candidate.schedule.assume)
+            entry.kernel, candidate.options.class_name, frozenset(candidate.options.assume)
         )
         call = cpu_program.traced(variant, program.program, work)
         apart = call
         if program.arrays != program.program:
             apart = cpu_program.traced(variant, program.arrays, work)
-    group = (entry.kernel.id, candidate.schedule.class_name, candidate.schedule.target)
+    group = (entry.kernel.id, candidate.options.class_name, candidate.options.target)
     why = spills.reason(group, _spilled(apart), len(apart.words), ITEMS)
     if why:
         return Modelled("spills", why, verified=True)
@@ -177,23 +177,23 @@ def _spilled(call: Call) -> int:
 
 
 def _on_qpu(entry: Entry, candidate: Candidate) -> Modelled:
-    schedule = candidate.schedule
-    code = made.machine_code(entry, schedule)
-    in_flight = QPUS * schedule.threads
-    run = Scheduled(schedule.threads, lambda programs, threads: code.code)
+    options = candidate.options
+    code = made.machine_code(entry, options)
+    in_flight = QPUS * options.threads
+    run = Scheduled(options.threads, lambda programs, threads: code.code)
     for seed in SEEDS:
         for batch in cpu_program.batches(entry.kernel, seed):
             lying = batch.kind == "hostile"
-            class_name = schedule.class_name if lying else "full"
+            class_name = options.class_name if lying else "full"
             items = accepted(entry.kernel, batch.placed.items, class_name)
             o = trial(
-                entry.kernel, schedule, items, seed, threads=in_flight, lying=lying, run=run,
+                entry.kernel, options, items, seed, threads=in_flight, lying=lying, run=run,
                 upwards=batch.kind == "boundary", s=code.selected,
             )  # fmt: skip
             if o.mismatches or o.strayed:
                 return Modelled("wrong", f"{batch.kind} items, seed {seed}: {o.first}")
-    laid_out = _layout(entry, schedule.class_name)
-    taken = qpu.model(schedule.name, code.selected, assembly(code.code), laid_out)
+    laid_out = _layout(entry, options.class_name)
+    taken = qpu.model(options.name, code.selected, assembly(code.code), laid_out)
     return Modelled("ok", figures=figures_of(taken), verified=True)
 
 
@@ -233,14 +233,14 @@ def _item_bytes(entry: Entry) -> bytes:
 
 def _by_vulkan(entry: Entry, candidate: Candidate) -> Modelled:
     """A variant of generated/ through Mesa's driver; tools/bench compares every byte it leaves."""
-    variant = made.text_variant(entry, candidate.schedule)
+    variant = made.text_variant(entry, candidate.options)
     if _generated().get(variant.name) != variant.input_hash:
         return Modelled(
             "failed", "it does not stand in generated/ as the specs give it: run ./daedalus gen"
         )
     with _folder() as folder:
         taken = glsl.model(
-            entry.kernel.id, candidate.schedule.class_name, variant.name, candidate.workgroup,
+            entry.kernel.id, candidate.options.class_name, variant.name, candidate.workgroup,
             _items(entry, folder), QPU_ITEMS, folder / "jobs",
         )  # fmt: skip
     return Modelled("ok", figures=figures_of(taken), verified=True)

@@ -45,7 +45,7 @@ class Judged:
     optimum               the least of all
     tuned, quick, half    what the tuner finds, a quick run, and the search of large spaces with
                           half of the points
-    recorded              the least of the schedules that options.toml lists
+    recorded              the least of the variants that options.toml lists
     """
 
     kernel: str
@@ -104,7 +104,7 @@ def judge(entries: Sequence[Entry], targets: Sequence[str], listed: Sequence[str
         first = [c for c in recorded(entry, space.target) if c in there]
         all_of_it = first if space.target in listed else space.candidates
         for class_name in entry.kernel.class_names:
-            own = [c for c in all_of_it if c.schedule.class_name == class_name]
+            own = [c for c in all_of_it if c.options.class_name == class_name]
             place = (space.kernel_id, space.target, class_name)
             side, results = _most(own, space.kernel_id, sides, known)
             if side is not None and place in tuned:

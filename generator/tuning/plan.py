@@ -36,7 +36,7 @@ def groups_of(
         entry = by_id[s.kernel_id]
         known = recorded(entry, s.target)
         for class_name in entry.kernel.class_names:
-            of_class = [c for c in s.candidates if c.schedule.class_name == class_name]
+            of_class = [c for c in s.candidates if c.options.class_name == class_name]
             own = [c for c in of_class if c.compiler in ("", *compilers)]
             first = [c for c in known if c in own]
             if s.target in listed:
@@ -50,7 +50,7 @@ def groups_of(
 def _search(
     s: Space, own: list[Candidate], first: list[Candidate], quick: bool, exhaustive: bool
 ) -> Search:
-    name = f"{s.kernel_id} {s.target} {own[0].schedule.class_name}"
+    name = f"{s.kernel_id} {s.target} {own[0].options.class_name}"
     if quick:
         return Search(name, *quick_points(s.target, own, first))
     if exhaustive or len(s.candidates) <= EXHAUSTIVE:

@@ -15,8 +15,8 @@ NONE = "-"
 COMPILERS = ("gcc", "clang")
 ROUTES = ("vulkan", "drm")
 _FIELD = re.compile(r"[a-z0-9_]+")
-# Only what and how are told apart: a journal may name schedules that this generator does not know.
-_VARIANT = re.compile(r"daedalus_(?P<kernel>[a-z0-9_]+?)__(?P<schedule>[a-z0-9_]+)")
+# Only what and how are told apart: a journal may name variants that this generator does not know.
+_VARIANT = re.compile(r"daedalus_(?P<kernel>[a-z0-9_]+?)__(?P<variant>[a-z0-9_]+)")
 
 
 @dataclass(frozen=True, order=True)
@@ -60,7 +60,7 @@ class Point:
         return self.variant.partition("__")[2].partition("_")[0]
 
     @property
-    def schedule(self) -> str:
+    def options(self) -> str:
         """The part of the name that says how."""
         return self.variant.partition("__")[2]
 

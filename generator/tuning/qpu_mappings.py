@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every mapping of a kernel to the QPU: all schedules of the tuning space, and these with each set
+"""Every mapping of a kernel to the QPU: all variants of the tuning space, and these with each set
 of assumptions, scheduled shortly, run on the simulator, strictly, and compared with the reference
 interpreter.
 
@@ -40,7 +40,7 @@ class Row:
     """
 
     kernel: str
-    schedule: str
+    options: str
     same: tuple[str, ...] = ()
     threads: int = 0
     batch: int = 0
@@ -78,27 +78,27 @@ class Part:
     assume: tuple[str, ...] = ()
     items: int = 1000
 
-    def schedules(self, entry: Entry) -> Iterator[Options]:
+    def listed(self, entry: Entry) -> Iterator[Options]:
         """All of the tuning space, with the assumptions; of two threads a QPU, as with four the
         programs are the same."""
         for candidate in space(entry, QPU, class_name=self.class_name).candidates:
-            if not candidate.schedule.choice("four_threads"):
-                yield replace(candidate.schedule, assume=self.assume)
+            if not candidate.options.choice("four_threads"):
+                yield replace(candidate.options, assume=self.assume)
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program and the schedules that lead to it, the first has the fewest words."""
+    """A program and the variants that lead to it, the first has the fewest words."""
 
     kernel: str
     items: int
-    schedules: tuple[Options, ...]
+    listed: tuple[Options, ...]
     made: Selected
 
 
 def for_gpu(entries: Sequence[Entry]) -> list[Entry]:
     """Those kernels that have a variant for the GPU."""
-    return [e for e in entries if any(s.target in GPU_TARGETS for s, _ in e.schedules)]
+    return [e for e in entries if any(s.target in GPU_TARGETS for s, _ in e.listed)]
 
 
 def parts(kernel: Kernel, items: int) -> list[Part]:
@@ -110,7 +110,7 @@ def parts(kernel: Kernel, items: int) -> list[Part]:
 
 @dataclass(frozen=True)
 class Selection:
-    """What the schedules of a part lead to: rows of those refused, and programs that differ."""
+    """What the variants of a part lead to: rows of those refused, and programs that differ."""
 
     refused: tuple[Row, ...]
     programs: tuple[Program, ...]
@@ -140,7 +140,7 @@ class Runs:
     def run(self, programs: Sequence[Program]) -> Iterator[Row]:
         """A row for each program and number of threads, as they get done."""
         # What takes longest first: the most points an element.
-        order = sorted(programs, key=lambda p: -p.schedules[0].choice("points"))
+        order = sorted(programs, key=lambda p: -p.listed[0].choice("points"))
         begun: list[Future[Row]] = [
             self._pool.submit(run_program, p, t4=t4) for p in order for t4 in (False, True)
         ]
@@ -149,28 +149,28 @@ class Runs:
 
 
 def select_part(part: Part) -> Selection:
-    """Selects all schedules of a part."""
+    """Selects all variants of a part."""
     entry = _entry(part.kernel)
     programs: dict[str, list[Options]] = {}
     made: dict[str, Selected] = {}
     refused: dict[str, list[str]] = {}
-    for schedule in part.schedules(entry):
+    for options in part.listed(entry):
         try:
-            s = selected(entry.kernel, schedule)
+            s = selected(entry.kernel, options)
         except NotLowerable as e:
-            refused.setdefault(e.message, []).append(schedule.name)
+            refused.setdefault(e.message, []).append(options.name)
             continue
-        text = "\n".join(map(str, s.programs)).replace(f"{part.kernel}__{schedule.name}", "")
+        text = "\n".join(map(str, s.programs)).replace(f"{part.kernel}__{options.name}", "")
         key = f"{s.align}{text}"
         made.setdefault(key, s)
-        programs.setdefault(key, []).append(schedule)
-    for schedules in programs.values():
-        schedules.sort(key=lambda s: (s.name.count("_"), s.choice("points"), s.name))
+        programs.setdefault(key, []).append(options)
+    for listed in programs.values():
+        listed.sort(key=lambda s: (s.name.count("_"), s.choice("points"), s.name))
     return Selection(
         tuple(Row(part.kernel, x[0], tuple(x[1:]), refused=why) for why, x in refused.items()),
         tuple(
-            Program(part.kernel, part.items, tuple(schedules), made[key])
-            for key, schedules in programs.items()
+            Program(part.kernel, part.items, tuple(listed), made[key])
+            for key, listed in programs.items()
         ),
     )
 
@@ -184,7 +184,7 @@ def _entry(kernel_id: str) -> Entry:
 def run_program(p: Program, *, t4: bool) -> Row:
     """Schedules a program for two or four threads a QPU, and compares it."""
     kernel = _entry(p.kernel).kernel
-    first, *others = (s.with_choice("four_threads", t4) for s in p.schedules)
+    first, *others = (s.with_choice("four_threads", t4) for s in p.listed)
     threads = first.threads
     row = Row(kernel.id, first.name, tuple(s.name for s in others), threads, p.made.items)
     try:

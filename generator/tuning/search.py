@@ -90,12 +90,12 @@ class Sampled(Search):
 
 def neighbours(c: Candidate) -> Iterable[Candidate]:
     """Points that differ in one choice: a switch, one step of a number, a compiler."""
-    s = c.schedule
+    s = c.options
     for word in s.words():
         value = s.choice(word.field)
         others = _beside(word.values, value) if word.values else [not value]
         for other in others:
-            yield replace(c, schedule=s.with_choice(word.field, other))
+            yield replace(c, options=s.with_choice(word.field, other))
     if c.compiler:
         yield replace(c, compiler={"gcc": "clang", "clang": "gcc"}[c.compiler])
     if c.workgroup:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The tuning space: every schedule of a kernel, target by target, and what it must satisfy.
+"""The tuning space: every variant of a kernel, target by target, and what it must satisfy.
 
 Constraints are data: a name, words, and a predicate on the kernel's facts. They are asked before
 anything is generated, in order; the first that does not hold rejects. What they let through and a
@@ -33,20 +33,18 @@ VECTOR_LANES = 32  # of 16 bits, in four of the 32 registers: more of a value wo
 
 @dataclass(frozen=True, order=True)
 class Candidate:
-    """A schedule, and how it is compiled or dispatched: a point before its variant is made."""
+    """Options, and how their variant is built or dispatched: a point before it is made."""
 
-    schedule: Options
+    options: Options
     compiler: str = ""
     workgroup: int = 0
 
     def point(self, kernel_id: str) -> Point:
-        """The point, on items of the schedule's own class."""
-        target = self.schedule.target
+        """The point, on items of the variant's own class."""
+        target = self.options.target
         route = {"glsl": "vulkan", QPU: "drm"}.get(target, "")
-        name = variant_name(kernel_id, self.schedule)
-        return Point(
-            kernel_id, self.schedule.class_name, name, self.compiler, route, self.workgroup
-        )
+        name = variant_name(kernel_id, self.options)
+        return Point(kernel_id, self.options.class_name, name, self.compiler, route, self.workgroup)
 
 
 Predicate = Callable[[Facts, Any], bool]  # of a candidate
@@ -63,8 +61,8 @@ class Constraint:
 
 
 def _flag(name: str, holds: Callable[[Facts, Any], bool]) -> Predicate:
-    """Holds where the schedule does not make that choice, or may."""
-    return lambda f, c: not c.schedule.choice(name) or holds(f, c.schedule)
+    """Holds where the variant does not make that choice, or may."""
+    return lambda f, c: not c.options.choice(name) or holds(f, c.options)
 
 
 _GPU = ("glsl", QPU)
@@ -72,20 +70,20 @@ _GPU = ("glsl", QPU)
 CONSTRAINTS = (
     Constraint(
         "assume", "an assumption taken for granted is one that the class leaves in the kernel",
-        VECTOR_TARGETS, lambda f, c: f.takes(c.schedule),
+        VECTOR_TARGETS, lambda f, c: f.takes(c.options),
     ),
     Constraint(
         "items", "items side by side have no conditions, limits or strips, by which they differ",
-        VECTOR_TARGETS, lambda f, c: c.schedule.choice("items") == 1 or f.together(c.schedule),
+        VECTOR_TARGETS, lambda f, c: c.options.choice("items") == 1 or f.together(c.options),
     ),
     Constraint(
         "rows", "rows side by side are of an axis next to the vector's that they divide, and no"
-        " parameter limits", VECTOR_TARGETS, lambda f, c: f.rows_change(c.schedule),
+        " parameter limits", VECTOR_TARGETS, lambda f, c: f.rows_change(c.options),
     ),
     Constraint(
         "vector", f"items and rows fill at most {VECTOR_LANES} lanes: four vectors of 16 bits",
-        VECTOR_TARGETS, lambda f, c: f.lanes(c.schedule) <= VECTOR_LANES or (
-            c.schedule.choice("items") == c.schedule.choice("rows") == 1
+        VECTOR_TARGETS, lambda f, c: f.lanes(c.options) <= VECTOR_LANES or (
+            c.options.choice("items") == c.options.choice("rows") == 1
         ),
     ),
     Constraint(
@@ -98,15 +96,15 @@ CONSTRAINTS = (
     ),
     Constraint(
         "points", "an invocation's points divide some stage, and more so than fewer points",
-        _GPU, lambda f, c: f.points_change(c.schedule),
+        _GPU, lambda f, c: f.points_change(c.options),
     ),
     Constraint(
         "elements", f"an item takes at most the {LANES} elements of a batch", (QPU,),
-        lambda f, c: f.invocations(c.schedule) <= LANES,
+        lambda f, c: f.invocations(c.options) <= LANES,
     ),
     Constraint(
         "invocations", f"an item takes at most {device.INVOCATIONS} invocations", ("glsl",),
-        lambda f, c: f.invocations(c.schedule) <= device.INVOCATIONS,
+        lambda f, c: f.invocations(c.options) <= device.INVOCATIONS,
     ),
     Constraint(
         "word", "word needs a buffer of elements narrower than 32 bits", _GPU,
@@ -118,7 +116,7 @@ CONSTRAINTS = (
     ),
     Constraint(
         "needs", "an option that needs another one comes with it", ("glsl",),
-        lambda f, c: c.schedule.lacks is None,
+        lambda f, c: c.options.lacks is None,
     ),
     Constraint(
         "sums", "dot needs four bytes or more of a plane that are summed up, in words", (QPU,),
@@ -158,12 +156,12 @@ CONSTRAINTS = (
     Constraint(
         "workgroup", "a workgroup is a multiple of what an item takes, and at most"
         f" {device.INVOCATIONS}", ("glsl",),
-        lambda f, c: f.invocations(c.schedule) <= c.workgroup <= device.INVOCATIONS,
+        lambda f, c: f.invocations(c.options) <= c.workgroup <= device.INVOCATIONS,
     ),
     Constraint(
         "shared", f"the items of a workgroup take at most {device.SHARED_BYTES} bytes of shared"
         " memory", ("glsl",),
-        lambda f, c: c.workgroup // max(f.invocations(c.schedule), 1) * f.shared_bytes(c.schedule)
+        lambda f, c: c.workgroup // max(f.invocations(c.options), 1) * f.shared_bytes(c.options)
         <= device.SHARED_BYTES,
     ),
     # The last, as it takes the back end to tell.
@@ -201,7 +199,7 @@ def space(
     found = Space(entry.kernel.id, target)
     rules = [c for c in CONSTRAINTS if target in c.targets]
     for candidate in everything(entry, target):
-        if class_name not in (None, candidate.schedule.class_name):
+        if class_name not in (None, candidate.options.class_name):
             continue
         found.tried += 1
         broken = next((r for r in rules if not r.holds(facts, candidate)), None)
@@ -215,18 +213,18 @@ def space(
 
 def everything(entry: Entry, target: str) -> Iterator[Candidate]:
     """Every choice with every other, constraints or not."""
-    for schedule in _schedules(entry, target):
+    for options in _all_options(entry, target):
         if target == "glsl":
             for workgroup in WORKGROUPS:
-                yield Candidate(schedule, workgroup=workgroup)
+                yield Candidate(options, workgroup=workgroup)
         elif target == QPU:
-            yield Candidate(schedule)
+            yield Candidate(options)
         else:
             for compiler in COMPILERS:
-                yield Candidate(schedule, compiler)
+                yield Candidate(options, compiler)
 
 
-def _schedules(entry: Entry, target: str) -> Iterator[Options]:
+def _all_options(entry: Entry, target: str) -> Iterator[Options]:
     kernel = entry.kernel
     names = sorted(a.name for a in kernel.assumptions if not a.default)
     given = [c for n in range(len(names) + 1) for c in combinations(names, n)]
@@ -241,7 +239,7 @@ def _schedules(entry: Entry, target: str) -> Iterator[Options]:
 
 def simplicity(candidate: Candidate) -> tuple[object, ...]:
     """Orders candidates, the simplest first: of results that tie, the first counts."""
-    s = candidate.schedule
+    s = candidate.options
     return (
         s.name.count("_"), math.prod(int(s.choice(n)) for n in ("items", "rows", "points")),
         s.name, candidate.compiler != "gcc",
@@ -250,15 +248,15 @@ def simplicity(candidate: Candidate) -> tuple[object, ...]:
 
 
 def recorded(entry: Entry, target: str) -> list[Candidate]:
-    """The points of the schedules that options.toml lists, prod ones first."""
+    """The points of the variants that options.toml lists, prod ones first."""
     out: list[Candidate] = []
-    for schedule, _ in entry.schedules:
-        if schedule.target != target:
+    for options, _ in entry.listed:
+        if options.target != target:
             continue
         if target == "glsl":
-            out += [Candidate(schedule, workgroup=w) for w in WORKGROUPS]
+            out += [Candidate(options, workgroup=w) for w in WORKGROUPS]
         elif target == QPU:
-            out.append(Candidate(schedule))
+            out.append(Candidate(options))
         else:
-            out += [Candidate(schedule, c) for c in COMPILERS]
+            out += [Candidate(options, c) for c in COMPILERS]
     return out

@@ -151,13 +151,13 @@ def _on_processors(
         console.print(remark, markup=False, soft_wrap=True)
     for d in found:
         say(f"{e.kernel.id}: {d.target} on {d.name}")
-        names = [variant_name(e.kernel.id, s) for s, _ in e.schedules if s.target == d.target]
+        names = [variant_name(e.kernel.id, s) for s, _ in e.listed if s.target == d.target]
         exe = programs[d.arch]
         found_here = check_kernel(e.kernel, names, d, exe, batches, wish.seed)
         outcomes += found_here
         outcomes.append(check_dispatch(e.kernel, d, exe, batches, wish.seed))
         variants = [
-            (variant_name(e.kernel.id, s), prod) for s, prod in e.schedules if s.target == d.target
+            (variant_name(e.kernel.id, s), prod) for s, prod in e.listed if s.target == d.target
         ]
         outcomes.append(check_items(e.kernel, variants, d, exe, regular, wish.seed, found_here))
     compilers = {d.name: native.version_of(native.compiler(d.arch)) for d in found}

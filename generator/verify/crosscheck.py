@@ -195,7 +195,7 @@ def check_kernel(
         rng = np.random.default_rng([seed, 99])
         runs = []
         for v in variants:
-            mine = interp.in_class(kernel, schedule_of(v).class_name, items)
+            mine = interp.in_class(kernel, options_in(v).class_name, items)
             if batch.kind == "hostile":  # also items that lie about their class
                 mine = np.ones_like(mine)
             order = np.flatnonzero(mine)
@@ -229,7 +229,7 @@ DISPATCH = "dispatch"
 ITEMS = "items"
 
 
-def schedule_of(variant: str) -> Options:
+def options_in(variant: str) -> Options:
     """Of a variant's name; a plain one where the runtime or a public function chooses."""
     return Options() if variant in (DISPATCH, ITEMS) else parse_variant(variant)[1]
 
@@ -340,9 +340,9 @@ def compare(
     kernel: Kernel, batch: Batch, outcome: Outcome, chosen: Array, images: Images, seed: int
 ) -> None:
     """Adds one run to a variant's outcome."""
-    schedule = schedule_of(outcome.variant)
-    assume = kernel.defaults | set(schedule.assume)
-    in_class = interp.in_class(kernel, schedule.class_name, batch.placed.items)
+    options = options_in(outcome.variant)
+    assume = kernel.defaults | set(options.assume)
+    in_class = interp.in_class(kernel, options.class_name, batch.placed.items)
     conformant = (batch.result.conformant(assume) & in_class)[chosen]
     outcome.items += len(chosen)
     if isinstance(images, str):

@@ -24,7 +24,7 @@ from daedalus.generator.verify.crosscheck import (
     Outcome,
     compare,
     execute,
-    schedule_of,
+    options_in,
 )
 
 ROW, COLUMN, HOSTILE_ROW = REGULAR = ("row", "column", "hostile row")  # prepare_regular()
@@ -80,7 +80,7 @@ def check_items(
         whole = np.arange(batch.placed.items.count)
         runs: list[tuple[str, Array, Outcome]] = []
         for v, prod in variants:
-            mine = interp.in_class(kernel, schedule_of(v).class_name, batch.placed.items)
+            mine = interp.in_class(kernel, options_in(v).class_name, batch.placed.items)
             chosen = whole if hostile else np.flatnonzero(mine)
             ways = _items_ways(batch.kind, clears if prod else ())
             runs += [(f"{v} {way}", chosen, by_name[v]) for way in ways]

@@ -91,7 +91,7 @@ class Plan:
     name: str
     function: str
     title: str
-    schedule: Options
+    options: Options
     kernel: Kernel  # as the spec has it
     lowered: Kernel
     stages: list[Part]
@@ -112,9 +112,9 @@ class Plan:
         """Which items the variant has to get right."""
         if not items.count:
             return np.zeros(0, dtype=bool)
-        assume = self.kernel.defaults | set(self.schedule.assume)
+        assume = self.kernel.defaults | set(self.options.assume)
         ok: Array = interp.run(self.kernel, items).conformant(assume)
-        return ok & interp.in_class(self.kernel, self.schedule.class_name, items)
+        return ok & interp.in_class(self.kernel, self.options.class_name, items)
 
 
 def lane_limits(demand: Demand, held: Interval) -> tuple[int, int]:
@@ -126,15 +126,15 @@ def lane_limits(demand: Demand, held: Interval) -> tuple[int, int]:
 
 def plans(entry: Entry) -> Iterator[Plan]:
     """The functions of a kernel's NEON variants."""
-    for schedule, _ in entry.schedules:
-        if schedule.target == "neon":
-            yield from plans_of(entry, schedule)
+    for options, _ in entry.listed:
+        if options.target == "neon":
+            yield from plans_of(entry, options)
 
 
-def plans_of(entry: Entry, schedule: Options) -> list[Plan]:
+def plans_of(entry: Entry, options: Options) -> list[Plan]:
     """The functions of one variant."""
-    lowered = lower(entry.kernel, schedule)
-    name = variant_name(entry.kernel.id, schedule)
+    lowered = lower(entry.kernel, options)
+    name = variant_name(entry.kernel.id, options)
     seen: list[Selection] = []
     found: list[Plan] = []
     bodies = emit(lowered, seen.append)
@@ -145,7 +145,7 @@ def plans_of(entry: Entry, schedule: Options) -> list[Plan]:
         every = [g for stage, part in enumerate(stages) for g in _goals(stage, part.selection)]
         title = f"{name} ({made.name})" if len(bodies) > 1 else name
         found.append(
-            Plan(name, made.name, title, schedule, entry.kernel, one, stages, _joined(every))
+            Plan(name, made.name, title, options, entry.kernel, one, stages, _joined(every))
         )
     return found
 

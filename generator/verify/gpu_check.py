@@ -160,7 +160,7 @@ def check_kernel(
     outcomes = {v.name: Outcome(kernel.id, device.target, v.name, device.name) for v in variants}
     groups: dict[tuple[Align, str], list[Variant]] = {}
     for v in variants:
-        groups.setdefault((alignment(v), v.schedule.class_name), []).append(v)
+        groups.setdefault((alignment(v), v.options.class_name), []).append(v)
     for (align, class_name), mine in groups.items():
         for batch in batches_of(align, class_name):
             rng = np.random.default_rng([seed, 99])
@@ -200,7 +200,7 @@ def alignment(variant: Variant) -> Align:
 
 def _chosen(kernel: Kernel, v: Variant, batch: Batch, rng: np.random.Generator) -> Array:
     """The items of the variant's class; of hostile ones all, as items may lie about it."""
-    mine = interp.in_class(kernel, v.schedule.class_name, batch.placed.items)
+    mine = interp.in_class(kernel, v.options.class_name, batch.placed.items)
     if batch.kind == "hostile":
         mine = np.ones_like(mine)
     order = np.flatnonzero(mine)

@@ -84,7 +84,7 @@ def check_kernel(
 
 def ways(v: Variant, kind: str) -> list[tuple[int, str]]:
     """How many threads do items of a kind, and by which settings."""
-    in_flight = QPUS * v.schedule.threads
+    in_flight = QPUS * v.options.threads
     return [(n if n > 0 else -n * in_flight, settings) for n, settings in _WAYS[kind]]
 
 
@@ -102,7 +102,7 @@ def alignment(v: Variant) -> Align:
 
 def _chosen(kernel: Kernel, v: Variant, batch: Batch, rng: np.random.Generator) -> Array:
     """The items of the variant's class; of hostile ones all, as items may lie about it."""
-    mine = interp.in_class(kernel, v.schedule.class_name, batch.placed.items)
+    mine = interp.in_class(kernel, v.options.class_name, batch.placed.items)
     if batch.kind == "hostile":
         mine = np.ones_like(mine)
     return rng.permutation(np.flatnonzero(mine))

@@ -46,10 +46,10 @@ def interpreted(
     return trips
 
 
-def selected(kernel: Kernel, schedule: Options, *, always_pairs: bool = False) -> Selected:
-    """The program of a schedule for the QPU; `always_pairs`: also where pairs are no gain."""
-    name = f"{kernel.id}__{schedule.name}"
-    return select_for(lower(kernel, schedule), name, schedule, always_pairs=always_pairs)
+def selected(kernel: Kernel, options: Options, *, always_pairs: bool = False) -> Selected:
+    """The program of a variant for the QPU; `always_pairs`: also where pairs are no gain."""
+    name = f"{kernel.id}__{options.name}"
+    return select_for(lower(kernel, options), name, options, always_pairs=always_pairs)
 
 
 @dataclass(frozen=True)
@@ -111,22 +111,22 @@ class Outcome:
 
 
 def trial(
-    kernel: Kernel, schedule: Options, items: Items, seed: int, *, threads: int = 2,
+    kernel: Kernel, options: Options, items: Items, seed: int, *, threads: int = 2,
     upwards: bool = False, lying: bool = False, withheld: str = "", run: Run = interpreted,
     s: Selected | None = None,
 ) -> Outcome:  # fmt: skip
-    """Runs a schedule's program on items and compares with the reference interpreter.
+    """Runs a variant's program on items and compares with the reference interpreter.
 
     threads   that the batches are divided among; no more than there are, as the runtime has it
-    lying     also items that are not of the schedule's class
+    lying     also items that are not of the variant's class
     withheld  a buffer that has no memory
     """
-    s = s or selected(kernel, schedule)
+    s = s or selected(kernel, options)
     rng = np.random.default_rng(seed)
     align = dict(zip((b.name for b in kernel.buffers), s.align, strict=True))
     placed = layout.place(kernel, items, rng, upwards=upwards, withheld=withheld, align=align)
     result = interp.run(kernel, placed.items)
-    mine = interp.in_class(kernel, schedule.class_name, placed.items)
+    mine = interp.in_class(kernel, options.class_name, placed.items)
     if lying:
         mine = np.ones_like(mine)
     chosen = rng.permutation(np.flatnonzero(mine))
@@ -136,9 +136,9 @@ def trial(
     here = loaded(s, placed, chosen, threads)
     before = here.memory.copy()
     trips = run(s.programs, here.memory, here.uniforms, threads)
-    assume = kernel.defaults | set(schedule.assume)
+    assume = kernel.defaults | set(options.assume)
     conformant = (
-        result.conformant(assume) & interp.in_class(kernel, schedule.class_name, placed.items)
+        result.conformant(assume) & interp.in_class(kernel, options.class_name, placed.items)
     )[chosen]
     out = Outcome(len(chosen), int(conformant.sum()), trips=trips if isinstance(trips, int) else 0)
     wrong_items = np.zeros(len(chosen), bool)
@@ -173,19 +173,19 @@ def trial(
 
 
 def trials(
-    kernel: Kernel, schedule: Options, count: int, seed: int = 1, run: Run = interpreted, *,
+    kernel: Kernel, options: Options, count: int, seed: int = 1, run: Run = interpreted, *,
     s: Selected | None = None, threads: int = 2,
 ) -> list[tuple[str, Outcome]]:  # fmt: skip
     """Trials with items of every kind."""
-    s = s or selected(kernel, schedule)
+    s = s or selected(kernel, options)
     out = []
     for kind, share in (("conformant", 1.0), ("boundary", 0.2), ("hostile", 0.2)):
         items = accepted(
             kernel, vectors.make_items(kernel, max(16, int(count * share)), seed, kind),
-            schedule.class_name if kind == "hostile" else FULL,
+            options.class_name if kind == "hostile" else FULL,
         )  # fmt: skip
         one = trial(
-            kernel, schedule, items, seed, upwards=kind == "boundary", lying=kind == "hostile",
+            kernel, options, items, seed, upwards=kind == "boundary", lying=kind == "hostile",
             run=run, s=s, threads=threads,
         )  # fmt: skip
         out.append((kind, one))
@@ -194,7 +194,7 @@ def trials(
                 some = items.take(np.flatnonzero(spared)[:_WITHOUT])
                 if some.count:
                     one = trial(
-                        kernel, schedule, some, seed, withheld=name, run=run, s=s, threads=threads
+                        kernel, options, some, seed, withheld=name, run=run, s=s, threads=threads
                     )
                     out.append((f"{name} withheld", one))
     return out

@@ -20,7 +20,7 @@ def compared(monkeypatch: pytest.MonkeyPatch, recorded: set[str]) -> list[tuple[
     calls: list[tuple[bool, Wish]] = []
 
     def note(entries: list[Entry], wish: Wish) -> tuple[list[Outcome], list[object]]:
-        calls.append((all(prod for e in entries for _, prod in e.schedules), wish))
+        calls.append((all(prod for e in entries for _, prod in e.listed), wish))
         return [Outcome("k", "c", "v", "native", wish.items, wish.items)], []
 
     monkeypatch.setattr(build, "run_checks", note)

@@ -23,7 +23,7 @@ from daedalus.generator.report import explain
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "explain.schema.json").read_text())
 KERNELS = [e.kernel.id for e in load()]
 VARIANTS = [
-    pytest.param(e, s, id=variant_name(e.kernel.id, s)) for e in load() for s, _ in e.schedules
+    pytest.param(e, s, id=variant_name(e.kernel.id, s)) for e in load() for s, _ in e.listed
 ]
 
 
@@ -70,15 +70,15 @@ def test_items_side_by_side() -> None:
     assert data["items"] == 2 and len(data["stages"]) == 1
 
 
-@pytest.mark.parametrize(("entry", "schedule"), VARIANTS)
-def test_every_variant_can_be_explained(entry: Entry, schedule: Options) -> None:
-    shown = explain.view(entry, schedule)
-    lowered = lower(entry.kernel, schedule)
+@pytest.mark.parametrize(("entry", "options"), VARIANTS)
+def test_every_variant_can_be_explained(entry: Entry, options: Options) -> None:
+    shown = explain.view(entry, options)
+    lowered = lower(entry.kernel, options)
     assert len(shown.stages) == len(lowered.stages)
     for s, stage in zip(shown.stages, lowered.stages, strict=True):
         assert len(s.stores) == len(stage.stores)
         stored = {s.stage.nodes().index(x.value) for x in s.stage.stores}
-        if schedule.target not in VECTOR_TARGETS:
+        if options.target not in VECTOR_TARGETS:
             assert s.vectors is None and s.stage.dims == stage.dims
             continue
         assert all(s.lines[n].forms for n in stored)

@@ -37,10 +37,8 @@ def test_json_has_all_kernels_and_variants(everything: dict) -> None:
     assert {k["id"] for k in everything["kernels"]} == set(entries)
     for k in everything["kernels"]:
         e = entries[k["id"]]
-        assert [v["name"] for v in k["variants"]] == [
-            variant_name(k["id"], s) for s, _ in e.schedules
-        ]
-        assert [v["prod"] for v in k["variants"]] == [prod for _, prod in e.schedules]
+        assert [v["name"] for v in k["variants"]] == [variant_name(k["id"], s) for s, _ in e.listed]
+        assert [v["prod"] for v in k["variants"]] == [prod for _, prod in e.listed]
         assert len(k["stages"]) == len(e.kernel.stages)
 
 
@@ -64,7 +62,7 @@ def test_operations_and_ranges_of_a_small_kernel(tmp_path: Path) -> None:
 
 def test_a_record_of_other_code_is_none(tmp_path: Path) -> None:
     (entry,) = load_text(tmp_path / "specs", SMALL)
-    names = [variant_name(entry.kernel.id, s) for s, _ in entry.schedules]
+    names = [variant_name(entry.kernel.id, s) for s, _ in entry.listed]
     manifest = {"kernels": [{"variants": [{"name": n, "input_hash": "new"} for n in names]}]}
     run = {"device": "native", "conformant": 10}
     records = {

@@ -59,7 +59,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_schedules_are_refused(case: str, tmp_path: Path) -> None:
+def test_options_are_refused(case: str, tmp_path: Path) -> None:
     text, line, message, hint = CASES[case]
     (write_spec(tmp_path, SPEC).parent / "options.toml").write_text(text)
     with pytest.raises(SpecError) as caught:
@@ -71,13 +71,13 @@ def test_schedules_are_refused(case: str, tmp_path: Path) -> None:
     assert error.hint.startswith(hint) if hint else not error.hint
 
 
-def test_schedules_are_ranked_and_get_a_fallback(tmp_path: Path) -> None:
+def test_variants_are_ranked_and_get_a_fallback(tmp_path: Path) -> None:
     folder = write_spec(tmp_path, SPEC).parent
     (folder / "options.toml").write_text(
         '[test_it]\nprod = ["c_full", "neon_full"]\nother = ["neon_full_assumeextra"]\n'
     )
     (entry,) = load(tmp_path)
-    assert entry.schedules == (
+    assert entry.listed == (
         (options_of("neon"), True),
         (options_of("c"), True),
         (options_of("c", "small"), True),
@@ -88,6 +88,6 @@ def test_schedules_are_ranked_and_get_a_fallback(tmp_path: Path) -> None:
 def test_a_kernel_without_an_entry_gets_every_class_and_target(tmp_path: Path) -> None:
     write_spec(tmp_path, SPEC)
     (entry,) = load(tmp_path)
-    assert {(s.target, s.class_name, prod) for s, prod in entry.schedules} == {
+    assert {(s.target, s.class_name, prod) for s, prod in entry.listed} == {
         (t, c, True) for t in ("c", "neon") for c in ("small", "full")
     }

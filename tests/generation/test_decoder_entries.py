@@ -263,9 +263,9 @@ def test_dot(k):
 @pytest.mark.parametrize("behind", ["neon_full", "c_full"])
 def test_a_processor_that_lacks_something_gets_the_next_best(behind: str, tmp_path: Path) -> None:
     spec(tmp_path, DOT)
-    schedules = tmp_path / "family" / "options.toml"
+    listed = tmp_path / "family" / "options.toml"
     prod = ["neon_full_dot", *(["neon_full"] if behind == "neon_full" else [])]
-    schedules.write_text(f"[test_dot]\nprod = {prod}\n")
+    listed.write_text(f"[test_dot]\nprod = {prod}\n")
     source = " ".join(generate(load(tmp_path)).files["src/decoder_dec.c"].split())
     call = "(dst, dst_stride, src, src_stride, p);"
     assert (

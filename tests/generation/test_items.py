@@ -111,9 +111,7 @@ def _entry(folder: Path, *targets: str) -> Entry:
     """The kernel with variants of these targets in each class."""
     (entry,) = load_text(folder, TEXT)
     classes = entry.kernel.class_names
-    return replace(
-        entry, schedules=tuple((options_of(t, c), True) for t in targets for c in classes)
-    )
+    return replace(entry, listed=tuple((options_of(t, c), True) for t in targets for c in classes))
 
 
 @pytest.mark.parametrize(
@@ -143,17 +141,17 @@ def test_each_build_takes_its_best(targets: tuple[str, ...], chosen: str, tmp_pa
 def test_what_a_build_prefers_is_what_the_runtime_does(tmp_path: Path) -> None:
     entry = _entry(tmp_path, "c", "vector", "neon")
     ranked = sorted(entry_variants(entry), key=lambda v: v.rank)
-    assert tuple(dict.fromkeys(v.schedule.target for v in ranked)) == PREFERRED
+    assert tuple(dict.fromkeys(v.options.target for v in ranked)) == PREFERRED
     (low, _) = ways(entry.kernel, tuple(ranked), lambda v: v.items_name, {})
     assert [b.guard for b in low.builds] == [
-        v.guard for v in ranked if v.schedule.class_name == "low"
+        v.guard for v in ranked if v.options.class_name == "low"
     ]
 
 
 def test_what_some_processors_lack_has_scalar_code_behind_it(tmp_path: Path) -> None:
     entry = _entry(tmp_path, "neon", "c")
     variants = [
-        replace(v, schedule=replace(v.schedule, dot=True)) if v.schedule.target == "neon" else v
+        replace(v, options=replace(v.options, dot=True)) if v.options.target == "neon" else v
         for v in entry_variants(entry)
     ]
     (low, _) = ways(entry.kernel, tuple(variants), lambda v: v.item_name, {})

@@ -91,13 +91,13 @@ def test_variants_are_in_step(manifest: dict) -> None:
         names = [v["name"] for v in k["variants"]]
         assert len(set(names)) == len(names)
         for v in k["variants"]:
-            kernel_id, schedule = parse_variant(v["name"])
+            kernel_id, options = parse_variant(v["name"])
             assert kernel_id == k["id"]
-            assert (schedule.target, schedule.class_name) == (v["target"], v["class"])
-            assert list(schedule.assume) == v["assume"]
+            assert (options.target, options.class_name) == (v["target"], v["class"])
+            assert list(options.assume) == v["assume"]
             for number in ("items", "rows", "points"):
-                assert schedule.choice(number) == v[number]
-            assert v["name"] == variant_name(k["id"], schedule)
+                assert options.choice(number) == v[number]
+            assert v["name"] == variant_name(k["id"], options)
             assert v["class"] in classes
             kind = {"glsl": ".spv", "qpu": ".qpu"}.get(v["target"], "")
             assert v["source"] == f"src/{k['family']}/{v['name']}{kind}.c"

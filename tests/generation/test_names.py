@@ -93,8 +93,8 @@ def test_older_words_are_refused_with_what_to_do(name: str, new: str) -> None:
 
 def test_all_variants_of_the_specs_are_read_back() -> None:
     for e in load():
-        for schedule, _ in e.schedules:
-            assert parse_variant(variant_name(e.kernel.id, schedule)) == (e.kernel.id, schedule)
+        for options, _ in e.listed:
+            assert parse_variant(variant_name(e.kernel.id, options)) == (e.kernel.id, options)
 
 
 REFUSED = {

@@ -77,7 +77,7 @@ def test_the_last_program_counts() -> None:
 
     entry = find(load(), "h264_idct4")
     assert entry is not None
-    v = next(v for v in entry_variants(entry, ("glsl",)) if v.schedule.name == "glsl_full_p4")
+    v = next(v for v in entry_variants(entry, ("glsl",)) if v.options.name == "glsl_full_p4")
     s = statistics.read(DUMP, v, 64)
     assert (s.instructions, s.threads, s.uniforms, s.temps, s.an_item) == (3, 2, 5, 7, 0.2)
     assert (s.lookups, s.stored_words, s.loaded_words, s.nops, s.memory) == (1, 1, 1, 2, False)

@@ -44,8 +44,8 @@ def test_random_programs_by_points(kernel: Kernel, points: int) -> None:
 
 @pytest.mark.parametrize("kernel", RANDOM, ids=lambda k: k.id)
 def test_random_programs_in_every_way(kernel: Kernel) -> None:
-    """All that a GLSL schedule can ask for, together."""
-    schedule = options_of(
+    """All that a GLSL variant can ask for, together."""
+    options = options_of(
         "glsl", points=4, **dict.fromkeys(("word", "unaligned", "swar", "signs", "pack"), True)
     )
     items = random_items(kernel, 48, 6)
@@ -54,7 +54,7 @@ def test_random_programs_in_every_way(kernel: Kernel) -> None:
         verify(changed)
         assert_same(kernel, changed, items, f"after {name}")
 
-    lower(kernel, schedule, watch)
+    lower(kernel, options, watch)
 
 
 def test_points_beyond_a_limit_store_nothing_and_rows_stay(tmp_path: Path) -> None:

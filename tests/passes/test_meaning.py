@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """No pass changes what a kernel computes, and after each the program is legal.
 
-Compared are all elements, on items that meet the class and the assumptions of the schedule.
+Compared are all elements, on items that meet the class and the assumptions of the variant.
 """
 
 from dataclasses import replace
@@ -27,11 +27,11 @@ from daedalus.generator.passes.split_products import split_products
 
 # Of kernels that have no variant for the QPU.
 _FURTHER = (options_of("qpu", points=4), options_of("qpu", keep=True))
-SCHEDULES = [
+VARIANTS = [
     pytest.param(e.kernel, s, id=f"{e.kernel.id}-{s.name}")
     for e in load()
-    for s in (*(s for s, _ in e.schedules), *_FURTHER)
-    if s not in _FURTHER or all(x.target != "qpu" for x, _ in e.schedules)
+    for s in (*(s for s, _ in e.listed), *_FURTHER)
+    if s not in _FURTHER or all(x.target != "qpu" for x, _ in e.listed)
 ]
 RANDOM = accepted_kernels(25)
 BACK_END = (select_old, find_guard, split_clips, split_products)
@@ -42,11 +42,11 @@ def _drawn(kernel: Kernel, count: int, seed: int) -> Items:
     return vectors.make_items(kernel, count, seed)
 
 
-def items_of(kernel: Kernel, schedule: Options, count: int, seed: int) -> Items:
-    """Items on which a variant of the schedule has to be right."""
+def items_of(kernel: Kernel, options: Options, count: int, seed: int) -> Items:
+    """Items on which a variant has to be right."""
     drawn = _drawn(kernel, count, seed)
-    ok = interp.in_class(kernel, schedule.class_name, drawn)
-    ok &= interp.run(kernel, drawn).conformant(kernel.defaults | set(schedule.assume))
+    ok = interp.in_class(kernel, options.class_name, drawn)
+    ok &= interp.run(kernel, drawn).conformant(kernel.defaults | set(options.assume))
     assert ok.sum() >= count // 20, "too few items of the class"
     return drawn.take(ok)
 
@@ -58,9 +58,9 @@ def assert_same(kernel: Kernel, changed: Kernel, items: Items, what: str) -> Non
         assert np.array_equal(got.buffers[name], values), f"{what}: {name} differs"
 
 
-@pytest.mark.parametrize(("kernel", "schedule"), SCHEDULES)
-def test_every_pass_keeps_the_result(kernel: Kernel, schedule: Options) -> None:
-    items = items_of(kernel, schedule, 400, 11)
+@pytest.mark.parametrize(("kernel", "options"), VARIANTS)
+def test_every_pass_keeps_the_result(kernel: Kernel, options: Options) -> None:
+    items = items_of(kernel, options, 400, 11)
     seen: list[str] = []
 
     def watch(name: str, changed: Kernel) -> None:
@@ -68,8 +68,8 @@ def test_every_pass_keeps_the_result(kernel: Kernel, schedule: Options) -> None:
         assert_same(kernel, changed, items, f"after {name}")
         seen.append(name)
 
-    lowered = lower(kernel, schedule, watch)
-    assert seen == [name for name, _ in passes(kernel, schedule)]
+    lowered = lower(kernel, options, watch)
+    assert seen == [name for name, _ in passes(kernel, options)]
     for step in BACK_END:
         changed = step(lowered)
         verify(changed)
@@ -95,8 +95,8 @@ def test_random_programs_keep_their_result(kernel: Kernel, class_name: str) -> N
 
 
 def test_lower_without_a_watcher_is_the_same() -> None:
-    kernel, schedule = SCHEDULES[0].values
-    assert len(lower(kernel, schedule).stages) <= len(kernel.stages)
+    kernel, options = VARIANTS[0].values
+    assert len(lower(kernel, options).stages) <= len(kernel.stages)
 
 
 # ------------------------------------------------------------------ these tests would notice
@@ -114,9 +114,9 @@ def _off_by_one(kernel: Kernel) -> Kernel:
     return replace(kernel, stages=(*kernel.stages[:-1], broken))
 
 
-@pytest.mark.parametrize(("kernel", "schedule"), [SCHEDULES[0].values, SCHEDULES[-1].values])
-def test_a_broken_pass_is_noticed(kernel: Kernel, schedule: Options) -> None:
-    items = items_of(kernel, schedule, 400, 11)
+@pytest.mark.parametrize(("kernel", "options"), [VARIANTS[0].values, VARIANTS[-1].values])
+def test_a_broken_pass_is_noticed(kernel: Kernel, options: Options) -> None:
+    items = items_of(kernel, options, 400, 11)
     with pytest.raises(AssertionError, match="differs"):
         assert_same(kernel, _off_by_one(kernel), items, "broken")
 
@@ -137,18 +137,18 @@ def test_verify_runs_on_lowered_kernels() -> None:
 
 
 @pytest.mark.parametrize("name", ["av1_cdef8", "h264_idct8", "vp9_mc_8h"])
-def test_passes_done_for_another_schedule(name: str) -> None:
-    """A schedule that goes on with what others have come to gets what it gets alone."""
+def test_passes_done_for_another_variant(name: str) -> None:
+    """A variant that goes on with what others have come to gets what it gets alone."""
     (entry,) = [e for e in load() if e.kernel.id == name]
-    schedules = [s for s, _ in entry.schedules]
-    for order in (schedules, schedules[::-1]):
+    listed = [s for s, _ in entry.listed]
+    for order in (listed, listed[::-1]):
         known: Lowered = {}
         steps = 0
-        for schedule in order:
-            steps += len(passes(entry.kernel, schedule))
-            alone = lower(entry.kernel, schedule)
-            shared = lower(entry.kernel, schedule, known=known)
-            assert show(shared) == show(alone), schedule.name
+        for options in order:
+            steps += len(passes(entry.kernel, options))
+            alone = lower(entry.kernel, options)
+            shared = lower(entry.kernel, options, known=known)
+            assert show(shared) == show(alone), options.name
             assert shared.items_per_vector == alone.items_per_vector
             assert shared.branches == alone.branches
         assert len(known) < steps  # something was shared

@@ -31,8 +31,8 @@ def _kernel(number: int, shift: int) -> Kernel:
 @pytest.mark.parametrize("shift", [1, 2, 5])
 def test_shifts_of_sums_near_the_ends(number: int, shift: int) -> None:
     made = _kernel(number, shift)
-    schedule = options_of("qpu", points=4, dot=True, word=True)
-    s = selected(made, schedule)
+    options = options_of("qpu", points=4, dot=True, word=True)
+    s = selected(made, options)
     assert any("v8dot" in str(p) for p in s.programs)
-    outcome = trial(made, schedule, vectors.make_items(made, 24, 1), 3, run=interpreted, s=s)
+    outcome = trial(made, options, vectors.make_items(made, 24, 1), 3, run=interpreted, s=s)
     assert outcome.good, outcome

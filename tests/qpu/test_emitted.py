@@ -25,7 +25,7 @@ BARS = {w.kernel: (w.class_name, w.bar) for w in wishes() if w.bar is not None}
 KERNELS = (
     *BARS, "vp9_lpf4_h", "vp9_lpf8_h", "vp9_mc_8h_avg", "sand128_nv12", "sand128_p010",
 )  # fmt: skip
-NAMES = [variant_name(e.kernel.id, s) for e in load() for s, _ in e.schedules if s.target == QPU]
+NAMES = [variant_name(e.kernel.id, s) for e in load() for s, _ in e.listed if s.target == QPU]
 
 
 @cache

@@ -24,10 +24,7 @@ ITEMS = 3840  # ten trips of all threads, where a batch has sixteen
 # which is most for loop filters. Whatever takes long, and so is divided, is known better.
 AT_MOST, OF_THE_SLOW, SLOW = 8.0, 2.5, 300
 PROD = [
-    variant_name(e.kernel.id, s)
-    for e in load()
-    for s, prod in e.schedules
-    if s.target == QPU and prod
+    variant_name(e.kernel.id, s) for e in load() for s, prod in e.listed if s.target == QPU and prod
 ]
 # One a way in which they look things up: elements of bytes and of vectors, one element an item and
 # all, records by unifa. (Scratch memory is among the others: it takes the simulator longest.)
@@ -50,10 +47,10 @@ def _stated(name: str) -> int:
 
 
 def _check(name: str, data: Path, folder: Path) -> None:
-    kernel_id, schedule = name.removeprefix("daedalus_").split("__")
+    kernel_id, options = name.removeprefix("daedalus_").split("__")
     entry = find(load(), kernel_id)
     assert entry is not None
-    (class_name,) = {s.class_name for s, _ in entry.schedules if s.name == schedule}
+    (class_name,) = {s.class_name for s, _ in entry.listed if s.name == options}
     laid_out = qpu.layout(kernel_id, class_name, data, ITEMS, folder)
     s = compare.program(kernel_id, name.removeprefix("daedalus_"))
     code = assembly(qpu_choices.schedule(name, s.programs).code)

@@ -16,7 +16,7 @@ def _programs() -> list[Program]:
 
 
 def test_every_program_is_run_for_every_number_of_threads() -> None:
-    """And each schedule leads to one program or is refused."""
+    """And each variant leads to one program or is refused."""
     entry = find(load(), KERNEL)
     assert entry is not None
     wanted = parts(entry.kernel, ITEMS)
@@ -24,11 +24,11 @@ def test_every_program_is_run_for_every_number_of_threads() -> None:
         selections = list(runs.select(wanted))
         programs = [p for s in selections for p in s.programs]
         rows = list(runs.run(programs))
-    named = [s.name for p in programs for s in p.schedules]
-    named += [x for s in selections for r in s.refused for x in (r.schedule, *r.same)]
-    assert sorted(named) == sorted(s.name for part in wanted for s in part.schedules(entry))
-    assert {(r.schedule, r.threads) for r in rows} == {
-        (replace(p.schedules[0], four_threads=t4).name, 4 if t4 else 2)
+    named = [s.name for p in programs for s in p.listed]
+    named += [x for s in selections for r in s.refused for x in (r.options, *r.same)]
+    assert sorted(named) == sorted(s.name for part in wanted for s in part.listed(entry))
+    assert {(r.options, r.threads) for r in rows} == {
+        (replace(p.listed[0], four_threads=t4).name, 4 if t4 else 2)
         for p in programs
         for t4 in (False, True)
     }

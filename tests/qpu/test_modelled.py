@@ -118,7 +118,7 @@ def test_the_table_names_kernels_and_classes_that_there_are() -> None:
     for w in wishes:
         entry = find(load(), w.kernel)
         assert entry is not None and w.class_name in entry.kernel.class_names
-        names = {s.name for s, _ in entry.schedules}
+        names = {s.name for s, _ in entry.listed}
         assert {f"qpu_{m}" for m in w.mappings} <= names
 
 
@@ -194,7 +194,7 @@ def test_all_threads_that_a_board_has_are_run(
 def test_any_mapping_may_ask_for_four_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A schedule of 32 registers is searched, timed and recorded."""
+    """A variant of 32 registers is searched, timed and recorded."""
     wish = Wish("h264_qpel_mc20", "full", ("full_p8", "full_p8_threads4"))
     recorded: dict[str, dict[str, object]] = {}
     timed = []

@@ -89,10 +89,10 @@ def _random_value(rng: random.Random, x: Known, y: Known) -> Known | None:
     ])  # fmt: skip
 
 
-def _compared(kernel: Kernel, schedule: Options, seed: int) -> None:
+def _compared(kernel: Kernel, options: Options, seed: int) -> None:
     items = vectors.make_items(kernel, 24, seed)
-    outcome = trial(kernel, schedule, items, seed, upwards=True, run=interpreted)
-    assert outcome.good, f"seed {seed}, {schedule.name}: {outcome}"
+    outcome = trial(kernel, options, items, seed, upwards=True, run=interpreted)
+    assert outcome.good, f"seed {seed}, {options.name}: {outcome}"
 
 
 @pytest.mark.parametrize("first", range(0, 60, 20))
@@ -102,9 +102,9 @@ def test_random_values_are_what_the_reference_says(tmp_path: Path, first: int) -
     for seed in range(first, first + 20):
         rng = random.Random(seed)
         kernel = kernel_of(tmp_path / str(seed), _spec(_random_lines(rng)))
-        schedule = options_of("qpu", points=rng.choice((4, 8, 16)), word=True, pair=True)
-        paired += selected(kernel, schedule).paired
-        _compared(kernel, schedule, seed)
+        options = options_of("qpu", points=rng.choice((4, 8, 16)), word=True, pair=True)
+        paired += selected(kernel, options).paired
+        _compared(kernel, options, seed)
     assert paired >= 8
 
 
@@ -232,7 +232,7 @@ def test_no_setting_of_the_simulator_changes_anything(
     denormals flushed among them, they compute the same."""
     entry = find(load(), "av1_cdef8")
     assert entry is not None
-    (variant,) = [v for v in entry_variants(entry, ("qpu",)) if v.schedule.name == name]
+    (variant,) = [v for v in entry_variants(entry, ("qpu",)) if v.options.name == name]
     forms = qpu_check.forms(variant)
     assert "FLOAT" in forms
     monkeypatch.setattr(qpu_check, "forms", lambda v: tuple(x for x in forms if x != "FLOAT"))

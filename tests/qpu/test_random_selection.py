@@ -41,14 +41,14 @@ def _selected_runs(number: int) -> bool:
     flags |= {flag: later.random() < 0.5 for flag in ("shuffle", "joint_reads", "pair")}
     ran = False
     for points in rng.sample(POINTS, 2):
-        schedule = options_of("qpu", points=points, **flags)
-        schedule = replace(schedule, record_once=Facts(program.kernel).fills_batch(schedule))
+        options = options_of("qpu", points=points, **flags)
+        options = replace(options, record_once=Facts(program.kernel).fills_batch(options))
         items = vectors.make_items(program.kernel, 24, 1)
         try:
-            outcome = trial(program.kernel, schedule, items, number, upwards=True, run=interpreted)
+            outcome = trial(program.kernel, options, items, number, upwards=True, run=interpreted)
         except NotLowerable:
             continue
-        assert outcome.good, f"program {number}, {schedule.name}: {outcome}"
+        assert outcome.good, f"program {number}, {options.name}: {outcome}"
         ran = True
     return ran
 
@@ -122,7 +122,7 @@ _OTHER = {"add": "sub"}
 def test_the_same_program_is_run_the_same_way() -> None:
     kernel = make_program(SEED, 2000).kernel
     first, again = ([*fuzz_qpu.forms(kernel, random.Random(2000))] for _ in range(2))
-    assert first == again and {f.schedule.points for f in first} == set(POINTS)
+    assert first == again and {f.options.points for f in first} == set(POINTS)
 
 
 def test_every_kind_of_code_is_drawn_by_name() -> None:
@@ -136,15 +136,15 @@ def test_unifa_is_drawn_where_a_batch_is_one_item() -> None:
     for number in range(2000, 2040):
         kernel = make_program(SEED, number).kernel
         for form in fuzz_qpu.forms(kernel, random.Random(number)):
-            if form.schedule.record_once:
-                assert selected(kernel, form.schedule).items == 1
+            if form.options.record_once:
+                assert selected(kernel, form.options).items == 1
                 drawn += 1
     assert drawn >= 5
 
 
 def test_every_word_is_drawn() -> None:
     kernel = make_program(SEED, 2000).kernel
-    drawn = [f.schedule for n in range(8) for f in fuzz_qpu.forms(kernel, random.Random(n))]
+    drawn = [f.options for n in range(8) for f in fuzz_qpu.forms(kernel, random.Random(n))]
     for word in QpuOptions.words():
         assert {s.choice(word.field) for s in drawn} == set(word.values or (False, True)), word
 

@@ -80,16 +80,16 @@ ON_SIMULATOR = (
 
 
 def _parsed(variant: str) -> tuple[Kernel, Options]:
-    kernel_id, schedule = parse_variant(f"daedalus_{variant}")
+    kernel_id, options = parse_variant(f"daedalus_{variant}")
     entry = find(load(), kernel_id)
     assert entry is not None
-    return entry.kernel, schedule
+    return entry.kernel, options
 
 
 def _compare(variant: str, count: int, run: Run) -> None:
-    kernel, schedule = _parsed(variant)
+    kernel, options = _parsed(variant)
     compared = 0
-    for kind, outcome in trials(kernel, schedule, count, run=run):
+    for kind, outcome in trials(kernel, options, count, run=run):
         assert not outcome.mismatches, f"{kind} items: {outcome.first}"
         assert not outcome.strayed, f"{kind} items: {outcome.first}"
         compared += outcome.conformant
@@ -121,10 +121,10 @@ def test_a_program_that_does_nothing_is_told() -> None:
     """The comparison finds what stores nothing."""
     entry = find(load(), "h264_idct4")
     assert entry is not None
-    schedule = options_of("qpu", points=4, word=True)
+    options = options_of("qpu", points=4, word=True)
 
     def nothing(*_: object) -> int:
         return 0
 
-    outcomes = trials(entry.kernel, schedule, 30, run=nothing)
+    outcomes = trials(entry.kernel, options, 30, run=nothing)
     assert any(o.mismatches for _, o in outcomes)

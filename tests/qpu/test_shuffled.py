@@ -96,16 +96,16 @@ def _windows() -> Kernel:
 KERNELS = (_masked, _limited, _either, _windows)
 
 
-def _compare(made: Kernel, schedule: Options, run: Run) -> None:
-    s = selected(made, schedule)
+def _compare(made: Kernel, options: Options, run: Run) -> None:
+    s = selected(made, options)
     assert s.scratch == 0
     assert not any("scratch" in str(p) for p in s.programs)
     try:
-        assert selected(made, options_of("qpu", points=schedule.points)).scratch > 0
+        assert selected(made, options_of("qpu", points=options.points)).scratch > 0
     except NotLowerable as e:
         assert "has a first value, and is in memory" in e.message
     compared = 0
-    for kind, o in trials(made, schedule, 60, run=run, s=s):
+    for kind, o in trials(made, options, 60, run=run, s=s):
         assert not o.mismatches and not o.strayed, f"{kind} items: {o.first}"
         compared += o.conformant
     assert compared >= 20

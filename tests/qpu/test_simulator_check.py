@@ -24,11 +24,11 @@ ITEMS, SEED = 300, 3
 @cache
 def _prepared(name: str) -> tuple[Kernel, Variant, tuple[Batch, ...]]:
     """A variant, of h264_idct4 if no other kernel is named, and the items that it is run on."""
-    kernel_id, _, schedule = name.rpartition("__")
+    kernel_id, _, options = name.rpartition("__")
     entry = find(load(), kernel_id or "h264_idct4")
     assert entry is not None
     kernel = entry.kernel
-    (variant,) = [v for v in entry_variants(entry, ("qpu",)) if v.schedule.name == schedule]
+    (variant,) = [v for v in entry_variants(entry, ("qpu",)) if v.options.name == options]
     align = qpu_check.alignment(variant)
     batches = vulkan.prepare(kernel, [align], ITEMS, SEED)[align]
     more = qpu_check.further(kernel, batches, align, witness_file.read(kernel), SEED)

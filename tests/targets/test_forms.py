@@ -37,10 +37,10 @@ def variants(form: Form) -> tuple[Variant, ...]:
         )
         for s in form.seen
     )  # fmt: skip
-    schedules = [*(options_of("c", c) for c in kernel.class_names), *form.seen, *vectors]
+    listed = [*(options_of("c", c) for c in kernel.class_names), *form.seen, *vectors]
     return tuple(
         make_variant(emit.environment(), kernel, s, prod=True, rank=n, spec="a test")
-        for n, s in enumerate(schedules)
+        for n, s in enumerate(listed)
     )
 
 
@@ -75,7 +75,7 @@ def test_form_computes_what_the_interpreter_does(name, programs):
     batches = crosscheck.prepare(kernel, ITEMS, SEED)
     assert set(programs) == set(ARCHES)
     for target, (device, exe) in programs.items():
-        names = [v.name for v in own if v.schedule.target == target]
+        names = [v.name for v in own if v.options.target == target]
         outcomes = crosscheck.check_kernel(kernel, names, device, exe, batches, SEED)
         assert len(outcomes) == len(names) > 0
         for o in outcomes:
@@ -87,7 +87,7 @@ def test_form_computes_what_the_interpreter_does(name, programs):
 def test_form_is_taken(name):
     form, own = MADE[name]
     for v in own:
-        for pattern in form.seen.get(v.schedule, ()):
+        for pattern in form.seen.get(v.options, ()):
             assert re.search(pattern, v.text), f"{v.name}: no {pattern}"
 
 
@@ -102,7 +102,7 @@ def test_reading_what_no_stage_asks_for_is_noticed(buffer, tmp_path):
     device, exe = built(tmp_path, [(kernel, spoiled)], ("neon",))["neon"]
     batches = crosscheck.prepare(kernel, ITEMS, SEED)
     (outcome,) = crosscheck.check_kernel(
-        kernel, [v.name for v in spoiled if v.schedule.target == "neon"], device, exe, batches, SEED
+        kernel, [v.name for v in spoiled if v.options.target == "neon"], device, exe, batches, SEED
     )
     assert outcome.failures == [
         f"{outcome.variant} on {device.name}, {crosscheck.WITHHELD} items:"

@@ -27,14 +27,14 @@ def names() -> list[str]:
     return [
         f"daedalus_{e.kernel.id}__{s.name}"
         for e in load()
-        for s, _ in e.schedules
+        for s, _ in e.listed
         if s.target == "glsl"
     ]
 
 
-def made(entry: Entry, schedule: Options) -> Variant:
+def made(entry: Entry, options: Options) -> Variant:
     return make_variant(
-        environment(), entry.kernel, schedule, prod=False, rank=1, spec=entry.spec
+        environment(), entry.kernel, options, prod=False, rank=1, spec=entry.spec
     )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def test_a_variant_of_any_alignment_is_there_for_every_kernel() -> None:
     anything = {
         v.kernel.id
         for v in variants()
-        if v.schedule.class_name == "full"
+        if v.options.class_name == "full"
         and v.shader is not None
         and list(v.shader.align) == [b.dtype.bytes for b in v.kernel.buffers if b.dtype is not None]
     }
@@ -179,10 +179,10 @@ def test_modules_are_taken_where_other_tools_are(
 # ------------------------------------------------------------------ refusals
 
 
-def refused(tmp_path: Path, text: str, schedule: Options) -> NotLowerable:
+def refused(tmp_path: Path, text: str, options: Options) -> NotLowerable:
     (entry,) = load_text(tmp_path, text)
     with pytest.raises(NotLowerable) as caught:
-        made(entry, schedule)
+        made(entry, options)
     return caught.value
 
 

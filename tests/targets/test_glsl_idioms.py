@@ -13,8 +13,8 @@ from daedalus.generator.compile.registry import find, load
 from daedalus.generator.targets.glsl.emit import Shader
 
 
-def shader_of(kernel: Kernel, schedule: str = "glsl_full") -> Shader:
-    shader = variant_of(kernel, schedule).shader
+def shader_of(kernel: Kernel, options: str = "glsl_full") -> Shader:
+    shader = variant_of(kernel, options).shader
     assert shader is not None
     return shader
 

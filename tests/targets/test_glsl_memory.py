@@ -79,12 +79,12 @@ MEETING = [
 
 
 @pytest.mark.parametrize("owns", ["", ", owns=((0, 8), (0, 8))"])
-@pytest.mark.parametrize("schedule", ["glsl_full_word", "glsl_full_p4_word", "glsl_full_p8_word"])
+@pytest.mark.parametrize("options", ["glsl_full_word", "glsl_full_p4_word", "glsl_full_p8_word"])
 @pytest.mark.parametrize("body", MEETING)
-def test_stores_that_meet_in_a_word(body: str, schedule: str, owns: str, tmp_path: Path) -> None:
+def test_stores_that_meet_in_a_word(body: str, options: str, owns: str, tmp_path: Path) -> None:
     """What one invocation stores is not undone by another."""
     text = spec_text(body).replace('access="inout"', f'access="inout"{owns}')
-    run_text(tmp_path, text, schedule)
+    run_text(tmp_path, text, options)
 
 
 READ_AND_WRITTEN = (
@@ -109,15 +109,15 @@ def aliased(v: Variant) -> int:
 
 
 @pytest.mark.parametrize("body", [READ_AND_WRITTEN, WRITTEN_TWICE, READ_BEHIND])
-@pytest.mark.parametrize("schedule", ["glsl_full_p8_word", "glsl_full_p16_word"])
+@pytest.mark.parametrize("options", ["glsl_full_p8_word", "glsl_full_p16_word"])
 def test_views_that_depend_on_each_other_are_aliased(
-    body: str, schedule: str, tmp_path: Path
+    body: str, options: str, tmp_path: Path
 ) -> None:
     """In the module, which else is free to take them for different memory."""
     text = spec_text(body)
     if "= clip_u8(px[" not in body:
         text = text.replace('access="inout"', 'access="out"')
-    v = run_text(tmp_path, text, schedule)
+    v = run_text(tmp_path, text, options)
     assert len(re.findall(r"binding = 0\) (?!restrict)(?:coherent )?buffer", v.text)) == 2
     assert aliased(v) == v.text.count("// aliased") == 2
 
@@ -223,7 +223,7 @@ with k.stage(y=k.upto(p, 8), x=8) as (y, x):
 
 @pytest.mark.parametrize("element", ["u8", "i8", "u16", "i16", "i32"])
 @pytest.mark.parametrize(
-    ("body", "schedule"),
+    ("body", "options"),
     [
         (ANYWHERE, "glsl_full_p4_word_unaligned"),
         (SHARED, "glsl_full_p2_word_pack"),
@@ -231,19 +231,19 @@ with k.stage(y=k.upto(p, 8), x=8) as (y, x):
     ],
     ids=("anywhere", "packed", "masks"),
 )
-def test_elements_of_every_type(body: str, schedule: str, element: str, tmp_path: Path) -> None:
+def test_elements_of_every_type(body: str, options: str, element: str, tmp_path: Path) -> None:
     bounds = ", lo=-1000, hi=1000" if element == "i32" else ""
     text = body.format(type=element, bounds=bounds)
-    run_text(tmp_path, HEAD + textwrap.indent(text, "    "), schedule)
+    run_text(tmp_path, HEAD + textwrap.indent(text, "    "), options)
 
 
-@pytest.mark.parametrize("schedule", ["glsl_full_word", "glsl_full_p2_word"])
+@pytest.mark.parametrize("options", ["glsl_full_word", "glsl_full_p2_word"])
 @pytest.mark.parametrize(
     ("element", "count"),
     [("u8", 1), ("u8", 2), ("u8", 3), ("u8", 6), ("i16", 1), ("i16", 3), ("i16", 10), ("i32", 5)],
 )
 def test_items_of_a_block_that_begin_inside_a_unit(
-    element: str, count: int, schedule: str, tmp_path: Path
+    element: str, count: int, options: str, tmp_path: Path
 ) -> None:
     """One invocation does an item, whose elements are as many as no unit, or several, has."""
     text = HEAD + (
@@ -252,4 +252,4 @@ def test_items_of_a_block_that_begin_inside_a_unit(
         "    with k.stage(i=1) as i:\n"
     )
     text += "".join(f"        out[{n} + i] = c[{n} + i] + {n}\n" for n in range(min(count, 8)))
-    assert run_text(tmp_path, text, schedule).shader.invocations == 1
+    assert run_text(tmp_path, text, options).shader.invocations == 1

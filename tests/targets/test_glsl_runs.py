@@ -13,7 +13,7 @@ from shader_runs import run
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.compile.emit import entry_variants, environment
-from daedalus.generator.compile.registry import find, legal_schedule, load
+from daedalus.generator.compile.registry import find, legal_options, load
 from daedalus.generator.compile.variants import Variant, make_variant
 from daedalus.v3d import vkrun
 
@@ -33,7 +33,7 @@ UNLISTED = {  # other ways, and what no GLSL variant is listed of
 def made(kernel: Kernel, *names: str) -> list[Variant]:
     return [
         make_variant(
-            environment(), kernel, legal_schedule(kernel, name), prod=False, rank=1, spec="a spec"
+            environment(), kernel, legal_options(kernel, name), prod=False, rank=1, spec="a spec"
         )
         for name in names
     ]

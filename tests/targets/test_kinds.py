@@ -41,10 +41,10 @@ ALMOST_ALIKE = """
 def selections(entry: Entry) -> list[Selection]:
     """Of every stage of its NEON variants."""
     seen: list[Selection] = []
-    for schedule, prod in entry.schedules:
-        if schedule.target == "neon":
+    for options, prod in entry.listed:
+        if options.target == "neon":
             make_variant(
-                environment(), entry.kernel, schedule, prod=prod, rank=0, spec="", watch=seen.append
+                environment(), entry.kernel, options, prod=prod, rank=0, spec="", watch=seen.append
             )
     return seen
 

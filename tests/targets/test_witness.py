@@ -22,7 +22,7 @@ from daedalus.generator.verify.witness import search as witness_search
 from daedalus.generator.verify.witness import shown as witness
 from daedalus.generator.verify.witness import solver as witness_solver
 
-NEON = [e for e in load() if any(s.target == "neon" for s, _ in e.schedules)]
+NEON = [e for e in load() if any(s.target == "neon" for s, _ in e.listed)]
 PLANS = [pytest.param(p, id=p.title) for e in NEON for p in goals.plans(e)]
 
 

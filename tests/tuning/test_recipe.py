@@ -37,10 +37,10 @@ _CLASSES = {
 }
 
 
-def _variant(schedule: str) -> dict[str, Any]:
+def _variant(options: str) -> dict[str, Any]:
     return {
-        "name": f"daedalus_{schedule}", "class": schedule.partition("__")[2].split("_")[1],
-        "prod": schedule != GIVEN, "input_hash": fnv64(schedule.encode()),
+        "name": f"daedalus_{options}", "class": options.partition("__")[2].split("_")[1],
+        "prod": options != GIVEN, "input_hash": fnv64(options.encode()),
     }  # fmt: skip
 
 
@@ -64,12 +64,12 @@ LIBRARY = recipe.library_of(MANIFEST)
 
 
 def timed(
-    schedule: str, low: float, high: float, *, item_class: str = "full", workgroup: int = 0,
+    options: str, low: float, high: float, *, item_class: str = "full", workgroup: int = 0,
     compiler: str = "gcc", items: int = 4096, board: Fingerprint = PI, **more: Any,
 ) -> Result:  # fmt: skip
     """A result with that interval, of a variant that the manifest has."""
-    name = f"daedalus_{schedule}"
-    kernel, _, how = schedule.partition("__")
+    name = f"daedalus_{options}"
+    kernel, _, how = options.partition("__")
     target = how.partition("_")[0]
     route = {"glsl": "vulkan", "qpu": "drm"}.get(target, "-")
     on_cpu = route == "-"
@@ -456,9 +456,9 @@ def test_machines_are_never_mixed(tmp_path: Path) -> None:
     said = refusal("--journal", file)
     assert "never mixed" in said and PI.id in said and MODEL.id in said
     out = tmp_path / "recipe"
-    for board, schedule in ((PI, C), (MODEL, NEON)):
+    for board, options in ((PI, C), (MODEL, NEON)):
         ran = run("--journal", file, "--output", out, "--fingerprint", board.id[:6])
-        assert ran.exit_code == 0 and f"daedalus_{schedule} " in out.read_text()
+        assert ran.exit_code == 0 and f"daedalus_{options} " in out.read_text()
     assert "holds no results under 12345" in refusal("--journal", file, "--fingerprint", "12345")
 
 

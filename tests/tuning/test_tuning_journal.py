@@ -232,7 +232,7 @@ def test_what_a_run_asks_of_a_time() -> None:
 def test_points_read_as_they_are_written() -> None:
     for text in (NEON, QPU, "a_b/row1/daedalus_a_b__glsl_row1_p2/-/vulkan/64"):
         assert str(parse_point(text)) == text
-    assert parse_point(QPU).target == "qpu" and parse_point(NEON).schedule == "neon_full"
+    assert parse_point(QPU).target == "qpu" and parse_point(NEON).options == "neon_full"
     for bad in (
         "a/full/daedalus_b__c_full/gcc/-/0", NEON + "0/", NEON[:-1] + "00", NEON[:-1] + "-1",
         NEON.replace("gcc", "-"), NEON.replace("gcc", "icc"), NEON.replace("/-/", "/drm/"),

@@ -40,8 +40,8 @@ def test_input_hashes_are_the_manifests() -> None:
     manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
     kernel = next(k for k in manifest["kernels"] if k["id"] == "h264_idct4")
     for v in kernel["variants"]:
-        schedule = parse_variant(v["name"])[1]
-        assert model_points.input_hash("h264_idct4", schedule) == v["input_hash"], v["name"]
+        options = parse_variant(v["name"])[1]
+        assert model_points.input_hash("h264_idct4", options) == v["input_hash"], v["name"]
 
 
 def test_cycles_are_those_of_the_model_and_the_interval_is_around_them() -> None:
@@ -122,7 +122,7 @@ def test_arrays_of_a_variant_are_not_spills() -> None:
     assert (
         "[12][12]"
         in made.text_variant(
-            model_points.entry_of("av1_cdef8"), candidate("av1_cdef8__neon_pri").schedule
+            model_points.entry_of("av1_cdef8"), candidate("av1_cdef8__neon_pri").options
         ).text
     )
     assert found.verdict == "ok", found.reason
@@ -139,7 +139,7 @@ def test_a_variant_that_computes_something_else_is_wrong(
     was: str, becomes: str, tmp_path: Path
 ) -> None:
     entry = model_points.entry_of("h264_idct4")
-    variant = made.text_variant(entry, candidate("h264_idct4__neon_full").schedule)
+    variant = made.text_variant(entry, candidate("h264_idct4__neon_full").options)
     assert was in variant.text
     tampered = replace(variant, text=variant.text.replace(was, becomes, 1))
     program = cpu_program.build(tampered, "gcc", tmp_path)
@@ -148,7 +148,7 @@ def test_a_variant_that_computes_something_else_is_wrong(
 
 def test_a_variant_that_writes_too_much_is_wrong(tmp_path: Path) -> None:
     entry = model_points.entry_of("h264_idct4")
-    variant = made.text_variant(entry, candidate("h264_idct4__c_full").schedule)
+    variant = made.text_variant(entry, candidate("h264_idct4__c_full").options)
     end = variant.text.index("\n}\n", variant.text.index("static inline void one_item"))
     text = f"{variant.text[:end]}\n  dst[-1] ^= 1;{variant.text[end:]}"
     tampered = replace(variant, text=text)
@@ -205,10 +205,10 @@ def test_a_shader_whose_output_tools_bench_refuses_is_wrong(
     monkeypatch.setattr(glsl.qpu, "program", lambda: Path("bench"))
     monkeypatch.setattr(glsl.tools, "on_device", lambda words, **how: (words, {}))
     monkeypatch.setattr(glsl.GpuDevice, "run", lambda self, words: ended)
-    schedule = candidate(name).schedule
-    variant = made.text_variant(model_points.entry_of("h264_idct4"), schedule)
+    options = candidate(name).options
+    variant = made.text_variant(model_points.entry_of("h264_idct4"), options)
     monkeypatch.setattr(model_points, "_generated", lambda: {variant.name: variant.input_hash})
-    found = model_points.model("h264_idct4", Candidate(schedule, workgroup=64))
+    found = model_points.model("h264_idct4", Candidate(options, workgroup=64))
     assert found.verdict == verdict, found.reason
 
 

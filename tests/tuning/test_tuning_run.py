@@ -90,7 +90,7 @@ def test_without_the_cache_of_hashes_a_device_tells_what_is_known(tmp_path: Path
     assert (out.done, out.known) == (0, 20)
     # One point of a variant tells the hash of all of them.
     variants = {t.point.variant for t in again.asked}
-    assert len(variants) == len({c.schedule for c in POINTS}) <= len(again.asked) < 20
+    assert len(variants) == len({c.options for c in POINTS}) <= len(again.asked) < 20
 
 
 def test_another_generator_makes_points_anew(

@@ -33,14 +33,14 @@ def test_a_small_space_is_tried_whole_what_is_on_record_first() -> None:
 @pytest.mark.parametrize(("kernel", "share"), [("av1_cdef8", 0.5), ("vp9_lpf4_v", 0.6)])
 def test_a_sample_finds_the_best_of_each_class(kernel: str, share: float) -> None:
     found = space_of(kernel, "glsl").candidates
-    for class_name in dict.fromkeys(c.schedule.class_name for c in found):
-        own = [c for c in found if c.schedule.class_name == class_name]
+    for class_name in dict.fromkeys(c.options.class_name for c in found):
+        own = [c for c in found if c.options.class_name == class_name]
         most = int(share * len(own))
         for seed in (1, 2, 3):
             best, asked = best_of(Sampled("x", own[:1], own, most, seed))
             assert len(asked) == len(set(asked)) == most
             assert set(asked) <= set(own)
-            # The landscape has ripples of a hundredth, which nobody would call a better schedule.
+            # The landscape has ripples of a hundredth, which nobody would call a better variant.
             assert cost_of(best) <= 1.01 * min(map(cost_of, own)), (class_name, seed)
 
 
@@ -65,10 +65,10 @@ def test_points_without_a_time_do_not_end_a_search() -> None:
 
 
 def test_neighbours_differ_in_one_choice() -> None:
-    c = next(c for c in space_of("vp9_idct8", "neon").candidates if c.schedule.items == 2)
+    c = next(c for c in space_of("vp9_idct8", "neon").candidates if c.options.items == 2)
     near = set(neighbours(c))
     assert c not in near
-    assert {n.schedule.items for n in near} == {1, 2, 4}
+    assert {n.options.items for n in near} == {1, 2, 4}
     assert sum(n.compiler != c.compiler for n in near) == 1
 
 

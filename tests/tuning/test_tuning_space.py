@@ -33,7 +33,7 @@ def entry(name: str) -> Entry:
 def broken(name: str, candidate: Candidate) -> list[str]:
     """The constraints that a candidate does not meet."""
     facts = Facts(entry(name).kernel)
-    rules = [c for c in CONSTRAINTS if candidate.schedule.target in c.targets]
+    rules = [c for c in CONSTRAINTS if candidate.options.target in c.targets]
     return [c.name for c in rules if not c.holds(facts, candidate)]
 
 
@@ -42,15 +42,15 @@ def neon(**choices: object) -> Candidate:
 
 
 def glsl(workgroup: int = 64, **choices: object) -> Candidate:
-    schedule = replace(options_of("glsl"), **choices)  # type: ignore[arg-type]
-    return Candidate(schedule, workgroup=workgroup)
+    options = replace(options_of("glsl"), **choices)  # type: ignore[arg-type]
+    return Candidate(options, workgroup=workgroup)
 
 
 def qpu(**choices: object) -> Candidate:
     return Candidate(replace(options_of("qpu"), **choices))  # type: ignore[arg-type]
 
 
-# One schedule a constraint that it alone rejects, and one that it lets through.
+# One variant a constraint that it alone rejects, and one that it lets through.
 CASES = [
     ("items", "sand128_nv12", neon(items=2), "h264_idct4", neon(items=2)),
     ("rows", "vp9_idct8", neon(rows=2), "h264_qpel_mc20", neon(rows=2)),
@@ -110,9 +110,9 @@ def test_what_is_on_record_is_in_the_space(wish: object) -> None:
     for target in TARGETS:
         found = space(e, target)
         there = set(found.candidates)
-        schedules = {c.schedule for c in found.candidates}
+        listed = {c.options for c in found.candidates}
         for c in recorded(e, target):
-            assert c.schedule in schedules, c.schedule.name
+            assert c.options in listed, c.options.name
             # Of a GPU variant some sizes of workgroups do not hold an item.
             assert c in there or target == "glsl"
 
@@ -134,15 +134,15 @@ def test_counts_add_up_and_points_are_distinct(name: str) -> None:
 def test_what_constraints_let_through_back_ends_take(name: str) -> None:
     e = entry(name)
     for target in ("neon", "glsl"):
-        schedules = {c.schedule for c in space(e, target).candidates}
+        listed = {c.options for c in space(e, target).candidates}
         refused = []
-        for s in schedules:
+        for s in listed:
             try:
                 made.text_variant(e, s)
             except made.Refused as why:
                 if not str(why).startswith("the same code as"):
                     refused.append(f"{s.name}: {why}")
-        assert len(refused) <= len(schedules) // 20, refused
+        assert len(refused) <= len(listed) // 20, refused
 
 
 def test_a_choice_that_changes_nothing_is_refused_by_the_name_of_the_simpler_one() -> None:
@@ -157,7 +157,7 @@ def test_four_threads_are_a_point_where_their_registers_do() -> None:
         options_of("qpu", four_threads=True),
         options_of("qpu", points=8, word=True, four_threads=True),
     )
-    assert {fits, fits_not} <= {c.schedule for c in space(e, "qpu").candidates}
+    assert {fits, fits_not} <= {c.options for c in space(e, "qpu").candidates}
     two, four = (made.machine_code(e, replace(fits, four_threads=t4)) for t4 in (False, True))
     assert (two.code.threads, four.code.threads) == (2, 4)
     assert two.input_hash != four.input_hash
@@ -170,12 +170,12 @@ def test_shared_memory_is_what_the_shader_has() -> None:
     facts = Facts(e.kernel)
     for c in space(e, "glsl").candidates[::9]:
         try:
-            shader = made.text_variant(e, c.schedule).shader
+            shader = made.text_variant(e, c.options).shader
         except made.Refused:
             continue
         assert shader is not None
-        assert facts.shared_bytes(c.schedule) == shader.shared_bytes
-        assert facts.invocations(c.schedule) == shader.invocations
+        assert facts.shared_bytes(c.options) == shader.shared_bytes
+        assert facts.invocations(c.options) == shader.invocations
         items = c.workgroup // shader.invocations
         assert items >= 1 and items * shader.shared_bytes <= device.SHARED_BYTES
 

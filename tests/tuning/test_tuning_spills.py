@@ -174,7 +174,7 @@ def device(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[EngineDevice, S
     monkeypatch.setattr(EngineDevice, "_engine", lambda self, compiler: engine)
     entry = find(load(), "h264_idct4")
     assert entry is not None
-    wanted = [(entry, [c.schedule for c in space.candidates])]
+    wanted = [(entry, [c.options for c in space.candidates])]
     return EngineDevice("cpu", wanted, path, Options(), print), space, engine
 
 

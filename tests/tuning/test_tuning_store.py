@@ -163,7 +163,7 @@ def test_an_export_is_what_t4_says(tmp_path: Path) -> None:
     first, second = written["results"][:2]
     assert first["measurements"][0] == {"name": "time", "value": 93.4, "unit": "nanoseconds"}
     assert second["configuration"] == {
-        "kernel": "vp9_idct8", "class": "full", "target": "glsl", "schedule": "glsl_full_p2_word",
+        "kernel": "vp9_idct8", "class": "full", "target": "glsl", "options": "glsl_full_p2_word",
         "compiler": "", "route": "vulkan", "workgroup": 64, "scenario": "m2 items=8160",
     }  # fmt: skip
     assert {m["name"] for m in second["measurements"]} >= {"empty", "gpu", "samples"}

@@ -20,7 +20,7 @@ Verdict = Callable[[Candidate], tuple[str, float]]
 
 def cost_of(c: Candidate) -> float:
     """A landscape with more than one valley: words help beside each other, and sizes differ."""
-    own = c.schedule.choice
+    own = c.options.choice
     ns = 100.0 + 3 * abs(own("points") - 4) + (0 if own("word") or own("unaligned") else 40)
     ns += 5 if own("signs") != own("early_out") else 0
     ns -= 8 if own("signs") and own("early_out") else 0
@@ -31,7 +31,7 @@ def cost_of(c: Candidate) -> float:
 
 def hash_of(c: Candidate) -> int:
     """The same number for the same candidate, on every run."""
-    return sum(ord(x) * n for n, x in enumerate(f"{c.schedule.name} {c.workgroup}", 1))
+    return sum(ord(x) * n for n, x in enumerate(f"{c.options.name} {c.workgroup}", 1))
 
 
 def fine(c: Candidate) -> tuple[str, float]:

@@ -103,7 +103,7 @@ def test_on_the_driver_built_here() -> None:
 
 def test_a_frame_is_one_batch_of_its_class(lavapipe: devices.GpuDevice) -> None:
     e = entry("vp9_idct8")
-    (variant, *_) = [v for v in entry_variants(e, ("glsl",)) if v.schedule.class_name == "dc"]
+    (variant, *_) = [v for v in entry_variants(e, ("glsl",)) if v.options.class_name == "dc"]
     batch = check.prepare_frame(e.kernel, check.alignment(variant), "dc", SEED)
     assert batch.placed.items.count == 1920 * 1088 // 64
     assert (batch.placed.items.params["eob"] == 1).all()

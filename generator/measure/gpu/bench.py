@@ -82,9 +82,9 @@ def write_data(
     """The items of all kernels that have GPU variants, so many a class."""
     kernels: list[tuple[Kernel, frozenset[str]]] = []
     for e in entries:
-        schedules = [s for s, _ in e.schedules if s.target == "glsl"]
-        if schedules:
-            kernels.append((e.kernel, frozenset(a for s in schedules for a in s.assume)))
+        listed = [s for s, _ in e.listed if s.target == "glsl"]
+        if listed:
+            kernels.append((e.kernel, frozenset(a for s in listed for a in s.assume)))
     bench_data.write(path, kernels, distinct, seed)
 
 

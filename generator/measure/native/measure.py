@@ -118,9 +118,9 @@ def _level() -> tuple[str, ...]:
 
 def _vector(case: Case, entry: Entry) -> Options:
     """The vector variant that the runtime takes for the class."""
-    for schedule, prod in entry.schedules:
-        if prod and (schedule.target, schedule.class_name) == ("vector", case.class_name):
-            return schedule
+    for options, prod in entry.listed:
+        if prod and (options.target, options.class_name) == ("vector", case.class_name):
+            return options
     raise UserError(
         f"{case.kernel} has no prod vector variant of class {case.class_name}",
         "list one in its options.toml, and run gen", EXIT_FAILED,
@@ -129,8 +129,8 @@ def _vector(case: Case, entry: Entry) -> Options:
 
 def _names(kind: str, case: Case, entry: Entry) -> str:
     vector = BUILDS[kind][0] == "vector"
-    schedule = _vector(case, entry) if vector else options_of("c", case.class_name)
-    return variant_name(entry.kernel.id, schedule)
+    options = _vector(case, entry) if vector else options_of("c", case.class_name)
+    return variant_name(entry.kernel.id, options)
 
 
 def _library(compiler: str, kind: str, found: list[tuple[Case, Entry]]) -> Path:

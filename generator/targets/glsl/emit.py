@@ -65,7 +65,7 @@ class Shader:
 
 @dataclass(frozen=True)
 class Choices:
-    """What of a schedule is the back end's.
+    """What of a variant is the back end's.
 
     words     reads and writes aligned words, where elements are neighbours
     shifted   reads planes that are only read in words although their items lie anywhere

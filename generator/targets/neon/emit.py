@@ -196,7 +196,7 @@ class _Stage:
             if node.op is Op.DOT and not self.dots.fits(node):
                 raise NotLowerable(
                     "neon", "eight outputs of a dot product do not lie beside one another",
-                    node.loc, kernel.id, hint="leave dot out of the schedule",
+                    node.loc, kernel.id, hint="leave dot out of the variant",
                 )  # fmt: skip
 
     def emit(self) -> list[str]:

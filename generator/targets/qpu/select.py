@@ -55,14 +55,14 @@ class Selected:
 
 @dataclass(frozen=True)
 class How:
-    """What select() is asked for: the words of a schedule.
+    """What select() is asked for: the words of a variant.
 
     words    reads and writes aligned words, where elements are neighbours
     packed   temps in registers take as many elements a word as their range allows
     shifted  reads planes that are only read in words although their items lie anywhere
     dots     makes sums of bytes by dot products
     pairs    makes neighbouring elements as halves of registers, where that is less to do
-    always   makes them so wherever it can (no schedule asks for that: random programs do)
+    always   makes them so wherever it can (no variant asks for that: random programs do)
     shuffled temps stay in registers, and are moved between the elements that do an item
     lined    neighbouring elements read blocks together, and words are moved between them
     unifa    reads the record of a batch's only item once for all elements
@@ -79,13 +79,13 @@ class How:
     unifa: bool = False
 
 
-def how(schedule: Options) -> How:
-    """What a schedule asks for."""
+def how(options: Options) -> How:
+    """What a variant asks for."""
     return How(
-        words=schedule.choice("word"), packed=schedule.choice("keep"),
-        shifted=schedule.choice("unaligned"), dots=schedule.choice("dot"),
-        pairs=schedule.choice("pair"), shuffled=schedule.choice("shuffle"),
-        lined=schedule.choice("joint_reads"), unifa=schedule.choice("record_once"),
+        words=options.choice("word"), packed=options.choice("keep"),
+        shifted=options.choice("unaligned"), dots=options.choice("dot"),
+        pairs=options.choice("pair"), shuffled=options.choice("shuffle"),
+        lined=options.choice("joint_reads"), unifa=options.choice("record_once"),
     )  # fmt: skip
 
 
@@ -97,9 +97,9 @@ def select(kernel: Kernel, asked: How, *, name: str = "") -> Selected:
     return _programs(kernel, name or kernel.id, replace(asked, pairs=False))
 
 
-def makes_pairs(lowered: Kernel, schedule: Options) -> bool:
-    """Whether the program of a schedule has words that are made of pairs."""
-    return bool(schedule.choice("pair")) and _pays(lowered, how(schedule))
+def makes_pairs(lowered: Kernel, options: Options) -> bool:
+    """Whether the program of a variant has words that are made of pairs."""
+    return bool(options.choice("pair")) and _pays(lowered, how(options))
 
 
 def _pays(kernel: Kernel, asked: How) -> bool:
@@ -135,10 +135,10 @@ def _programs(
 
 
 def select_for(
-    lowered: Kernel, name: str, schedule: Options, *, always_pairs: bool = False
+    lowered: Kernel, name: str, options: Options, *, always_pairs: bool = False
 ) -> Selected:
-    """The program of a kernel lowered for a schedule of the QPU, as that says."""
-    return select(lowered, replace(how(schedule), always=always_pairs), name=name)
+    """The program of a kernel lowered for a variant of the QPU, as that says."""
+    return select(lowered, replace(how(options), always=always_pairs), name=name)
 
 
 def _refuse_unknown(kernel: Kernel) -> None:

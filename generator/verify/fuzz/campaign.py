@@ -49,7 +49,7 @@ class Failure:
     number: int
     kind: str
     text: str
-    schedules: tuple[Options, ...] = ()
+    listed: tuple[Options, ...] = ()
 
 
 @dataclass
@@ -119,7 +119,7 @@ def run_batch(work: Work) -> Tally:
         try:
             program = make_program(work.seed, number)
             tally.operations += operations(program.kernel)
-            made.append((program, variants(program.kernel, program.schedules, tally)))
+            made.append((program, variants(program.kernel, program.listed, tally)))
         except Exception:
             tally.failures.append(Failure(number, "generator", traceback.format_exc()))
     name = f"{work.numbers[0]}-{work.numbers[-1]}" + ("-sanitize" if work.sanitize else "")
@@ -128,11 +128,11 @@ def run_batch(work: Work) -> Tally:
     return tally
 
 
-def variants(kernel: Kernel, schedules: tuple[Options, ...], tally: Tally) -> tuple[Variant, ...]:
+def variants(kernel: Kernel, listed: tuple[Options, ...], tally: Tally) -> tuple[Variant, ...]:
     """The variants that the back ends can make; refusals are counted by reason."""
     found = []
-    for rank, schedule in enumerate(schedules):
-        neon = schedule.target == "neon"
+    for rank, options in enumerate(listed):
+        neon = options.target == "neon"
         tally.neon += neon
 
         def watch(selection: Selection) -> None:
@@ -142,14 +142,14 @@ def variants(kernel: Kernel, schedules: tuple[Options, ...], tally: Tally) -> tu
         try:
             found.append(
                 make_variant(
-                    emit.environment(), kernel, schedule, prod=True, rank=rank, spec=_SPEC,
+                    emit.environment(), kernel, options, prod=True, rank=rank, spec=_SPEC,
                     watch=watch,
                 )
             )  # fmt: skip
         except NotLowerable as e:
             tally.refused[e.message.partition(" has no ")[0].partition(",")[0]] += 1
     tally.variants += len(found)
-    tally.dots += sum(v.schedule.choice("dot") for v in found)
+    tally.dots += sum(v.options.choice("dot") for v in found)
     return tuple(found)
 
 
@@ -169,9 +169,7 @@ def _run_programs(folder: Path, made: Made, work: Work, tally: Tally) -> None:
     except (UserError, SpecError) as e:
         if len(made) == 1:
             text = e.message if isinstance(e, UserError) else str(e)
-            tally.failures.append(
-                Failure(made[0][0].number, "compiler", text, made[0][0].schedules)
-            )
+            tally.failures.append(Failure(made[0][0].number, "compiler", text, made[0][0].listed))
             return
         half = len(made) // 2
         for part, name in ((made[:half], "a"), (made[half:], "b")):
@@ -203,7 +201,7 @@ def _compare(
     try:
         _count_decisions(program.kernel, batches, tally)
         for device, exe in programs.items():
-            names = [v.name for v in own if v.schedule.target == device.target]
+            names = [v.name for v in own if v.options.target == device.target]
             if not names:
                 continue
             outcomes = crosscheck.check_kernel(
@@ -225,11 +223,11 @@ def _compare(
                     Failure(
                         program.number, f"difference on {device.name}",
                         "\n".join(line for o in bad for line in o.failures[:4]),
-                        tuple(v.schedule for v in own if v.name in wrong),
+                        tuple(v.options for v in own if v.name in wrong),
                     )
                 )  # fmt: skip
     except UserError as e:
-        tally.failures.append(Failure(program.number, "run", e.message, program.schedules))
+        tally.failures.append(Failure(program.number, "run", e.message, program.listed))
     except Exception:
         tally.failures.append(Failure(program.number, "interpreter", traceback.format_exc()))
 
@@ -257,7 +255,7 @@ class Build:
         self.devices = [d for d in found if not (sanitize and d.arch == "aarch64")]
         self.variants = tuple(v for _, own in kernels for v in own)
         entries = tuple(
-            Entry(k, _SPEC, tuple((v.schedule, True) for v in own)) for k, own in kernels
+            Entry(k, _SPEC, tuple((v.options, True) for v in own)) for k, own in kernels
         )
         shutil.rmtree(folder, ignore_errors=True)
         for path, text in emit.generate(entries, self.variants).files.items():
@@ -271,7 +269,7 @@ class Build:
         root = repo_root()
         neon = device.target == "neon"
         shown = {"c", device.target}
-        own = [v for v in self.variants if v.schedule.target in shown]
+        own = [v for v in self.variants if v.options.target in shown]
         source = self.folder / f"{device.target}-{device.arch}.c"
         source.write_text(_unit(own))
         flags = [self.level, "-g0", f"-I{self.folder / 'generated' / 'src'}"]
@@ -286,7 +284,7 @@ class Build:
             flags.append("-fwrapv")  # as in cmake/DaedalusLibrary.cmake
         elif native.is_cross(device.arch):
             flags.append(f"-mcpu={native.CPU}")
-        elif neon and any(v.schedule.choice("dot") for v in own):
+        elif neon and any(v.options.choice("dot") for v in own):
             flags.append("-march=armv8.2-a+dotprod")
         if self.sanitize:
             # SIMDe's inlined code takes the address sanitizer minutes; the pages around the
@@ -330,7 +328,7 @@ def _unit(own: list[Variant]) -> str:
     for n, v in enumerate(own):
         bodies = {
             "one_item",
-            f"items_{v.schedule.choice('items')}",
+            f"items_{v.options.choice('items')}",
             *map(table_name, v.kernel.tables),
         }
         lines += [f"#define {b} {b}_of_{n}" for b in sorted(bodies)]
@@ -383,15 +381,15 @@ def _shrunk(seed: int, failure: Failure, items: int, *, sanitize: bool) -> Kerne
 
     def fails(kernel: Kernel) -> bool:
         known = {a.name for a in kernel.assumptions}
-        wanted = (options_of("c"), *(failure.schedules or program.schedules))
-        schedules = tuple(dict.fromkeys(s for s in wanted if known >= set(s.assume)))
+        wanted = (options_of("c"), *(failure.listed or program.listed))
+        listed = tuple(dict.fromkeys(s for s in wanted if known >= set(s.assume)))
         tally = Tally()
         try:
-            schedules = tuple(s for s in schedules if not s.dot or has_dots(lower(kernel, s)))
-            own = variants(kernel, schedules, tally)
+            listed = tuple(s for s in listed if not s.dot or has_dots(lower(kernel, s)))
+            own = variants(kernel, listed, tally)
         except Exception:
             return failure.kind == "generator"
-        smaller = Program(seed, failure.number, kernel, schedules)
+        smaller = Program(seed, failure.number, kernel, listed)
         _run_programs(folder, [(smaller, own)], work, tally)
         return any(f.kind == failure.kind for f in tally.failures)
 

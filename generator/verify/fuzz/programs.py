@@ -52,12 +52,12 @@ class Unlucky(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """A random kernel and the schedules that it is to be run with."""
+    """A random kernel and the variants that it is to be run with."""
 
     seed: int
     number: int
     kernel: Kernel
-    schedules: tuple[Options, ...]
+    listed: tuple[Options, ...]
 
 
 def make_program(seed: int, number: int) -> Program:
@@ -75,7 +75,7 @@ def make_program(seed: int, number: int) -> Program:
             if e.rule != "assumption":  # its assumptions exclude every item
                 raise
             continue
-        return Program(seed, number, made, _schedules(made, rng))
+        return Program(seed, number, made, _all_options(made, rng))
     raise RuntimeError(f"seed {seed}: no legal program {number} in {_ATTEMPTS} attempts")
 
 
@@ -96,7 +96,7 @@ def _kernel(rng: random.Random, number: int) -> Kernel:
         raise
 
 
-def _schedules(made: Kernel, rng: random.Random) -> tuple[Options, ...]:
+def _all_options(made: Kernel, rng: random.Random) -> tuple[Options, ...]:
     """C, NEON and vectors for every class, and some of the other choices."""
     found = [options_of(t, c) for c in made.class_names for t in ("c", "neon")]
     wide = max(s.lanes for s in made.stages) > 16
@@ -126,7 +126,7 @@ def _schedules(made: Kernel, rng: random.Random) -> tuple[Options, ...]:
 
 
 def _dots(made: Kernel, rng: random.Random) -> list[Options]:
-    """Schedules with DOT instructions, where these have something to do."""
+    """Variants with DOT instructions, where these have something to do."""
     if not any(n.op is Op.DOT for s in made.stages for n in s.nodes()):
         return []
     plain = [options_of("neon", c, dot=True) for c in made.class_names]

@@ -2,7 +2,7 @@
 """Random lane programs as machine code of the QPU: selection, scheduler, assembler and validator,
 then the simulator, strictly, against the reference interpreter.
 
-A program is tried by random schedules, divisions of registers, numbers of threads and attempts of
+A program is tried by random variants, divisions of registers, numbers of threads and attempts of
 the scheduler, so that many ways through the back end are taken. What becomes of it depends on its
 seed and number alone.
 """
@@ -50,7 +50,7 @@ class Form:
     flags_stay  whether the code may count on flags at thread switches
     """
 
-    schedule: Options
+    options: Options
     jobs: int
     pairs: bool
     flags_stay: bool
@@ -58,11 +58,9 @@ class Form:
     order: tuple[tuple[int, tuple[int, int] | None], ...]  # programs and ways, the first goes
 
     def __str__(self) -> str:
-        pairs = (
-            ", pairs wherever they can be" if self.schedule.choice("pair") and self.pairs else ""
-        )
+        pairs = ", pairs wherever they can be" if self.options.choice("pair") and self.pairs else ""
         flags = "" if self.flags_stay else ", flags lost"
-        return f"{self.schedule.name}, {self.jobs} threads{pairs}{flags}"
+        return f"{self.options.name}, {self.jobs} threads{pairs}{flags}"
 
 
 @dataclass(frozen=True)
@@ -157,15 +155,15 @@ def forms(kernel: Kernel, rng: random.Random) -> Iterator[Form]:
             # Words that came later have dice of their own: what a seed once found, it finds again.
             later = random.Random(f"{seed} later")
             flags |= {flag: later.random() < 0.5 for flag in ("shuffle", "joint_reads")}
-            schedule = options_of(
+            options = options_of(
                 "qpu", class_name, points=points, assume=assume, four_threads=t4, **flags
             )
-            unifa = later.random() < 0.5 and facts.fills_batch(schedule)
-            schedule = replace(
-                schedule, record_once=unifa, pair=schedule.choice("word") and later.random() < 0.8
+            unifa = later.random() < 0.5 and facts.fills_batch(options)
+            options = replace(
+                options, record_once=unifa, pair=options.choice("word") and later.random() < 0.8
             )
             pairs, flags_stay = later.random() < 0.8, later.random() < 0.5
-            yield Form(schedule, jobs, pairs, flags_stay, seed, tuple(order))
+            yield Form(options, jobs, pairs, flags_stay, seed, tuple(order))
         return
 
 
@@ -175,7 +173,7 @@ def run_program(program: Program, ways: Iterator[Form], items: int) -> Tally:
     last = ""
     for form in ways:
         try:
-            s = selected(program.kernel, form.schedule, always_pairs=form.pairs)
+            s = selected(program.kernel, form.options, always_pairs=form.pairs)
             code, threads = _scheduled(s, form)
         except (NotLowerable, NoSchedule) as e:
             last = reason(e)
@@ -221,7 +219,7 @@ def _scheduled(s: Selected, form: Form) -> tuple[Code, int]:
     needs more registers than four leave. Raises NoSchedule."""
     failed: NoSchedule | None = None
     rng = random.Random(form.seed)
-    for threads in dict.fromkeys((form.schedule.threads, 2)):
+    for threads in dict.fromkeys((form.options.threads, 2)):
         for number, way in form.order:
             program = reloaded(s.programs[number % len(s.programs)], way, threads)
             try:
@@ -243,7 +241,7 @@ def compare(
 
     run = Scheduled(code.threads, compiled, flags_stay=form.flags_stay)
     count = items * len(kernel.class_names)
-    return trials(kernel, form.schedule, count, run=run, s=s, threads=form.jobs)
+    return trials(kernel, form.options, count, run=run, s=s, threads=form.jobs)
 
 
 def reason(e: NotLowerable | NoSchedule) -> str:

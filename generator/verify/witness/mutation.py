@@ -95,15 +95,15 @@ class Report:
 
 def neon_variants(entry: Entry, *, prod: bool) -> Iterator[Options]:
     """The NEON variants of a kernel; the prod ones only, if asked."""
-    yield from (s for s, is_prod in entry.schedules if s.target == "neon" and (is_prod or not prod))
+    yield from (s for s, is_prod in entry.listed if s.target == "neon" and (is_prod or not prod))
 
 
 def program(
-    entry: Entry, schedule: Options, folder: Path | None = None
+    entry: Entry, options: Options, folder: Path | None = None
 ) -> tuple[Path, list[Mutant]]:
     """The check program with all mutants of a variant in place of it."""
     arch = "host" if native.is_arm() else "simde"
-    name = variant_name(entry.kernel.id, schedule)
+    name = variant_name(entry.kernel.id, options)
     source = repo_root() / "generated" / "src" / entry.kernel.family / f"{name}.c"
     text = source.read_text()
     strange = unknown(text)
@@ -134,7 +134,7 @@ def program(
 
 
 def run(
-    entry: Entry, schedule: Options, seed: int = 1, sample: int | None = None,
+    entry: Entry, options: Options, seed: int = 1, sample: int | None = None,
     draws: Draws | None = None,
 ) -> Report:  # fmt: skip
     """Runs the mutants of a variant (a seeded sample, if given) on items, drawn here or `draws`."""
@@ -142,29 +142,29 @@ def run(
 
     kernel = entry.kernel
     draws = draws or Draws(kernel, seed)
-    exe, mutants = program(entry, schedule)
-    report = Report(variant_name(kernel.id, schedule), len(mutants))
+    exe, mutants = program(entry, options)
+    report = Report(variant_name(kernel.id, options), len(mutants))
     if sample is not None and sample < len(mutants):
         rng = np.random.default_rng([seed, len(mutants)])
         mutants = [mutants[n] for n in sorted(rng.permutation(len(mutants))[:sample])]
         report.mutants = sample
     told = [b for b in draws.few if b.kind == crosscheck.WITNESS]
     drawn = [b for b in draws.few if b.kind != crosscheck.WITNESS]
-    if _differs(entry, schedule, exe, draws.few, 0, seed):
+    if _differs(entry, options, exe, draws.few, 0, seed):
         raise UserError(f"{report.variant} is wrong as it is", "run ./daedalus check")
-    plans = {p.function: p for p in goals.plans_of(entry, schedule)}
+    plans = {p.function: p for p in goals.plans_of(entry, options)}
     proven = cache(lambda function: _proven(report, plans[function]))
     for m in mutants:
         plan = plans[m.function]
-        if told and _differs(entry, schedule, exe, told, m.number, seed):
+        if told and _differs(entry, options, exe, told, m.number, seed):
             report.by_witness += 1
-        elif _differs(entry, schedule, exe, drawn, m.number, seed):
+        elif _differs(entry, options, exe, drawn, m.number, seed):
             report.by_drawn += 1
         elif mutant_proofs.is_one_of(proven(m.function), plan, m):
             report.equivalent.append(m)
         elif mutant_proofs.equivalent(plan, m, PATIENCE[0]):
             report.proven += 1
-        elif _differs(entry, schedule, exe, draws.many(), m.number, seed):
+        elif _differs(entry, options, exe, draws.many(), m.number, seed):
             report.by_drawn += 1
         elif mutant_proofs.equivalent(plan, m, PATIENCE[1]):
             report.proven += 1
@@ -191,10 +191,10 @@ def _proven(report: Report, plan: Plan) -> list[Goal]:
 
 
 def _differs(
-    entry: Entry, schedule: Options, exe: Path, batches: Iterable[Batch], number: int, seed: int
+    entry: Entry, options: Options, exe: Path, batches: Iterable[Batch], number: int, seed: int
 ) -> bool:
     device = Device("mutants", "neon", "host" if native.is_arm() else "simde")
-    name = variant_name(entry.kernel.id, schedule)
+    name = variant_name(entry.kernel.id, options)
     os.environ["DAEDALUS_MUTANT"] = str(number)
     try:
         for b in batches:

@@ -53,7 +53,7 @@ def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> Fou
 def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
     """Looks for witnesses of all goals of a kernel's variants, as few as are easily found.
 
-    A function of kernel, schedules, seed and the items it starts with.
+    A function of kernel, variants, seed and the items it starts with.
     """
     todo = [p for p in plans(entry) if p.goals]
     kernel = entry.kernel

@@ -227,7 +227,7 @@ typedef struct daedalus_qpu_code {
 #define DAEDALUS_QPU_FORM_FLAGS_SWITCH UINT32_C(16) /**< flags read behind a thread switch */
 
 typedef struct daedalus_variant {
-  const char *name;     /**< daedalus_<kernel>__<target>_<schedule> */
+  const char *name;     /**< daedalus_<kernel>__<target>_<options> */
   const char *target;   /**< "c", "neon", "glsl", "qpu" */
   uint32_t needs;       /**< DAEDALUS_NEEDS_* that it cannot run without */
   uint16_t class_index; /**< into the kernel's classes */
