@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recipe_support.h"
@@ -95,8 +96,10 @@ static void test_broken(void) {
 }
 
 static void test_files_that_are_none(void) {
-  static const char *const paths[] = {"/nowhere/recipe", "."};
-  for (size_t i = 0; i < 2; i++) {
+  static char fifo[] = "/tmp/daedalus-fifo-XXXXXX";
+  CHECK(mkdtemp(fifo) != NULL && rmdir(fifo) == 0 && mkfifo(fifo, 0600) == 0);
+  const char *const paths[] = {"/nowhere/recipe", ".", fifo};
+  for (size_t i = 0; i < 3; i++) {
     daedalus_ctx *ctx = open_at(paths[i]);
     char expected[200];
     snprintf(expected, sizeof(expected), "%s: it cannot be read: %s", paths[i],
@@ -106,6 +109,7 @@ static void test_files_that_are_none(void) {
     CHECK_INT(last.n, 1);
     daedalus_ctx_destroy(ctx);
   }
+  CHECK_INT(remove(fifo), 0);
   /* One line of all that a file may have, and of one byte more. */
   const size_t most = ((size_t)1 << 20) - 1;
   char *text = malloc(most + 1);
