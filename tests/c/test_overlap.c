@@ -146,7 +146,7 @@ static void make_case(random_case *c, uint8_t *memory) {
     c->buffers[b].data = memory + MARGIN + 4 * random_in(0, 3) * 64;
     c->buffers[b].stride = is_plane ? size * random_in(-24, 24) : 0;
     for (size_t i = 0; i < c->n_items; i++) {
-      c->meta[i].off[b] = (uint32_t)(size * random_in(0, 800 / size));
+      c->meta[i].off[b] = is_plane ? (uint32_t)(size * random_in(0, 800 / size)) : 0;
       c->meta[i].rows = random_in(0, 3);
     }
   }
