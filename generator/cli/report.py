@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.inputs import read_input
 from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.cli.tune_store import FILE, default_journal, load
@@ -72,7 +73,7 @@ def _default() -> tuple[Path, ...]:
 def _json(path: Path) -> dict[str, object]:
     try:
         found = read_json(path)
-    except (OSError, ValueError) as e:
+    except ValueError as e:
         raise UserError(str(e)) from None
     if not isinstance(found, dict):
         raise UserError(f"{path} is no JSON object")
@@ -93,12 +94,8 @@ def _record(path: Path, member: str, verb: str) -> dict[str, object]:
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as e:
-        raise UserError(
-            f"cannot read {path}: {e.strerror}", "./daedalus recipe writes one"
-        ) from None
+    text = read_input(path, "./daedalus recipe writes one").decode(errors="replace")
+    lines = text.splitlines()
     if not lines or not lines[0].startswith("daedalus-recipe "):
         raise UserError(f"{path} is no recipe: its first line is not daedalus-recipe 1")
     return lines
