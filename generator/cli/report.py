@@ -28,7 +28,7 @@ from daedalus.generator.report.sources import Sources, latest_record, read_json
 @click.option("--kernel", "kernels", multiple=True, metavar="ID",
               help="Only this kernel; may be repeated.")  # fmt: skip
 @click.option("--output", type=FILE, help="The page; default: build/report.html. Missing "
-                   "folders are made.")  # fmt: skip
+                   "folders are made; a folder, device or FIFO is refused.")  # fmt: skip
 @click.option("--no-drawings", is_flag=True, help="Leave out the flow graphs.")
 def command(
     journals: tuple[Path, ...], recipe: Path | None, model: Path | None, neon: Path | None,

@@ -167,7 +167,7 @@ def _print_compared(c: compare.Comparison) -> None:
 @click.command("export")
 @click.option("--t4", required=True, metavar="FILE", type=FILE,
               help="Write Kernel Tuner's T4 results, version 1.0.0, to FILE. Missing "
-                   "folders are made.")  # fmt: skip
+                   "folders are made; a folder, device or FIFO is refused.")  # fmt: skip
 @click.option("--journal", "path", type=FILE, help="The journal; default build/tune/journal.jsonl.")
 @click.option("--fingerprint", default="", metavar="ID",
               help="Whose results, by the first digits.")  # fmt: skip

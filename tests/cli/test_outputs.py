@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from report_pages import board, some_entries
 from tuning_lines import every_type
 
 from daedalus.generator.base import outputs
@@ -143,6 +144,30 @@ def test_verbs_do_not_wait_for_a_fifo(special: Path, tmp_path: Path) -> None:
         assert "Traceback" not in ran.stderr
         assert not Path(out).exists()
     assert special.is_fifo()
+
+
+def test_a_file_that_does_not_fit(tmp_path: Path) -> None:
+    """As on a full disk: the system takes some bytes of a file and no more."""
+    kept, out = tmp_path / "journal", tmp_path / "made" / "out"
+    journal.append(kept, *some_entries())
+    out.parent.mkdir()
+    out.write_bytes(b"old\n")
+    for words in (
+        ["recipe", "--journal", str(kept), "--fingerprint", board().id, "--output", str(out)],
+        ["report", "--journal", str(kept), "--no-drawings", "--output", str(out)],
+        ["tune", "export", "--journal", str(kept), "--fingerprint", board().id, "--t4", str(out)],
+        ["tune", "merge", str(out), str(kept)],
+    ):
+        ran = subprocess.run(
+            ["prlimit", "--fsize=100", sys.executable, "-B", "-m",
+             "daedalus.generator.cli.main", *words],
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert ran.returncode == 2, (words, ran.stderr)
+        assert "Traceback" not in ran.stderr
+        (said,) = (line for line in ran.stderr.splitlines() if "error: " in line)
+        assert str(out) in said and ("File too large" in said or "bytes" in said)
+        assert out.read_bytes() == b"old\n" and [p.name for p in out.parent.iterdir()] == ["out"]
 
 
 def test_a_full_disk_behind_stdout() -> None:
