@@ -16,8 +16,9 @@ install(EXPORT daedalus NAMESPACE daedalus:: FILE daedalusTargets.cmake DESTINAT
 
 configure_package_config_file(cmake/daedalusConfig.cmake.in
   ${CMAKE_CURRENT_BINARY_DIR}/daedalusConfig.cmake INSTALL_DESTINATION ${package_dir})
+# While the major version is 0, a minor version may break callers (docs/api-ledger.md).
 write_basic_package_version_file(
-  ${CMAKE_CURRENT_BINARY_DIR}/daedalusConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+  ${CMAKE_CURRENT_BINARY_DIR}/daedalusConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/daedalusConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/daedalusConfigVersion.cmake
         DESTINATION ${package_dir})

@@ -14,6 +14,7 @@ from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import progress
 from daedalus.generator.cli import check as check_verb
 from daedalus.generator.cli import stream as stream_verb
+from daedalus.generator.cli.files import InputFile
 from daedalus.generator.compile.folder import REPAIR, differences, generate_or_explain
 from daedalus.generator.compile.registry import load
 from daedalus.generator.host import native
@@ -30,7 +31,7 @@ FOREIGN_ITEMS = 1000  # of each variant that is built in, by a compiler without 
 @click.option("--items", default=200, show_default=True, type=click.IntRange(100),
               help="Conformant items to compare of each variant that runs here.")  # fmt: skip
 @click.option("--prefix", type=click.Path(path_type=Path), help="Install the library there.")
-@click.option("--recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+@click.option("--recipe", type=InputFile(),
               help="Build this recipe into the library, in a folder of its own.")  # fmt: skip
 @click.option("--stream/--no-stream", default=True, show_default=True,
               help="Decode real video through the library at the end.")  # fmt: skip

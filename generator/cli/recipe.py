@@ -34,7 +34,7 @@ from daedalus.generator.tuning.rules import QPU
               help="Whose results, where the journal holds several machines': the id's beginning "
                    "will do.")  # fmt: skip
 @click.option("--output", type=FILE, help="The recipe; default: build/tune/daedalus.recipe. "
-                   "Missing folders are made.")  # fmt: skip
+                   "Missing folders are made; a folder, device or FIFO is refused.")  # fmt: skip
 @click.option("--route", type=click.Choice(ROUTES), default=None,
               help="By which the QPU is reached; default: the better one.")  # fmt: skip
 @click.option("--compiler", type=click.Choice(COMPILERS), default=None,

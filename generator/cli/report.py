@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.inputs import read_input
 from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.cli.tune_store import FILE, default_journal, load
@@ -27,7 +28,7 @@ from daedalus.generator.report.sources import Sources, latest_record, read_json
 @click.option("--kernel", "kernels", multiple=True, metavar="ID",
               help="Only this kernel; may be repeated.")  # fmt: skip
 @click.option("--output", type=FILE, help="The page; default: build/report.html. Missing "
-                   "folders are made.")  # fmt: skip
+                   "folders are made; a folder, device or FIFO is refused.")  # fmt: skip
 @click.option("--no-drawings", is_flag=True, help="Leave out the flow graphs.")
 def command(
     journals: tuple[Path, ...], recipe: Path | None, model: Path | None, neon: Path | None,
@@ -72,7 +73,7 @@ def _default() -> tuple[Path, ...]:
 def _json(path: Path) -> dict[str, object]:
     try:
         found = read_json(path)
-    except (OSError, ValueError) as e:
+    except ValueError as e:
         raise UserError(str(e)) from None
     if not isinstance(found, dict):
         raise UserError(f"{path} is no JSON object")
@@ -93,12 +94,8 @@ def _record(path: Path, member: str, verb: str) -> dict[str, object]:
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as e:
-        raise UserError(
-            f"cannot read {path}: {e.strerror}", "./daedalus recipe writes one"
-        ) from None
+    text = read_input(path, "./daedalus recipe writes one").decode(errors="replace")
+    lines = text.splitlines()
     if not lines or not lines[0].startswith("daedalus-recipe "):
         raise UserError(f"{path} is no recipe: its first line is not daedalus-recipe 1")
     return lines

@@ -14,13 +14,14 @@ from daedalus.generator.base.console import console
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
+from daedalus.generator.cli.files import InputFile
 from daedalus.generator.devices.vulkan import DEFAULT, find
 from daedalus.generator.verify import stream, stream_qpu
 from daedalus.generator.verify.crosscheck import program
 
 
 @click.command(name="stream")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=InputFile())
 @click.option(
     "--target",
     type=click.Choice([*stream.TARGETS, "all"]),

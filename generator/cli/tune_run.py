@@ -12,6 +12,7 @@ import click
 
 from daedalus.generator.base.console import console
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_MISSING, UserError
+from daedalus.generator.base.outputs import refuse_special
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.cli import tune_mixed, tune_print, tune_remote, tune_store
@@ -83,6 +84,7 @@ def command(
         )
     entries = mix.entries if mix.pair else wanted(kernels)
     path = path or tune_store.default_journal()
+    refuse_special(path)
     if more["host"]:
         sys.exit(tune_remote.tune(entries, targets, path, budget, mix, quick=quick, **more))
     if dry_run:

@@ -16,6 +16,7 @@ from daedalus.generator.cli import (
     v3d_programs,
     v3d_schedule,
 )
+from daedalus.generator.cli.files import InputFile
 from daedalus.v3d import tools
 
 
@@ -61,7 +62,7 @@ command.add_command(v3d_schedule.command)
 command.add_command(v3d_mappings.command)
 
 
-_PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_PROFILE = InputFile()
 
 
 @command.command("run", context_settings={"allow_interspersed_args": False})

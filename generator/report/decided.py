@@ -17,16 +17,21 @@ from daedalus.generator.tuning.rules import Judged, judge_mixed
 def recipe_of(
     side: Side, every: Iterable[Side], entries: Sequence[Entry], sources: Sources
 ) -> Recipe:
-    """What `daedalus recipe` would decide of a machine's results, for the kernels of the report.
+    """What `daedalus recipe` would decide of a machine's results; told of the report's kernels.
 
-    `every`: all sides of the journals.
+    All kernels have their say about the route. `every`: all sides of the journals.
     """
     library = library_of(sources.manifest)
     mixed = [e for e in entries if isinstance(e, Mixed)]
-    whole = with_gpu(side, every, mixed, library)
-    kept = {k: r for k, r in whole.results.items()
-            if parse_point(r.point).kernel in sources.kernels}  # fmt: skip
-    return make(replace(whole, results=kept), mixed, library)
+    whole = make(with_gpu(side, every, mixed, library), mixed, library)
+    kernels = sources.kernels
+    return replace(
+        whole,
+        decisions=tuple(d for d in whole.decisions if d.kernel in kernels),
+        undecided={p: why for p, why in whole.undecided.items() if p[0] in kernels},
+        faster={p: r for p, r in whole.faster.items() if p[0] in kernels},
+        foreign=tuple(p for p in whole.foreign if parse_point(p).kernel in kernels),
+    )
 
 
 @dataclass(frozen=True)

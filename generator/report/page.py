@@ -68,10 +68,10 @@ def machines(sources: Sources) -> tuple[Machine, ...]:
     every = sides(entries).values()
     for side in every:
         runs = [e for e in entries if isinstance(e, Run) and e.fingerprint == side.fingerprint]
-        described = side.described
+        described, recipe = side.described, recipe_of(side, every, entries, sources)
         found.append(
             Machine(
-                side, groups(side, sources), recipe_of(side, every, entries, sources),
+                side, groups(side, sources, recipe), recipe,
                 stacks(side, entries, sources), tuple(runs), foreign(side, sources),
                 described is not None and described.generator == sources.manifest["generator"],
             )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from daedalus.generator.base.inputs import read_input
 from daedalus.generator.tuning.entries import Entry
 from daedalus.generator.tuning.journal import Journal, Problem
 
@@ -55,9 +56,9 @@ class Sources:
 
 
 def read_json(path: Path) -> Any:
-    """Raises ValueError where it is no JSON, OSError where it cannot be read."""
+    """Raises ValueError where it is no JSON, UserError where it cannot be read."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_input(path))
     except json.JSONDecodeError as e:
         raise ValueError(f"{path}:{e.lineno}: no JSON: {e.msg}") from None
 

@@ -10,6 +10,8 @@ from daedalus.generator.tuning.best import best, timed
 from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.point import Point, parse_point
+from daedalus.generator.tuning.recipe import Recipe
+from daedalus.generator.tuning.rules import Decision
 
 SHOWN = 10  # bars of a group that stand open; the others are folded away
 CURVES = 6  # variants of a chart: those that are fastest at some workgroup
@@ -19,13 +21,15 @@ CURVES = 6  # variants of a chart: those that are fastest at some workgroup
 class Bar:
     """A point with its time. `code`: its file below generated/, where that is the code measured.
 
-    best, tie  it is the one to take of its target, or its interval overlaps that of the fastest
+    taken, other  what the recipe takes of the class, and what it takes on the other substrate
+    tie           its interval overlaps that of the fastest of its target
     """
 
     result: Result
     point: Point
     code: str | None
-    best: bool
+    taken: bool
+    other: bool
     tie: bool
 
 
@@ -66,14 +70,17 @@ class Group:
     more_curves: int
 
 
-def groups(side: Side, sources: Sources) -> tuple[Group, ...]:
-    """Of one machine, in the order of kernels and classes."""
+def groups(side: Side, sources: Sources, recipe: Recipe) -> tuple[Group, ...]:
+    """Of one machine, in the order of kernels and classes; `recipe`: what is taken of them."""
     found: dict[tuple[str, str], list[Result]] = {}
     for r in side.results.values():
         p = parse_point(r.point)
         if p.kernel in sources.kernels:
             found.setdefault((p.kernel, p.item_class), []).append(r)
-    return tuple(_group(*place, found[place], sources) for place in sorted(found))
+    decided = {(d.kernel, d.item_class): d for d in recipe.decisions}
+    return tuple(
+        _group(*place, found[place], sources, decided.get(place)) for place in sorted(found)
+    )
 
 
 def foreign(side: Side, sources: Sources) -> int:
@@ -82,26 +89,31 @@ def foreign(side: Side, sources: Sources) -> int:
     return sum(k not in sources.records for k in kernels)
 
 
-def _group(kernel: str, item_class: str, results: Sequence[Result], sources: Sources) -> Group:
+def _group(
+    kernel: str, item_class: str, results: Sequence[Result], sources: Sources,
+    decision: Decision | None,
+) -> Group:  # fmt: skip
     good = sorted((r for r in results if timed(r)), key=lambda r: (r.median, r.point))
     curves = tuple(_curves(good))
     return Group(
-        kernel, item_class, _bars(good, sources), _rejected(r for r in results if not timed(r)),
+        kernel, item_class, _bars(good, sources, decision),
+        _rejected(r for r in results if not timed(r)),
         max((r.high or 0 for r in good), default=0), curves[:CURVES], len(curves[CURVES:]),
     )  # fmt: skip
 
 
-def _bars(good: Sequence[Result], sources: Sources) -> tuple[Bar, ...]:
+def _bars(good: Sequence[Result], sources: Sources, decision: Decision | None) -> tuple[Bar, ...]:
     competing: dict[tuple[str, str], list[Result]] = {}
     for r in good:
         competing.setdefault((parse_point(r.point).target, r.scenario), []).append(r)
-    taken, ties = set(), set()
+    ties: set[int] = set()
     for rivals in competing.values():
         b = best(rivals)
-        taken.add(id(b.taken))
-        ties |= {id(t) for t in b.ties}
+        ties |= {id(t) for t in (b.taken, *b.ties) if b.ties}
+    taken, other = (decision.chosen, decision.other) if decision else (None, None)
     return tuple(
-        Bar(r, parse_point(r.point), _code(r, sources), id(r) in taken, id(r) in ties) for r in good
+        Bar(r, parse_point(r.point), _code(r, sources), r == taken, r == other, id(r) in ties)
+        for r in good
     )
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from daedalus.generator.base.inputs import read_input
 from daedalus.generator.options import OlderWord, refuse_older
 from daedalus.generator.tuning.entries import (
     AGAIN,
@@ -120,11 +121,8 @@ def _refuse(name: str) -> NoReturn:
 
 
 def read(path: Path) -> Journal:
-    """What a journal holds; nothing of one that does not exist yet."""
-    try:
-        return parsed(path.read_bytes(), str(path))
-    except FileNotFoundError:
-        return Journal((), ())
+    """What a journal holds; nothing of one that does not exist yet. Raises UserError."""
+    return parsed(read_input(path), str(path)) if path.exists() else Journal((), ())
 
 
 def parsed(data: bytes, name: str) -> Journal:

@@ -6,4 +6,9 @@ This folder only gives the repository's top-level folders their package names:
 `v3d/python/`, and the templates and public C headers are its package data.
 """
 
-__version__ = "0.1.0"
+import re
+from pathlib import Path
+
+_header = (Path(__file__).parent / "include" / "daedalus" / "core.h").read_text(encoding="utf-8")
+#: Of the library, the packages and the command line alike: it stands in the public header alone.
+__version__ = ".".join(re.findall(r"^#define DAEDALUS_VERSION_M(?:AJ|IN)OR (\d+)$", _header, re.M))

@@ -19,9 +19,12 @@ FILE *daedalus_rt_open_regular(const char *path, const char **why) {
       return file;
     }
   }
-  *why = known && !S_ISREG(about.st_mode) ? "it is no regular file" : strerror(errno);
+  const bool special = known && !S_ISREG(about.st_mode);
+  const int error = special ? EINVAL : errno;
+  *why = special ? "it is no regular file" : strerror(error);
   if (fd >= 0) {
     close(fd);
   }
+  errno = error;
   return NULL;
 }

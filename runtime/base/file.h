@@ -10,7 +10,7 @@
  * block, and is refused.
  *
  * @param why  where NULL is returned: the reason, valid until the thread's next call of strerror()
- * @return the stream, which the caller closes, or NULL
+ * @return the stream, which the caller closes, or NULL, errno set: EINVAL for no regular file
  */
 FILE *daedalus_rt_open_regular(const char *path, const char **why);
 

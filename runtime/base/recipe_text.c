@@ -173,7 +173,10 @@ static int place_record(const reader *r, const record *record, bool on_qpu, uint
   }
   const daedalus_variant *variant = variant_of(kernel, record->variant);
   if (variant == NULL) {
-    return skipped(r, "this library has no variant %.100s of %s", record->variant, kernel->id);
+    return skipped(r,
+                   "this library has no variant %.100s of %s: the recipe is of another release; "
+                   "./daedalus tune and ./daedalus recipe write one for this",
+                   record->variant, kernel->id);
   }
   const char *where = variant->cpu != NULL ? "-" : variant->gpu != NULL ? "vulkan" : "drm";
   if (strcmp(record->route, where) != 0) {
@@ -252,7 +255,7 @@ static int read_generator(reader *r) {
   if (strcmp(hash, own) != 0) {
     return broken(r,
                   "this recipe is old: measured with the code of generator %.40s, while this "
-                  "library has that of %.40s; tune again",
+                  "library has that of %.40s; run ./daedalus tune, then ./daedalus recipe",
                   hash, own);
   }
   return 0;

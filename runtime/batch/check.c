@@ -67,6 +67,53 @@ static int check_offsets(const daedalus_ctx *ctx, const daedalus_work *work,
   return 0;
 }
 
+/*
+ * Whether bytes `from` to `to` of every meta, which describe nothing, are zero.  Word by word, of
+ * which a meta has a whole number: all items' together are looked at once.
+ */
+static int check_reserved(const daedalus_ctx *ctx, const daedalus_work *work, size_t from,
+                          size_t to) {
+  for (size_t at = from / 4 * 4; at < to; at += 4) {
+    unsigned char kept[4];
+    uint32_t mask, word, any = 0;
+    for (size_t i = 0; i < 4; i++) {
+      kept[i] = at + i >= from && at + i < to ? 0xff : 0;
+    }
+    memcpy(&mask, kept, sizeof(mask));
+    for (size_t i = 0; i < work->n_items; i++) {
+      memcpy(&word, daedalus_meta_of(work->kernel, work->meta, i) + at, sizeof(word));
+      any |= word;
+    }
+    if ((any & mask) != 0) {
+      daedalus_rt_log(
+          ctx, DAEDALUS_LOG_ERROR,
+          "%s: an item's meta is not zero in its reserved bytes, %zu to %zu: begin with "
+          "a meta that is all zero",
+          work->kernel->id, from, to - 1);
+      return -EINVAL;
+    }
+  }
+  return 0;
+}
+
+/** What is reserved lies between the members, which come in the order of the descriptions. */
+static int check_gaps(const daedalus_ctx *ctx, const daedalus_work *work) {
+  const daedalus_kernel_desc *kernel = work->kernel;
+  size_t at = 0;
+  for (size_t i = 0; i < kernel->n_buffers; i++) {
+    const daedalus_buffer_desc *desc = &kernel->buffers[i];
+    at = desc->is_plane ? desc->meta_offset + sizeof(uint32_t) : at;
+  }
+  int error = 0;
+  for (size_t i = 0; error == 0 && i < kernel->n_params; i++) {
+    const daedalus_param_desc *param = &kernel->params[i];
+    error = check_reserved(ctx, work, at, param->meta_offset);
+    at = param->meta_offset +
+         daedalus_type_size(param->type) * (param->count > 1 ? param->count : 1);
+  }
+  return error != 0 ? error : check_reserved(ctx, work, at, kernel->meta_size);
+}
+
 int daedalus_rt_check_items(const daedalus_ctx *ctx, const daedalus_work *work) {
   const daedalus_kernel_desc *kernel = work->kernel;
   int error = 0;
@@ -78,5 +125,5 @@ int daedalus_rt_check_items(const daedalus_ctx *ctx, const daedalus_work *work) 
       error = check_offsets(ctx, work, &kernel->buffers[i]);
     }
   }
-  return error;
+  return error != 0 ? error : check_gaps(ctx, work);
 }

@@ -35,7 +35,8 @@ int daedalus_rt_check_buffers(const daedalus_ctx *ctx, const daedalus_work *work
 int daedalus_rt_check_items(const daedalus_ctx *ctx, const daedalus_work *work);
 
 /**
- * That no item touches what another one writes (DAEDALUS_CONFIG_CHECK_OVERLAP).
+ * That no item touches what another one writes, nor by one buffer what it writes by another
+ * (DAEDALUS_CONFIG_CHECK_OVERLAP).
  * Buffers and items have been checked before.
  * @return 0, -EINVAL, logged, or -ENOMEM
  */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The debug check that no item of an append touches what another one writes.
+ * The debug check that no item of an append touches what another one writes, nor by one buffer what
+ * it writes by another.
  *
  * Every row of every rectangle becomes a span of addresses, so that planes
  * which lie in the same memory need no special care.  Sorted by their begin,
  * a span meets an earlier one exactly if one of those before it ends behind
  * its begin; to know that, the one that reaches farthest is enough, and, as
- * spans of the same item may meet, the farthest of any other item.  So one
- * pass over the sorted spans finds a conflict if there is one.
+ * an item's spans of the same buffer may meet, the farthest of any other item
+ * or buffer.  So one pass over the sorted spans finds a conflict if there is one.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,13 +24,18 @@ typedef struct daedalus_span {
   bool write;
 } daedalus_span;
 
-/** The span that reaches farthest, and the farthest among those of other items than its. */
+/** Whether both are of one item and one buffer, which its kernel may read and write in place. */
+static bool together(const daedalus_span *a, const daedalus_span *b) {
+  return a->item == b->item && a->buffer == b->buffer;
+}
+
+/** The span that reaches farthest, and the farthest among those that are not together with it. */
 typedef struct reach {
   const daedalus_span *first, *second;
 } reach;
 
 static void reach_add(reach *r, const daedalus_span *span) {
-  if (r->first == NULL || span->item == r->first->item) {
+  if (r->first == NULL || together(span, r->first)) {
     if (r->first == NULL || span->end > r->first->end) {
       r->first = span;
     }
@@ -41,10 +47,9 @@ static void reach_add(reach *r, const daedalus_span *span) {
   }
 }
 
-/** @return a span in `r` of an item other than `span`'s that meets it, or NULL */
+/** @return a span in `r` that meets this one and is not together with it, or NULL */
 static const daedalus_span *reach_meets(const reach *r, const daedalus_span *span) {
-  const daedalus_span *other =
-      r->first != NULL && r->first->item == span->item ? r->second : r->first;
+  const daedalus_span *other = r->first != NULL && together(r->first, span) ? r->second : r->first;
   return other != NULL && other->end > span->begin ? other : NULL;
 }
 
@@ -134,10 +139,17 @@ static int collect(daedalus_batch *batch, const daedalus_work *work) {
 
 static int report(const daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
                   const daedalus_span *a, const daedalus_span *b) {
-  if (a->item > b->item) {
+  if (a->item > b->item || (a->item == b->item && !a->write)) {
     const daedalus_span *swap = a;
     a = b;
     b = swap;
+  }
+  if (a->item == b->item) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
+                    "%s: item %" PRIu32 " overlaps itself: it writes %s where it %s %s", kernel->id,
+                    a->item, kernel->buffers[a->buffer].name, b->write ? "writes" : "reads",
+                    kernel->buffers[b->buffer].name);
+    return -EINVAL;
   }
   daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
                   "%s: items %" PRIu32 " and %" PRIu32

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "tune/child.h"
 #include "tune/group.h"
 #include "tune/progress.h"
@@ -202,13 +203,13 @@ static size_t parse_line(const tune_engine *engine, char *line, const char *wher
 }
 
 static int run_file(tune_engine *engine) {
-  const char *path = engine->options.points;
-  FILE *file = fopen(path, "r");
+  const char *path = engine->options.points, *why;
+  FILE *file = daedalus_rt_open_regular(path, &why);
   char *line = NULL, where[1024];
   size_t capacity = 0, bad = 0, number = 0;
   tune_points points = {0};
   if (file == NULL) {
-    fprintf(stderr, "%s: %s: %s\n", program_name, path, strerror(errno));
+    fprintf(stderr, "%s: %s: %s\n", program_name, path, why);
     return STATUS_ARGUMENTS;
   }
   while (getline(&line, &capacity, file) >= 0) {

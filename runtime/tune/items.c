@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/meta.h"
 
 /* ----------------------------------------------------------------------------- the file */
@@ -68,9 +69,12 @@ static void read_kernel(sample_items *s, const daedalus_kernel_table *table) {
 
 sample_file read_samples(const char *path, const daedalus_kernel_table *table) {
   char magic[8];
-  file = fopen(path, "rb");
+  const char *why;
+  file = daedalus_rt_open_regular(path, &why);
   if (file == NULL) {
-    die("cannot open", path);
+    char what[128];
+    snprintf(what, sizeof(what), "cannot open: %s", why);
+    die(what, path);
   }
   read_bytes(magic, sizeof(magic));
   if (memcmp(magic, "DAEDBEN2", sizeof(magic)) != 0) {

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "tune/base.h"
 
 void journal_now(char when[WHEN_BYTES]) {
@@ -30,16 +31,16 @@ void journal_hash(char id[ID_BYTES], const char *const *parts) {
   snprintf(id, ID_BYTES, "%016" PRIx64, sum);
 }
 
-static bool complain(const char *path) {
-  fprintf(stderr, "%s: %s: %s\n", program_name, path, strerror(errno));
+static bool complain(const char *path, const char *why) {
+  fprintf(stderr, "%s: %s: %s\n", program_name, path, why);
   return false;
 }
 
 /* ----------------------------------------------------------------------------- reading */
 
-/* The whole file, with a zero behind it; NULL without one, errno set. */
-static char *read_file(const char *path, size_t *size) {
-  FILE *file = fopen(path, "rb");
+/* The whole file, with a zero behind it; NULL without one, errno and the reason set. */
+static char *read_file(const char *path, size_t *size, const char **why) {
+  FILE *file = daedalus_rt_open_regular(path, why);
   if (file == NULL) {
     return NULL;
   }
@@ -59,6 +60,7 @@ static char *read_file(const char *path, size_t *size) {
   if (failed) {
     free(text);
     errno = EIO;
+    *why = strerror(EIO);
     return NULL;
   }
   return text;
@@ -140,10 +142,11 @@ static int by_key(const void *a, const void *b) {
 bool journal_open(journal *j, const char *path, const char *fingerprint,
                   const journal_terms *terms) {
   size_t size = 0, number = 1;
+  const char *why;
   *j = (journal){.path = path, .fingerprint = fingerprint, .terms = *terms};
-  j->text = read_file(path, &size);
+  j->text = read_file(path, &size, &why);
   if (j->text == NULL) {
-    return errno == ENOENT || complain(path);
+    return errno == ENOENT || complain(path, why);
   }
   for (const char *line = j->text, *end = line + size; line < end; number++) {
     const char *stop = memchr(line, '\n', (size_t)(end - line));
@@ -259,14 +262,13 @@ bool journal_append(journal *j, const json_line *line) {
   const bool fresh = access(j->path, F_OK) != 0;
   const int fd = open(j->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) {
-    return complain(j->path);
+    return complain(j->path, strerror(errno));
   }
   const bool done = write_line(fd, line);
   const int error = errno;
   close(fd);
-  errno = error;
   if (!done) {
-    return complain(j->path);
+    return complain(j->path, strerror(error));
   }
   if (fresh) {
     sync_folder(j->path);

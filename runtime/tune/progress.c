@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "tune/base.h"
 #include "tune/samples.h"
 
@@ -36,7 +37,8 @@ static bool parse(const char *line, size_t size, progress_sample *sample) {
 
 void progress_read(const char *path, void (*tell)(void *user, const progress_sample *sample),
                    void *user) {
-  FILE *file = fopen(path, "r");
+  const char *why;
+  FILE *file = daedalus_rt_open_regular(path, &why);
   char *line = NULL;
   size_t capacity = 0;
   ssize_t n;

@@ -38,20 +38,20 @@ static const daedalus_buffer_desc buffers[] = {
      .writes = {0, 1, 0, 1}},
 };
 static const daedalus_param_desc params[] = {
-    {.name = "tag",
-     .type = DAEDALUS_TYPE_U32,
-     .meta_offset = offsetof(recorder_meta, tag),
-     .lo = 0,
-     .hi = INT32_MAX},
     {.name = "value",
      .type = DAEDALUS_TYPE_I32,
      .meta_offset = offsetof(recorder_meta, value),
      .lo = -100,
      .hi = 100},
+    {.name = "tag",
+     .type = DAEDALUS_TYPE_U32,
+     .meta_offset = offsetof(recorder_meta, tag),
+     .lo = 0,
+     .hi = INT32_MAX},
 };
-static const daedalus_condition one[] = {{.param = 1, .lo = 1, .hi = 1}};
-static const daedalus_condition few[] = {{.param = 1, .lo = 0, .hi = 100},
-                                         {.param = 1, .lo = -100, .hi = 10}};
+static const daedalus_condition one[] = {{.param = 0, .lo = 1, .hi = 1}};
+static const daedalus_condition few[] = {{.param = 0, .lo = 0, .hi = 100},
+                                         {.param = 0, .lo = -100, .hi = 10}};
 static const daedalus_class_desc classes[] = {
     {.name = "one", .conditions = one, .n_conditions = 1},
     {.name = "few", .conditions = few, .n_conditions = 2},

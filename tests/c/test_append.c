@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What an append refuses, with which error and which message. */
+#include <daedalus.h>
 #include <errno.h>
 
 #include "check.h"
@@ -176,6 +177,49 @@ static void test_range_types(void) {
   daedalus_ctx_destroy(ctx);
 }
 
+/* What is reserved, between members and behind them, is zero in every item. */
+static void test_reserved(void) {
+  daedalus_ctx *ctx;
+  daedalus_batch *batch = begin(&ctx);
+  uint8_t plane[64] = {0};
+  int16_t src[3 * 16] = {0};
+  daedalus_fake_add_meta meta[3] = {{.count = 1}, {.count = 16, .gain = -2}, {.dst_off = 1}};
+  CHECK_INT(daedalus_append_fake_add(batch, DAEDALUS_SUBSTRATE_CPU, plane, 4, src, 3, meta), 0);
+  for (size_t i = 0; i < 6; i++) {
+    meta[i / 2].reserved[i % 2] = 0x80;
+    CHECK_INT(daedalus_append_fake_add(batch, DAEDALUS_SUBSTRATE_CPU, plane, 4, src, 3, meta),
+              -EINVAL);
+    meta[i / 2].reserved[i % 2] = 0;
+  }
+  CHECK_STR(log_of_test.message,
+            "fake_add: an item's meta is not zero in its reserved bytes, 6 to 7: begin with a meta "
+            "that is all zero");
+  /* A gap before a parameter; a meta of nothing else. */
+  const daedalus_class_desc full = {.name = "full"};
+  const daedalus_variant variant = {.name = "full", .cpu = recorder_variants[RECORDER_FULL].cpu};
+  const daedalus_param_desc params[] = {
+      {.name = "a", .type = DAEDALUS_TYPE_U8, .meta_offset = 0, .hi = 255},
+      {.name = "b", .type = DAEDALUS_TYPE_I16, .meta_offset = 2, .hi = 9, .count = 3}};
+  daedalus_kernel_desc kernel = {.id = "gaps",
+                                 .meta_size = 8,
+                                 .params = params,
+                                 .n_params = 2,
+                                 .classes = &full,
+                                 .n_classes = 1,
+                                 .variants = &variant,
+                                 .n_variants = 1};
+  uint8_t bytes[8] = {255, 0, 9, 0, 9, 0, 9, 0};
+  CHECK_INT(daedalus_append(batch, &kernel, DAEDALUS_SUBSTRATE_CPU, NULL, 1, bytes), 0);
+  bytes[1] = 1;
+  CHECK_INT(daedalus_append(batch, &kernel, DAEDALUS_SUBSTRATE_CPU, NULL, 1, bytes), -EINVAL);
+  kernel.n_params = 0;
+  CHECK_INT(daedalus_append(batch, &kernel, DAEDALUS_SUBSTRATE_CPU, NULL, 1, bytes), -EINVAL);
+  memset(bytes, 0, sizeof(bytes));
+  CHECK_INT(daedalus_append(batch, &kernel, DAEDALUS_SUBSTRATE_CPU, NULL, 1, bytes), 0);
+  CHECK_INT(daedalus_batch_choice_count(batch), 3);
+  daedalus_ctx_destroy(ctx);
+}
+
 static void test_alignment(void) {
   daedalus_ctx *ctx;
   daedalus_batch *batch = begin(&ctx);
@@ -218,6 +262,7 @@ int main(void) {
   RUN(test_foreign_variants);
   RUN(test_range_message);
   RUN(test_range_types);
+  RUN(test_reserved);
   RUN(test_alignment);
   return CHECK_RESULT();
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recipe_support.h"
@@ -43,7 +44,7 @@ static void test_broken(void) {
       {"daedalus-recipe 1\ngenerator \n", "2: the line \"generator\" tells no hash"},
       {"daedalus-recipe 1\ngenerator 0123abce\n" ONE,
        "2: this recipe is old: measured with the code of generator 0123abce, while this library "
-       "has that of 0123abcd; tune again"},
+       "has that of 0123abcd; run ./daedalus tune, then ./daedalus recipe"},
       {HEAD HEAD,
        "3: a line begins with \"daedalus-recipe\", not with choose, other, fingerprint "
        "or #"},
@@ -95,8 +96,10 @@ static void test_broken(void) {
 }
 
 static void test_files_that_are_none(void) {
-  static const char *const paths[] = {"/nowhere/recipe", "."};
-  for (size_t i = 0; i < 2; i++) {
+  static char fifo[] = "/tmp/daedalus-fifo-XXXXXX";
+  CHECK(mkdtemp(fifo) != NULL && rmdir(fifo) == 0 && mkfifo(fifo, 0600) == 0);
+  const char *const paths[] = {"/nowhere/recipe", ".", fifo};
+  for (size_t i = 0; i < 3; i++) {
     daedalus_ctx *ctx = open_at(paths[i]);
     char expected[200];
     snprintf(expected, sizeof(expected), "%s: it cannot be read: %s", paths[i],
@@ -106,6 +109,7 @@ static void test_files_that_are_none(void) {
     CHECK_INT(last.n, 1);
     daedalus_ctx_destroy(ctx);
   }
+  CHECK_INT(remove(fifo), 0);
   /* One line of all that a file may have, and of one byte more. */
   const size_t most = ((size_t)1 << 20) - 1;
   char *text = malloc(most + 1);
@@ -130,7 +134,12 @@ static void test_skipped(void) {
       {"choose elsewhere full cpu one - 0 ; r\n", "there is no kernel elsewhere"},
       {"choose recorder many cpu one - 0 ; r\n", "recorder has no class many"},
       {"choose recorder full cpu fullest - 0 ; r\n",
-       "this library has no variant fullest of recorder"},
+       "this library has no variant fullest of recorder: the recipe is of another release; "
+       "./daedalus tune and ./daedalus recipe write one for this"},
+      {"choose recorder full qpu daedalus_recorder__qpu_full_t4_unifa drm 0 ; r\n", /* older words
+                                                                                     */
+       "this library has no variant daedalus_recorder__qpu_full_t4_unifa of recorder: the recipe "
+       "is of another release; ./daedalus tune and ./daedalus recipe write one for this"},
       {"choose recorder full qpu full vulkan 0 ; r\n", "full runs on the CPU"},
       {"choose recorder full cpu shader - 0 ; r\n", "shader runs on the QPU by the route vulkan"},
       {"choose recorder full qpu shader drm 0 ; r\n", "shader runs on the QPU by the route vulkan"},
@@ -142,7 +151,7 @@ static void test_skipped(void) {
        "one is for items of class one, which those of class few need not be"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    char text[400], expected[400];
+    char text[500], expected[500];
     snprintf(text, sizeof(text), "%s%s%s%s", HEAD, cases[i].record, ONE, cases[i].record);
     daedalus_ctx *ctx = open_text(text);
     const daedalus_recipe_info info = info_of(ctx);

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from report_pages import board, some_entries
 from tuning_lines import every_type
 
 from daedalus.generator.base import outputs
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.inputs import read_input
 from daedalus.generator.base.outputs import write_output
 from daedalus.generator.cli.main import cli
 from daedalus.generator.tuning import journal
@@ -102,6 +104,70 @@ def test_verbs_refuse_it(special: Path, tmp_path: Path) -> None:
         assert ran.returncode == 2, (words, ran.stderr)
         assert "Traceback" not in ran.stderr
     assert special.exists() and not special.is_file()
+
+
+@SPECIAL
+def test_what_is_no_regular_file_is_not_read(special: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is no regular file") as e:
+        read_input(special)
+    assert e.value.exit_code == 2
+    with pytest.raises(UserError, match="nothing: No such file") as e:
+        read_input(tmp_path / "nothing", "make one")
+    assert e.value.hint == "make one"
+    (tmp_path / "some").write_bytes(b"text")
+    assert read_input(tmp_path / "some") == b"text"
+
+
+@pytest.mark.parametrize("special", ["fifo"], indirect=True)
+def test_verbs_do_not_wait_for_a_fifo(special: Path, tmp_path: Path) -> None:
+    kept, out = tmp_path / "journal", str(tmp_path / "made")
+    journal.append(kept, *every_type())
+    reported = ["report", "--no-drawings", "--kernel", "vp9_idct8", "--output", out]
+    for words in (
+        ["recipe", "--journal", str(special), "--output", out],
+        ["tune", "show", "--journal", str(special)],
+        ["tune", "export", "--journal", str(special), "--t4", out],
+        ["tune", "compare", str(kept), str(special)],
+        ["tune", "merge", out, str(special)],
+        ["tune", "run", "vp9_idct8", "--journal", str(special)],
+        [*reported, "--journal", str(special)],
+        [*reported, "--journal", str(kept), "--recipe", str(special)],
+        [*reported, "--journal", str(kept), "--model", str(special)],
+        [*reported, "--journal", str(kept), "--neon", str(special)],
+        ["build", "--recipe", str(special)],
+        ["stream", str(special)],
+        ["v3d", "run", "--profile", str(special), "true"],
+        ["v3d", "timing", "--profile", str(special)],
+    ):
+        ran = daedalus(*words)
+        assert ran.returncode == 2, (words, ran.stderr)
+        assert "Traceback" not in ran.stderr
+        assert not Path(out).exists()
+    assert special.is_fifo()
+
+
+def test_a_file_that_does_not_fit(tmp_path: Path) -> None:
+    """As on a full disk: the system takes some bytes of a file and no more."""
+    kept, out = tmp_path / "journal", tmp_path / "made" / "out"
+    journal.append(kept, *some_entries())
+    out.parent.mkdir()
+    out.write_bytes(b"old\n")
+    for words in (
+        ["recipe", "--journal", str(kept), "--fingerprint", board().id, "--output", str(out)],
+        ["report", "--journal", str(kept), "--no-drawings", "--output", str(out)],
+        ["tune", "export", "--journal", str(kept), "--fingerprint", board().id, "--t4", str(out)],
+        ["tune", "merge", str(out), str(kept)],
+    ):
+        ran = subprocess.run(
+            ["prlimit", "--fsize=100", sys.executable, "-B", "-m",
+             "daedalus.generator.cli.main", *words],
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert ran.returncode == 2, (words, ran.stderr)
+        assert "Traceback" not in ran.stderr
+        (said,) = (line for line in ran.stderr.splitlines() if "error: " in line)
+        assert str(out) in said and ("File too large" in said or "bytes" in said)
+        assert out.read_bytes() == b"old\n" and [p.name for p in out.parent.iterdir()] == ["out"]
 
 
 def test_a_full_disk_behind_stdout() -> None:

@@ -77,6 +77,20 @@ pkg_config_project() {
   PKG_CONFIG_LIBDIR=$libdir sh "$here/pkg_config/build.sh" "$work"
 }
 
+# All that is installed tells the header's version, and a request for another minor one is refused.
+versions() {
+  pkg_config_dir=$(dirname "$(find "$work/prefix" -name daedalus.pc)")
+  [ "$(PKG_CONFIG_LIBDIR=$pkg_config_dir pkg-config --modversion daedalus)" = "$version" ] ||
+    return 1
+  for other in "${version%.*}.$((${version#*.} - 1))" "${version%.*}.$((${version#*.} + 1))"; do
+    ! cmake -S "$here/cmake_installed" -B "$work/other" -G "$GENERATOR" \
+      -D CMAKE_TOOLCHAIN_FILE="$TOOLCHAIN_FILE" -D CMAKE_C_COMPILER="$CC" \
+      -D CMAKE_PREFIX_PATH="$work/prefix" -D CMAKE_FIND_ROOT_PATH="$work/prefix" \
+      -D VERSION_WANTED="$other" >"$work/refusal" 2>&1 || return 1
+    grep "version: $version" "$work/refusal" || return 1
+  done
+}
+
 # The V3D toolkit configured, installed and used without the rest.
 v3d_alone() {
   cmake -S "$here/../../v3d" -B "$work/v3d" -G "$GENERATOR" \
@@ -103,13 +117,17 @@ v3d_example() {
 
 attempt install install_library
 attempt public_headers public_headers
+version=$(sed -n 's/^#define DAEDALUS_VERSION_M[AI][JN]OR //p' \
+  "$work/prefix/include/daedalus/core.h" | paste -sd.)
+attempt versions versions
 attempt cmake_subdirectory cmake_project "$here/cmake_subdirectory" \
   -D DAEDALUS_GENERATED_DIR="$GENERATED_DIR" -D DAEDALUS_SANITIZE="$SANITIZE" \
   -D DAEDALUS_ALLOW_UNVERIFIED="$ALLOW_UNVERIFIED"
 # The temporary prefix lies outside what a cross toolchain searches.
 for folder in "$here/cmake_installed" "$here/../../examples"; do
   attempt "$(basename "$folder")" cmake_project "$folder" \
-    -D CMAKE_PREFIX_PATH="$work/prefix" -D CMAKE_FIND_ROOT_PATH="$work/prefix"
+    -D CMAKE_PREFIX_PATH="$work/prefix" -D CMAKE_FIND_ROOT_PATH="$work/prefix" \
+    -D VERSION_WANTED="$version"
 done
 attempt pkg_config pkg_config_project
 attempt v3d_alone v3d_alone

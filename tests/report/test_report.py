@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The report: every figure in it is one of its sources', and what is missing is said."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -190,6 +191,35 @@ def test_r_and_band_are_the_recipes(read: Element, folder: Path) -> None:
             assert row.all("td")[3].text == d.reason
     verdicts = {d.kernel: d.verdict for d in pi.recipe.decisions}
     assert verdicts["vp9_idct8"] == "GREEN"
+
+
+def test_taken_is_what_the_recipe_takes(folder: Path) -> None:
+    sim = model()
+    spare = next(v["name"] for k in manifest()["kernels"] for v in k["variants"]
+                 if (k["id"], v["target"], v["class"], v["prod"])
+                 == ("vp9_idct8", "neon", "full", False))  # fmt: skip
+    neon, c, code = (of_target("vp9_idct8", t) for t in ("neon", "c", "qpu"))
+    mc = (of_target("vp9_mc_8h", t) for t in ("neon", "qpu"))
+    times = {spare: 30.0, neon: 48.0, c: 52.0, code: 60.0} | dict(
+        zip(mc, (44.0, 40.0), strict=True)
+    )
+    # Every interval overlaps every other: measured, all would tie.
+    found = [described(sim), *(timed(name, ns, 25.0, at=sim) for name, ns in times.items())]
+    made_of = sources(found, folder)
+    words = ["recipe", "--journal", str(folder / "journal.jsonl"), "--json"]
+    ran = CliRunner().invoke(cli, [*words, "--output", str(folder / "out.recipe")])
+    assert ran.exit_code == 0, ran.output
+    wanted = {(d["kernel"], which): d[which].split("/")[2]
+              for d in json.loads(ran.stdout)["decisions"] for which in ("chosen", "other")
+              if d[which]}  # fmt: skip
+    told = {}
+    for table in parsed(page(made_of, folder)).all("table", cls="bars"):
+        for row in table.one("tbody").all("tr"):
+            kernel, tags = table.attributes["data-kernel"], row.all("span", cls="tag")
+            name = f"daedalus_{kernel}__{row.one('span', cls='name').text.split()[0]}"
+            which = {"taken": "chosen", "other": "other"}
+            told |= {(kernel, which[t.text]): name for t in tags if t.text in which}
+    assert told == wanted and set(wanted.values()) == {neon, code, *times} - {spare, c}
 
 
 def test_m4_stacks_what_the_qpu_adds(read: Element) -> None:
@@ -463,6 +493,7 @@ def test_contrast_in_both_schemes() -> None:
                 assert _contrast(colors[text], colors[ground]) >= 4.5, (text, ground)
             for n in range(6):
                 assert _contrast(colors[f"s{n}"], colors[ground]) >= 3, (n, ground)
+        assert _contrast(colors["shade"], colors["page"]) >= 3  # there is more of a table there
         for band in ("green", "yellow", "orange", "red"):
             assert _contrast(colors["text"], colors[band]) >= 4.5, band
 

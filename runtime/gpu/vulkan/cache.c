@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 static const char magic[8] = "ddlvkpc1";
 static const uint64_t size_most = UINT64_C(64) << 20; /* a larger file is none of ours */
 
@@ -94,8 +96,9 @@ static bool meant_for(const daedalus_vk_device *device, const unsigned char *dat
 /** @return what the file holds, to be released, or NULL, `why` set unless there is no file */
 static unsigned char *read_file(const daedalus_vk_cache *cache, size_t *size, const char **why) {
   const daedalus_allocator *allocator = &cache->device->vk->ctx->allocator;
-  FILE *file = cache->path[0] == '\0' ? NULL : fopen(cache->path, "rb");
+  FILE *file = cache->path[0] == '\0' ? NULL : daedalus_rt_open_regular(cache->path, why);
   if (file == NULL) {
+    *why = errno == ENOENT ? NULL : *why;
     return NULL;
   }
   header head;

@@ -92,8 +92,8 @@ enum {
   DAEDALUS_CONFIG_NO_QPU = 1u << 0,
   /**
    * Check at every append that its items do not overlap in what they write
-   * and do not read what another of them writes; a violation is -EINVAL and
-   * is logged with the two items.  Costs time and memory: for debugging.
+   * and do not read what another of them writes, nor by one buffer what they write by another; a
+   * violation is -EINVAL and is logged with the items.  Costs time and memory: for debugging.
    */
   DAEDALUS_CONFIG_CHECK_OVERLAP = 1u << 1,
   /**
@@ -287,8 +287,10 @@ DAEDALUS_API const char *daedalus_version(void);
  * Begins a batch.  The generated daedalus_append_<kernel>() functions add work.
  *
  * Items of one append are unordered: they must not overlap in what they write
- * nor read what another of them writes.  Appends of one batch take effect in
- * their order.  Batches of one context take effect in the order of submission.
+ * nor read what another of them writes.  What an item writes by one buffer does not lie in what it
+ * reads or writes by another; a plane that its kernel both reads and writes is one buffer.  Appends
+ * of one batch take effect in their order.  Batches of one context take effect in the order of
+ * submission.
  *
  * An append copies the meta; buffers are borrowed until the batch is done
  * (wait returned 0, or poll returned 1), and must neither move nor be freed

@@ -139,8 +139,12 @@ DAEDALUS_API int daedalus_memory_flush(daedalus_memory *memory, size_t offset, s
 /** Lets the CPU see what the GPU wrote, after the batch is done.  Else as flush. */
 DAEDALUS_API int daedalus_memory_invalidate(daedalus_memory *memory, size_t offset, size_t size);
 
-/** Waits for batches in flight that use it, then frees it; NULL is fine. */
-DAEDALUS_API void daedalus_memory_destroy(daedalus_memory *memory);
+/**
+ * Waits for batches in flight that use it, then frees it; NULL is fine.
+ * @return 0, or -EBUSY where a batch that is not submitted yet uses it: nothing is freed then, and
+ * a message says so.  What is left when the context is destroyed goes with it
+ */
+DAEDALUS_API int daedalus_memory_destroy(daedalus_memory *memory);
 
 /** The pool that copies of the caller's memory lie in; bytes of the GPU's memory. */
 typedef struct daedalus_pool_info {

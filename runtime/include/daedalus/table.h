@@ -249,7 +249,7 @@ typedef struct daedalus_kernel_desc {
   uint32_t meta_size; /**< bytes, a multiple of 4 */
   const daedalus_buffer_desc *buffers;
   size_t n_buffers;
-  const daedalus_param_desc *params;
+  const daedalus_param_desc *params; /**< in the order of the meta, behind the planes' offsets */
   size_t n_params;
   const daedalus_class_desc *classes;
   size_t n_classes; /**< at least 1; the last is "full" */
@@ -302,12 +302,11 @@ DAEDALUS_API const daedalus_kernel_desc *daedalus_find_kernel(const char *id);
  *
  * @param buffers  n_buffers entries, the structs copied, the memory borrowed;
  *                 pointers, strides and offsets are multiples of the element
- * @param meta     n_items structs, copied
- * @return 0; -EINVAL (NULL argument, parameter out of range, misaligned buffer
- *         or offset, overlap in the debug mode); -EALREADY (submitted);
- *         -ENODEV (QPU asked for and none there, but for
- *         DAEDALUS_CONFIG_QPU_FALLBACK_CPU, or no variant that can run
- *         here); -ENOMEM; -EOVERFLOW (n_items over UINT32_MAX)
+ * @param meta     n_items structs, copied; their reserved members are zero
+ * @return 0; -EINVAL (NULL argument, parameter out of range, reserved bytes
+ *         that are not zero, misaligned buffer or offset, overlap in the debug mode); -EALREADY
+ * (submitted); -ENODEV (QPU asked for and none there, but for DAEDALUS_CONFIG_QPU_FALLBACK_CPU, or
+ * no variant that can run here); -ENOMEM; -EOVERFLOW (n_items over UINT32_MAX)
  */
 DAEDALUS_API int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
                                  daedalus_substrate substrate, const daedalus_buffer *buffers,

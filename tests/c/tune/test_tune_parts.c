@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "check.h"
@@ -274,6 +275,22 @@ static void test_steps_of_a_while(void) {
   free_samples(&file);
 }
 
+/* ---------------------------------------------------------------------- files that could block */
+
+/* A FIFO that nobody writes to, and a folder, are refused where a file is read. */
+static void test_special_files(void) {
+  static const char *const options[] = {"--journal", "--data", "--points"};
+  CHECK_INT(mkfifo("fifo", 0600), 0);
+  for (size_t i = 0; i < 3; i++) {
+    for (size_t k = 0; k < 2; k++) {
+      char arguments[64];
+      snprintf(arguments, sizeof(arguments), "%s %s", options[i], k == 0 ? "fifo" : "/");
+      CHECK_INT(support_run(fake_world(), arguments), 2);
+    }
+  }
+  CHECK_INT(remove("fifo"), 0); /* and it is still there */
+}
+
 int main(void) {
   support_begin();
   RUN(test_interval);
@@ -286,5 +303,6 @@ int main(void) {
   RUN(test_flags);
   RUN(test_guards);
   RUN(test_steps_of_a_while);
+  RUN(test_special_files);
   return CHECK_RESULT();
 }

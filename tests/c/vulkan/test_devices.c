@@ -223,6 +223,40 @@ static void test_no_variant_passes(void) {
   CHECK_INT(fixture_close(&f), 0);
 }
 
+/* Memory that a batch waits to use stays, on either substrate; memory beside it goes. */
+static void test_memory_that_is_awaited(void) {
+  static const daedalus_substrate substrates[] = {DAEDALUS_SUBSTRATE_CPU, DAEDALUS_SUBSTRATE_QPU};
+  for (size_t i = 0; i < 4; i++) {
+    fixture f;
+    daedalus_memory *used, *other;
+    daedalus_batch *batch;
+    daedalus_buffer buffers[2];
+    stub_reset();
+    fixture_open(&f, NULL);
+    add_fill(&work, 5);
+    CHECK_INT(daedalus_memory_create(f.ctx, sizeof(work.plane), &used), 0);
+    CHECK_INT(daedalus_memory_create(f.ctx, sizeof(work.plane), &other), 0);
+    add_buffers(&work, daedalus_memory_data(used), 0, buffers);
+    CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+    CHECK_INT(daedalus_append(batch, KERNEL(ADD), substrates[i % 2], buffers, N_BLOCKS, work.meta),
+              0);
+    CHECK_INT(daedalus_memory_destroy(used), -EBUSY);
+    CHECK(strstr(f.log.message, "is not destroyed: a batch that is not submitted yet uses it") !=
+          NULL);
+    CHECK_INT(daedalus_memory_destroy(other), 0);
+    if (i < 2) {
+      CHECK_INT(daedalus_batch_submit(batch), 0); /* destroy waits for it */
+      CHECK_INT(daedalus_memory_destroy(used), 0);
+    } else {
+      CHECK_INT(daedalus_batch_reset(batch), 0);
+      CHECK_INT(daedalus_memory_destroy(used), 0);
+    }
+    daedalus_batch_destroy(batch);
+    CHECK_INT(daedalus_memory_destroy(NULL), 0);
+    CHECK_INT(fixture_close(&f), 0);
+  }
+}
+
 /* ----------------------------------------------------------------------- pipeline cache */
 
 static char folder[] = "/tmp/daedalus-cache-XXXXXX";
@@ -308,6 +342,10 @@ static void test_pipeline_cache(void) {
   write_file(path, changed, n + 100);
   stub_reset();
   (void)run_cached();
+  /* A FIFO, which nobody writes to. */
+  CHECK(remove(path) == 0 && mkfifo(path, 0600) == 0);
+  stub_reset();
+  (void)run_cached();
   /* It is mended on the way. */
   CHECK_INT(read_file(path, changed, sizeof(changed)), n);
   /* Another device's. */
@@ -335,6 +373,7 @@ int main(void) {
   RUN(test_what_a_device_lacks);
   RUN(test_self_test);
   RUN(test_no_variant_passes);
+  RUN(test_memory_that_is_awaited);
   RUN(test_pipeline_cache);
   return CHECK_RESULT();
 }

@@ -19,9 +19,11 @@ static void print_address(uint64_t word, uint32_t address) {
     printf(" -> 0x%08" PRIx32, address + 32 + x.branch.offset);
 }
 
-/* Returns EXIT_WRONG if one of the words is illegal. */
+/* Returns EXIT_WRONG if one of the words is illegal; the first of them are told, the others
+ * counted.
+ */
 static int print_program(const char *path, const daedalus_v3d_program *program, const layout *how) {
-  int code = EXIT_DONE;
+  size_t wrong = 0;
   for (size_t i = 0; i < program->n_words; i++) {
     char text[DAEDALUS_V3D_LINE];
     const uint64_t word = program->words[i];
@@ -32,12 +34,12 @@ static int print_program(const char *path, const daedalus_v3d_program *program, 
     if (how->addresses)
       print_address(word, (uint32_t)(how->start + 8 * i));
     printf("\n");
-    if (why != NULL) {
+    if (why != NULL && wrong++ < SHOWN_MISTAKES)
       fprintf(stderr, "%s:%u: illegal word: %s\n", shown_name(path), program->lines[i], why);
-      code = EXIT_WRONG;
-    }
   }
-  return code;
+  if (wrong > SHOWN_MISTAKES)
+    fprintf(stderr, "%s: %zu more illegal words\n", shown_name(path), wrong - SHOWN_MISTAKES);
+  return wrong == 0 ? EXIT_DONE : EXIT_WRONG;
 }
 
 int verb_dis(int argc, char **argv) {

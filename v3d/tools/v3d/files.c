@@ -7,8 +7,6 @@
 
 #include "v3d.h"
 
-enum { SHOWN_MISTAKES = 20 };
-
 void complain(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -7,6 +7,7 @@
 
 /* Exit codes. */
 enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_BAD_INPUT = 2 };
+enum { SHOWN_MISTAKES = 20 }; /* of a file; the others are counted */
 
 /* Verbs: argv[0] is the verb's name. They return the exit code. */
 int verb_asm(int argc, char **argv);
