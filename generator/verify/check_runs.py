@@ -19,7 +19,7 @@ from daedalus.generator.devices.validation import validated
 from daedalus.generator.devices.vulkan import DEFAULT, LAVAPIPE, GpuDevice, Skip, find
 from daedalus.generator.host import native
 from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS, variant_name
-from daedalus.generator.verify import drm_faults, qpu_check
+from daedalus.generator.verify import compared, drm_faults, qpu_check
 from daedalus.generator.verify import gpu_check as vulkan
 from daedalus.generator.verify.crosscheck import (
     ITEMS,
@@ -35,7 +35,6 @@ from daedalus.generator.verify.crosscheck import (
 )
 from daedalus.generator.verify.crosscheck_items import check_items, prepare_regular
 from daedalus.generator.verify.witness import witness_file
-
 
 Generated = dict[str, list[Variant]]  # by the kernel's name
 
@@ -101,8 +100,11 @@ def run_checks(
     quiet: bool = False,
     build: Callable[..., Path] = program,
     made: Sequence[Variant] = (),
+    remember: bool = False,
 ) -> tuple[list[Outcome], list[Skip]]:
     """Builds what is needed, runs everything; `build` is `program`, or does the same.
+
+    To `remember` is to take what came out before where nothing that it depends on has changed.
 
     Returns an outcome per variant and device, and the Vulkan devices that are not here.
     """
@@ -122,11 +124,22 @@ def run_checks(
         if QPU in wish.targets:
             more, left = _drm_devices(wish, loading)
             gpus, skips = gpus + more, skips + left
+        known = ""
+        if remember and not gpus and not wish.sanitize:
+            exes = [*programs.values(), *([simulator] if simulator is not None else [])]
+            subject = [(e.kernel.id, *e.schedules) for e in entries]
+            known = compared.key(exes, found, wish, subject)
+            before = compared.recall(known)
+            if before is not None:
+                say("compared before, with the same programs and items: not done again")
+                return before, skips
         for e in entries:
             if found:
                 outcomes += _on_processors(e, found, programs, wish)
             outcomes += _on_gpus(e, variants[e.kernel.id], gpus, simulator, loading, wish)
             shown.advance(1)
+        if known:
+            compared.keep(known, outcomes)
     return outcomes, skips
 
 
