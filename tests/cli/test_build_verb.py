@@ -8,8 +8,7 @@ import pytest
 
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import build
-from daedalus.generator.compile.emit import Generated
-from daedalus.generator.compile.folder import generate_or_explain
+from daedalus.generator.compile.emit import RECORDS, Generated
 from daedalus.generator.compile.registry import Entry, load
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.host import native
@@ -55,13 +54,21 @@ def test_a_compiler_without_records_is_told_and_the_processors_variants_get_more
 def test_a_generated_file_changed_by_hand_is_found_and_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = generate_or_explain()
-    shutil.copytree(native.repo_root() / "generated", tmp_path / "generated")
+    # What the specs give is compared with generated/ by `gen --check`; here it is the folder's.
+    folder = native.repo_root() / "generated"
+    texts = {
+        p.relative_to(folder).as_posix(): p.read_text()
+        for p in folder.rglob("*")
+        if p.is_file() and p.relative_to(folder).as_posix() not in RECORDS
+    }
+    made = Generated(texts, (), {})
+    shutil.copytree(folder, tmp_path / "generated")
+    monkeypatch.setattr(build, "generate_or_explain", lambda: made)
+    monkeypatch.setattr(build, "repo_root", lambda: tmp_path)
+    assert build._require_unchanged() is made
     changed = next((tmp_path / "generated" / "src").rglob("*.c"))
     changed.write_text(changed.read_text() + "/* by hand */\n")
     before = changed.read_text()
-    monkeypatch.setattr(build, "generate_or_explain", lambda: made)
-    monkeypatch.setattr(build, "repo_root", lambda: tmp_path)
     with pytest.raises(UserError, match="1 files") as caught:
         build._require_unchanged()
     assert "./daedalus gen" in caught.value.hint
