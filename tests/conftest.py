@@ -5,6 +5,10 @@ import signal
 
 import hypothesis
 
+from daedalus.generator.base.process import collect_seldom
+
+collect_seldom()
+
 # Reproducible: the same examples on every run and machine.
 hypothesis.settings.register_profile(
     "daedalus", deadline=None, derandomize=True, max_examples=60, database=None

@@ -22,7 +22,7 @@ class Tampered:
         run(
             ["cmake", "-S", repo_root(), "-B", folder / "build", "-G", "Ninja",
              "-DDAEDALUS_TESTS=OFF", "-DDAEDALUS_V3D=OFF", "-DDAEDALUS_ALLOW_UNVERIFIED=ON",
-             "-DDAEDALUS_WERROR=OFF", "-DCMAKE_C_FLAGS=-O0",
+             "-DDAEDALUS_WERROR=OFF", "-DCMAKE_C_FLAGS_RELEASE=-O0",
              f"-DDAEDALUS_GENERATED_DIR={self._generated}"]
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 """The cross-check: dispatch through the runtime is right, and whatever is wrong is noticed."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -62,9 +63,15 @@ def tampered(tree: Tampered):
     return build
 
 
-def outcome_of(program: Path, name: str, variant: str) -> crosscheck.Outcome:
+@cache
+def drawn(name: str) -> tuple[Kernel, list[crosscheck.Batch]]:
+    """A kernel and its batches, which all changes of its code are compared on."""
     kernel = kernel_named(name)
-    batches = crosscheck.prepare(kernel, ITEMS, seed=1)
+    return kernel, crosscheck.prepare(kernel, ITEMS, seed=1)
+
+
+def outcome_of(program: Path, name: str, variant: str) -> crosscheck.Outcome:
+    kernel, batches = drawn(name)
     device = crosscheck.Device("native", "c", "host")
     (outcome,) = crosscheck.check_kernel(kernel, [variant], device, program, batches, 1)
     return outcome

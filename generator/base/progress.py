@@ -47,7 +47,8 @@ class _Plain(Shown):
     def say(self, text: str) -> None:
         if text != self._last:
             self._last, self._counted = text, time.monotonic()
-            console.print(text, markup=False, soft_wrap=True)
+            far = f" ({self._done} of {self._total} done)" if self._done and self._total else ""
+            console.print(text + far, markup=False, soft_wrap=True)
 
     def advance(self, done: int) -> None:
         self._done += done

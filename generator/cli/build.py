@@ -2,19 +2,22 @@
 """`daedalus build`: from the specs to a verified library that decodes a real stream."""
 
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from daedalus.generator.base.console import console, out
+from daedalus.generator.base.costs import Costs, duration, network_seconds, set_up_seconds
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
-from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import progress
 from daedalus.generator.cli import check as check_verb
 from daedalus.generator.cli import stream as stream_verb
 from daedalus.generator.cli.files import InputFile
+from daedalus.generator.compile.emit import Generated
 from daedalus.generator.compile.folder import REPAIR, differences, generate_or_explain
 from daedalus.generator.compile.registry import load
 from daedalus.generator.host import native
@@ -24,7 +27,14 @@ from daedalus.generator.verify.crosscheck import devices
 from daedalus.generator.verify.records import compilers
 
 _PROCESSOR = tuple(t for t in TARGETS if t not in GPU_TARGETS)
-FOREIGN_ITEMS = 1000  # of each variant that is built in, by a compiler without records
+FOREIGN_ITEMS = 1000  # of each variant of the CPU, by a compiler without records
+# Seconds that the steps take in a fresh clone on two cores, until this checkout knows its own.
+_STEPS = {
+    "compare generated/ with the specs": 20,
+    "verify a sample against the interpreter": 100,
+    "build the libraries": 20,
+    "decode real video": 70,
+}
 
 
 @click.command("build")
@@ -49,14 +59,11 @@ def command(
        decoders'.
     """
     started = time.monotonic()
-    _say(1, "compare generated/ with the specs")
-    _require_unchanged()
-
-    _say(2, "verify a sample against the interpreter")
-    _verify(items)
-
-    _say(3, "build the libraries")
-    with progress():
+    with _step(1):
+        generated = _require_unchanged()
+    with _step(2):
+        _verify(items, generated)
+    with _step(3), progress():
         folders = [
             _build(arch, recipe) for arch in (("host",) if native.is_arm() else ("host", "aarch64"))
         ]
@@ -65,19 +72,22 @@ def command(
         run(install, what="installing")
 
     if stream:
-        _say(4, "decode real video")
-        context.invoke(
-            stream_verb.command, file=None, target=None, substrate="cpu", device=None,
-            frames=None, as_json=False,
-        )  # fmt: skip
+        with _step(4):
+            context.invoke(
+                stream_verb.command, file=None, target=None, substrate="cpu", device=None,
+                frames=None, as_json=False,
+            )  # fmt: skip
+    took = time.monotonic() - started + set_up_seconds()
+    fetching = network_seconds()
+    apart = f", of which {duration(fetching)} network" if fetching >= 1 else ""
     out.print(
-        f"\ndone in {time.monotonic() - started:.0f} s; the libraries are in "
+        f"\ndone in {duration(took)}{apart}; the libraries are in "
         + " and ".join(str(f.relative_to(repo_root())) for f in folders),
         markup=False,
     )
 
 
-def _require_unchanged() -> None:
+def _require_unchanged() -> Generated:
     """Refuses generated code that was changed by hand, or is of other specs; changes nothing."""
     generated = generate_or_explain()
     wrong = differences(generated, repo_root() / "generated")
@@ -90,28 +100,31 @@ def _require_unchanged() -> None:
             EXIT_FAILED,
         )
     console.print(f"{len(generated.variants)} variants are what the specs give")
+    return generated
 
 
-def _verify(items: int) -> None:
-    """A sample of each variant; more of what is built in, where no record is by this compiler."""
+def _verify(items: int, generated: Generated) -> None:
+    """A sample of each variant; more of those of the CPU, where no record is by this compiler."""
     entries = list(load())
     foreign = foreign_compilers(compilers())
     if foreign:
         console.print(
-            f"no record is by {' or '.join(foreign)}: comparing {FOREIGN_ITEMS} items of each prod"
+            f"no record is by {' or '.join(foreign)}: comparing {FOREIGN_ITEMS} items of each"
             " variant of the CPU",
             markup=False, soft_wrap=True,
         )  # fmt: skip
-        count = max(items, FOREIGN_ITEMS)
+        wishes = [(_PROCESSOR, max(items, FOREIGN_ITEMS)), (GPU_TARGETS, items)]
+    else:
+        wishes = [(TARGETS, items)]
+    comparisons = compared = 0
+    for targets, count in wishes:
         outcomes, skips = run_checks(
-            [replace(e, listed=tuple(s for s in e.listed if s[1])) for e in entries],
-            Wish(_PROCESSOR, count, seed=1),
+            entries, Wish(targets, count, seed=1), made=generated.variants, remember=True
         )
         check_verb.report(outcomes, count, seed=1, table=False, skips=skips)
-    outcomes, skips = run_checks(entries, Wish(TARGETS, items, seed=1))
-    check_verb.report(outcomes, items, seed=1, table=False, skips=skips)
-    compared = sum(o.conformant for o in outcomes)
-    console.print(f"{len(outcomes)} comparisons are bit-exact: {compared} conformant items")
+        comparisons += len(outcomes)
+        compared += sum(o.conformant for o in outcomes)
+    console.print(f"{comparisons} comparisons are bit-exact: {compared} conformant items")
 
 
 def foreign_compilers(recorded: set[str]) -> list[str]:
@@ -128,5 +141,16 @@ def _build(arch: str, recipe: Path | None) -> Path:
     return native.build_library(arch, options=options, folder=f"{arch}-recipe")
 
 
-def _say(step: int, what: str) -> None:
-    console.print(f"[bold]{step}. {what}[/bold]")
+@contextmanager
+def _step(number: int) -> Iterator[None]:
+    """Says what is done, how far that is, and about how long it takes; learns from how it went."""
+    what = list(_STEPS)[number - 1]
+    costs = Costs(build_dir() / "costs.json", {f"build: {k}": v for k, v in _STEPS.items()})
+    about = duration(costs.about(f"build: {what}"))
+    console.print(
+        f"[bold]{number}. {what}[/bold] (step {number} of {len(_STEPS)}, about {about})",
+        highlight=False,
+    )
+    started = time.monotonic()
+    yield
+    costs.note(f"build: {what}", time.monotonic() - started)

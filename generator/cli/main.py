@@ -19,6 +19,7 @@ from daedalus.generator.base.errors import (
     UserError,
     report_error,
 )
+from daedalus.generator.base.process import collect_seldom
 
 # Verb -> module of the same name in this package that defines the command `command`.
 VERBS = (
@@ -70,6 +71,7 @@ def _drop_stdout() -> None:
 
 def main() -> None:
     """Console entry point."""
+    collect_seldom()
     try:
         code = cli(prog_name="daedalus", standalone_mode=False)
         sys.stdout.flush()  # here, where a full disk can still be told

@@ -12,7 +12,7 @@ import click
 from daedalus.codecs import clips
 from daedalus.generator.base.console import console
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
-from daedalus.generator.base.progress import progress, say
+from daedalus.generator.base.progress import Shown, progress, say
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli.files import InputFile
 from daedalus.generator.devices.vulkan import DEFAULT, find
@@ -73,8 +73,9 @@ def command(
             "add --substrate qpu, or leave --device out",
         )
     targets = list(stream.TARGETS) if target is None or target == "all" else [target]
-    with progress(quiet=as_json):
-        report = _run(file, targets, frames)
+    made = 1 if file is not None else len(clips.decoders()) * len(targets)
+    with progress(made, quiet=as_json) as shown:
+        report = _run(file, targets, frames, shown)
     # With a FILE, other codecs' functions were not meant to be called.
     idle = report.not_exercised() if file is None else []
     if as_json:
@@ -94,7 +95,7 @@ def command(
         sys.exit(EXIT_FAILED)
 
 
-def _run(file: Path | None, targets: list[str], frames: int | None) -> stream.Report:
+def _run(file: Path | None, targets: list[str], frames: int | None, shown: Shown) -> stream.Report:
     if file is not None:
         decoder, clip = clips.import_clip(file)
         return stream.check(decoder, [clip], targets, limit=frames, need_all=False)
@@ -102,6 +103,7 @@ def _run(file: Path | None, targets: list[str], frames: int | None) -> stream.Re
     for decoder in clips.decoders():
         made = [clips.make_clip(decoder, c) for c in decoder.clips]
         report.add(stream.check(decoder, made, targets, limit=frames))
+        shown.advance(len(targets))
     return report
 
 

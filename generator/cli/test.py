@@ -3,6 +3,7 @@
 
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,11 +12,12 @@ from types import FrameType
 import click
 
 from daedalus.generator.base.console import console, out
+from daedalus.generator.base.costs import Costs, duration
 from daedalus.generator.base.errors import EXIT_FAILED
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.progress import progress
 from daedalus.generator.devices import drm
-from daedalus.generator.host import native
+from daedalus.generator.host import checkout, native
 from daedalus.generator.host.steps import Ended, Step, run_steps
 from daedalus.generator.verify import drm_faults
 
@@ -144,6 +146,9 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "campaign": ("long tests: kills of the tuner, boards, the QPU's whole space; by name alone",
                  _campaign),
 }  # fmt: skip
+# Seconds that the layers take on two cores, until this checkout knows what its steps take.
+_SECONDS = {"lint": 60, "unit": 600, "c": 240, "check": 200, "oracle": 50, "consumers": 15,
+            "fuzz": 70, "count": 30, "stream": 40, "campaign": 3600}  # fmt: skip
 _BY_NAME_ALONE = ("campaign",)
 
 
@@ -159,23 +164,69 @@ def command(layers: tuple[str, ...]) -> None:
             chosen.setdefault(step.name, (layer, step))
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
-    failed = []
+    started, before = time.monotonic(), checkout.changed(repo_root())
+    failed = _run(chosen) + _unclean(before)
+    if failed:
+        console.print(f"failed: {', '.join(failed)}", markup=False)
+    passed = len(chosen) + (before is not None) - len(failed)
+    took = duration(time.monotonic() - started)
+    click.echo(f"{passed} passed, {len(failed)} failed, in {took}")
+    if failed:
+        sys.exit(EXIT_FAILED)
+
+
+def _run(chosen: dict[str, tuple[str, Step]]) -> list[str]:
+    """Runs the steps, tells what becomes of each and about how long it goes on; which failed."""
+    costs, failed, left = _costs(chosen), [], dict(chosen)
+
+    def about() -> str:
+        return f"about {duration(sum(map(costs.about, map(_cost, left))))}"
+
+    processors = int(native.JOBS)
+    console.print(f"{len(chosen)} steps, {about()}", markup=False)
     with progress(len(chosen), quiet=not console.is_terminal) as shown:
         steps = [step for _, step in chosen.values()]
         running = run_steps(
-            steps, repo_root(), int(native.JOBS), lambda names: shown.say(", ".join(names))
-        )
+            steps, repo_root(), processors,
+            lambda names: shown.say(f"{', '.join(names)} ({about()} left)"),
+        )  # fmt: skip
         with closing(running):
             for ended in running:
-                name = f"{chosen[ended.step.name][0]}: {ended.step.name}"
+                name = f"{left.pop(ended.step.name)[0]}: {ended.step.name}"
                 _tell(name, ended)
                 failed += [name] if ended.failure else []
+                if not ended.failure:  # a step that shares the processors costs a share
+                    share = 1 if ended.step.wide else processors
+                    costs.note(_cost(ended.step.name), ended.seconds / share)
                 shown.advance(1)
-    if failed:
-        console.print(f"failed: {', '.join(failed)}", markup=False)
-    click.echo(f"{len(chosen) - len(failed)} passed, {len(failed)} failed")
-    if failed:
-        sys.exit(EXIT_FAILED)
+                if left and not console.is_terminal:
+                    done = len(chosen) - len(left)
+                    console.print(f"{done} of {len(chosen)} done, {about()} left", markup=False)
+    return failed
+
+
+def _cost(step: str) -> str:
+    return f"test: {step}"
+
+
+def _costs(chosen: dict[str, tuple[str, Step]]) -> Costs:
+    """What the steps take; each of a layer the same, until it has run."""
+    layers = [layer for layer, _ in chosen.values()]
+    measured = {_cost(s): _SECONDS[la] / layers.count(la) for s, (la, _) in chosen.items()}
+    return Costs(build_dir() / "costs.json", measured)
+
+
+def _unclean(before: dict[str, str] | None) -> list[str]:
+    """The step after all others: no file of the checkout is another one than before."""
+    after = checkout.changed(repo_root())
+    if before is None or after is None:
+        console.print("no git checkout: whether files were changed is not looked at")
+        return []
+    found = checkout.traces(before, after)
+    out.print(f"{'FAILED' if found else 'ok    '} clean: no file of the checkout was changed")
+    for path in found:
+        console.print(f"changed while the tests ran: {path}", markup=False, soft_wrap=True)
+    return ["clean"] if found else []
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from daedalus.generator.base.console import console
+from daedalus.generator.base.costs import network
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
@@ -226,9 +227,10 @@ def _unpack(path: Path, root: Path) -> None:
 
 
 def _apt(argv: list[str], cwd: Path) -> None:
-    done = subprocess.run(
-        argv, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    with network():
+        done = subprocess.run(
+            argv, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
     if done.returncode != 0:
         tail = "\n".join(done.stdout.strip().splitlines()[-8:])
         raise UserError(

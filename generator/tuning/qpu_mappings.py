@@ -182,7 +182,7 @@ def _entry(kernel_id: str) -> Entry:
 
 
 def run_program(p: Program, *, t4: bool) -> Row:
-    """Schedules a program for two or four threads a QPU, and compares it."""
+    """Variants a program for two or four threads a QPU, and compares it."""
     kernel = _entry(p.kernel).kernel
     first, *others = (s.with_choice("four_threads", t4) for s in p.listed)
     threads = first.threads

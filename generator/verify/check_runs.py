@@ -19,7 +19,7 @@ from daedalus.generator.devices.validation import validated
 from daedalus.generator.devices.vulkan import DEFAULT, LAVAPIPE, GpuDevice, Skip, find
 from daedalus.generator.host import native
 from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS, variant_name
-from daedalus.generator.verify import drm_faults, qpu_check
+from daedalus.generator.verify import compared, drm_faults, qpu_check
 from daedalus.generator.verify import gpu_check as vulkan
 from daedalus.generator.verify.crosscheck import (
     ITEMS,
@@ -36,20 +36,35 @@ from daedalus.generator.verify.crosscheck import (
 from daedalus.generator.verify.crosscheck_items import check_items, prepare_regular
 from daedalus.generator.verify.witness import witness_file
 
+Generated = dict[str, list[Variant]]  # by the kernel's name
 
-def require_generated(entries: list[Entry], folder: Path, targets: Sequence[str] = TARGETS) -> None:
-    """Refuses to compare code for these targets that another state of the specs gave."""
+
+def require_generated(
+    entries: list[Entry], folder: Path, targets: Sequence[str] = TARGETS,
+    made: Sequence[Variant] = (),
+) -> Generated:  # fmt: skip
+    """Refuses to compare code for these targets that another state of the specs gave.
+
+    Returns the variants; those that are `made` already are not made again, which takes seconds.
+    """
     try:
         manifest = json.loads((folder / "manifest.json").read_text())
         have = {v["name"]: v["input_hash"] for k in manifest["kernels"] for v in k["variants"]}
     except (OSError, ValueError, KeyError, TypeError):
         have = {}
+    known = {v.name: v for v in made}
+    found: Generated = {}
     for e in entries:
-        if any(have.get(v.name) != v.input_hash for v in entry_variants(e, targets)):
+        names = [variant_name(e.kernel.id, s) for s, _ in e.listed if s.target in targets]
+        whole = all(n in known for n in names)
+        variants = [known[n] for n in names] if whole else entry_variants(e, targets)
+        found[e.kernel.id] = variants
+        if any(have.get(v.name) != v.input_hash for v in variants):
             raise UserError(
                 f"{folder.name}/ is not what the spec of {e.kernel.id} gives: {e.spec}",
                 "run ./daedalus gen, then check again",
             )
+    return found
 
 
 DEFAULT_QPUS = qpu_check.DEVICES  # the simulator alone: what runs where nothing is set up
@@ -84,12 +99,16 @@ def run_checks(
     *,
     quiet: bool = False,
     build: Callable[..., Path] = program,
+    made: Sequence[Variant] = (),
+    remember: bool = False,
 ) -> tuple[list[Outcome], list[Skip]]:
     """Builds what is needed, runs everything; `build` is `program`, or does the same.
 
+    To `remember` is to take what came out before where nothing that it depends on has changed.
+
     Returns an outcome per variant and device, and the Vulkan devices that are not here.
     """
-    require_generated(entries, repo_root() / "generated", wish.targets)
+    variants = require_generated(entries, repo_root() / "generated", wish.targets, made)
     found = [d for d in devices(wish.targets) if not (wish.sanitize and d.arch == "aarch64")]
     outcomes: list[Outcome] = []
     skips: list[Skip] = []
@@ -105,11 +124,22 @@ def run_checks(
         if QPU in wish.targets:
             more, left = _drm_devices(wish, loading)
             gpus, skips = gpus + more, skips + left
+        known = ""
+        if remember and not gpus and not wish.sanitize:
+            exes = [*programs.values(), *([simulator] if simulator is not None else [])]
+            subject = [(e.kernel.id, *e.listed) for e in entries]
+            known = compared.key(exes, found, wish, subject)
+            before = compared.recall(known)
+            if before is not None:
+                say("compared before, with the same programs and items: not done again")
+                return before, skips
         for e in entries:
             if found:
                 outcomes += _on_processors(e, found, programs, wish)
-            outcomes += _on_gpus(e, gpus, simulator, loading, wish)
+            outcomes += _on_gpus(e, variants[e.kernel.id], gpus, simulator, loading, wish)
             shown.advance(1)
+        if known:
+            compared.keep(known, outcomes)
     return outcomes, skips
 
 
@@ -168,12 +198,12 @@ def _on_processors(
 
 
 def _on_gpus(
-    e: Entry, gpus: list[Device], simulator: Path | None, loading: Callable[[str], Path],
-    wish: Wish,
+    e: Entry, made: list[Variant], gpus: list[Device], simulator: Path | None,
+    loading: Callable[[str], Path], wish: Wish,
 ) -> list[Outcome]:  # fmt: skip
     """GPU variants: on the devices of their target; in machine code on the simulator, if built."""
     wanted = {d.target for d in gpus} | ({QPU} if simulator is not None else set())
-    variants = {target: entry_variants(e, (target,)) for target in GPU_TARGETS if target in wanted}
+    variants = {t: [v for v in made if v.options.target == t] for t in GPU_TARGETS if t in wanted}
     if not any(variants.values()):
         return []
     say(f"{e.kernel.id}: drawing items for {' and '.join(variants)}")
@@ -181,23 +211,23 @@ def _on_gpus(
         return _frames(e, variants, gpus, loading, wish)
     aligns = [(1,) * len(e.kernel.buffers)] if gpus else []
     aligns += [vulkan.alignment(v) for mine in variants.values() for v in mine]
-    made = vulkan.prepare(e.kernel, aligns, wish.items, wish.seed)
+    batches = vulkan.prepare(e.kernel, aligns, wish.items, wish.seed)
     outcomes: list[Outcome] = []
     for device in gpus:
-        outcomes += _on_gpu(e, variants[device.target], device, loading, wish, made)
+        outcomes += _on_gpu(e, variants[device.target], device, loading, wish, batches)
     if simulator is not None:
-        outcomes += _on_simulator(e, variants[QPU], simulator, wish, made)
+        outcomes += _on_simulator(e, variants[QPU], simulator, wish, batches)
     for o in outcomes:
         o.wanted = wish.items
     return outcomes
 
 
-Made = dict[vulkan.Align, list[Batch]]
+Batches = dict[vulkan.Align, list[Batch]]
 
 
 def _on_gpu(
     e: Entry, variants: list[Variant], device: Device, loading: Callable[[str], Path], wish: Wish,
-    made: Made,
+    made: Batches,
 ) -> list[Outcome]:  # fmt: skip
     if not variants:
         return []
@@ -234,7 +264,7 @@ def _frames(
 
 
 def _on_simulator(
-    e: Entry, variants: list[Variant], exe: Path, wish: Wish, made: Made
+    e: Entry, variants: list[Variant], exe: Path, wish: Wish, made: Batches
 ) -> list[Outcome]:
     outcomes: list[Outcome] = []
     witnesses = witness_file.read(e.kernel)

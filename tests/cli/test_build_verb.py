@@ -8,24 +8,28 @@ import pytest
 
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import build
-from daedalus.generator.compile.folder import generate_or_explain
-from daedalus.generator.compile.registry import Entry
+from daedalus.generator.compile.emit import RECORDS, Generated
+from daedalus.generator.compile.registry import Entry, load
+from daedalus.generator.compile.variants import Variant
 from daedalus.generator.host import native
 from daedalus.generator.verify.check_runs import Wish
 from daedalus.generator.verify.crosscheck import Outcome
 
 
-def compared(monkeypatch: pytest.MonkeyPatch, recorded: set[str]) -> list[tuple[bool, Wish]]:
-    """Of each comparison that `build` makes: whether it is of prod variants alone, and its wish."""
-    calls: list[tuple[bool, Wish]] = []
+def compared(monkeypatch: pytest.MonkeyPatch, recorded: set[str]) -> list[Wish]:
+    """The wish of each comparison that `build` makes; each is of all variants of its targets."""
+    calls: list[Wish] = []
 
-    def note(entries: list[Entry], wish: Wish) -> tuple[list[Outcome], list[object]]:
-        calls.append((all(prod for e in entries for _, prod in e.listed), wish))
+    def note(
+        entries: list[Entry], wish: Wish, *, made: tuple[Variant, ...], remember: bool
+    ) -> tuple[list[Outcome], list[object]]:
+        assert entries == list(load()) and remember
+        calls.append(wish)
         return [Outcome("k", "c", "v", "native", wish.items, wish.items)], []
 
     monkeypatch.setattr(build, "run_checks", note)
     monkeypatch.setattr(build, "compilers", lambda: recorded)
-    build._verify(200)
+    build._verify(200, Generated({}, (), {}))
     return calls
 
 
@@ -34,28 +38,37 @@ def test_a_compiler_on_record_means_a_sample_of_every_variant(
 ) -> None:
     here = set(build.foreign_compilers(set()))
     assert here
-    assert compared(monkeypatch, here) == [(False, Wish(build.TARGETS, 200, seed=1))]
+    assert compared(monkeypatch, here) == [Wish(build.TARGETS, 200, seed=1)]
 
 
-def test_a_compiler_without_records_is_told_and_prod_variants_get_more(
+def test_a_compiler_without_records_is_told_and_the_processors_variants_get_more(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     more, sample = compared(monkeypatch, {"some other compiler 1.0"})
-    assert more == (True, Wish(("c", "vector", "neon"), 1000, seed=1))
-    assert sample == (False, Wish(build.TARGETS, 200, seed=1))
+    assert more == Wish(("c", "vector", "neon"), 1000, seed=1)
+    assert sample == Wish(("glsl", "qpu"), 200, seed=1)
+    assert {*more.targets, *sample.targets} == set(build.TARGETS)
     assert "no record is by" in capsys.readouterr().err
 
 
 def test_a_generated_file_changed_by_hand_is_found_and_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = generate_or_explain()
-    shutil.copytree(native.repo_root() / "generated", tmp_path / "generated")
+    # What the specs give is compared with generated/ by `gen --check`; here it is the folder's.
+    folder = native.repo_root() / "generated"
+    texts = {
+        p.relative_to(folder).as_posix(): p.read_text()
+        for p in folder.rglob("*")
+        if p.is_file() and p.relative_to(folder).as_posix() not in RECORDS
+    }
+    made = Generated(texts, (), {})
+    shutil.copytree(folder, tmp_path / "generated")
+    monkeypatch.setattr(build, "generate_or_explain", lambda: made)
+    monkeypatch.setattr(build, "repo_root", lambda: tmp_path)
+    assert build._require_unchanged() is made
     changed = next((tmp_path / "generated" / "src").rglob("*.c"))
     changed.write_text(changed.read_text() + "/* by hand */\n")
     before = changed.read_text()
-    monkeypatch.setattr(build, "generate_or_explain", lambda: made)
-    monkeypatch.setattr(build, "repo_root", lambda: tmp_path)
     with pytest.raises(UserError, match="1 files") as caught:
         build._require_unchanged()
     assert "./daedalus gen" in caught.value.hint

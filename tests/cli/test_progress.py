@@ -51,6 +51,15 @@ def test_plain_counts_come_now_and_then(
     assert shown.getvalue() == "programs\nprograms: 3 of 4\n"
 
 
+def test_plain_lines_say_how_far_it_is(shown: io.StringIO) -> None:
+    with progress(20) as p:
+        say("building")
+        p.advance(3)
+        say("checking")
+        say("checking")
+    assert shown.getvalue() == "building\nchecking (3 of 20 done)\n"
+
+
 def test_quiet_says_nothing(shown: io.StringIO) -> None:
     with progress(3, quiet=True) as p:
         say("checking")

@@ -4,6 +4,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+from click.testing import CliRunner
+
+from daedalus.generator.cli import check
 from daedalus.generator.verify.crosscheck import Outcome
 from daedalus.generator.verify.records import merged
 
@@ -59,3 +63,16 @@ def test_a_record_names_the_compiler() -> None:
     made.compiler = "gcc 12"
     found = entries({"a": "1"}, made)
     assert {**run("native", 5), "compiler": "gcc 12"} in found["a"]["runs"]
+
+
+@pytest.mark.parametrize("words", [(), ("--record",)])
+def test_only_who_asks_for_it_writes_records(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Outcome] = []
+    good = Outcome("h264_idct4", "c", "v", "native", 5, 5)
+    monkeypatch.setattr(check, "run_checks", lambda *_, **__: ([good], []))
+    monkeypatch.setattr(check, "record_verified", written.extend)
+    result = CliRunner().invoke(check.command, ["h264_idct4", "--target", "c", *words])
+    assert result.exit_code == 0, result.output
+    assert written == ([good] if words else [])

@@ -132,3 +132,33 @@ def test_apt_waits_for_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
     launcher.install_packages(["some-package"], 0)
     assert [argv[-1] for argv in calls] == ["update", "some-package"]
     assert all("DPkg::Lock::Timeout=300" in argv for argv in calls)
+
+
+@pytest.mark.parametrize("what", ["same", "moved", "half made", "forced"])
+def test_an_environment_of_another_place_or_half_made_is_made_anew(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_up_copy(tmp_path, {"list"})
+    if what == "moved":
+        tmp_path = tmp_path.rename(tmp_path.with_name(tmp_path.name + "-moved"))
+    launcher = SourceFileLoader("moved_launcher", str(tmp_path / "daedalus")).load_module()
+    python, mark = tmp_path / ".venv" / "bin" / "python", tmp_path / ".venv" / "of before"
+    mark.touch()
+    if what == "half made":
+        Path(launcher.UNFINISHED).touch()
+    ran: list[str] = []
+
+    def make(argv: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        ran.append(argv[2])
+        python.parent.mkdir(parents=True, exist_ok=True)
+        python.write_text("#!/bin/sh\n")
+        python.chmod(0o755)
+        return subprocess.CompletedProcess(argv, 0)
+
+    monkeypatch.setattr(launcher, "base_python", lambda: "python3")
+    monkeypatch.setattr(launcher.subprocess, "run", make)
+    assert bool(launcher.usable_stamp()) == (what in ("same", "forced"))
+    launcher.make_environment(what == "forced", 0)
+    assert mark.exists() == (what == "same")
+    assert ran == (["pip"] if what == "same" else ["venv", "pip"])
+    assert launcher.usable_stamp() and not Path(launcher.UNFINISHED).exists()
