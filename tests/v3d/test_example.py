@@ -19,8 +19,8 @@ RIGHT = "V3D 7.1.10.2\n256 of 256 words are right\n"
 
 
 def block(page: str, mark: str) -> str:
-    """The one indented block of a page that has `mark`."""
-    blocks = re.findall(r"(?:^    .*\n)+", (DOCS / page).read_text(), re.MULTILINE)
+    """The one block of commands of a page that has `mark`."""
+    blocks = re.findall(r"^```sh\n(.*?)^```$", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)
     (found,) = [b for b in blocks if mark in b]
     return found
 
