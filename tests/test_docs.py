@@ -77,10 +77,11 @@ def test_faults_of_calls_are_seen() -> None:
 @pytest.mark.parametrize("block", [b for b in ALL if b.source], ids=_name)
 def test_excerpts_stand_in_their_files(block: Block) -> None:
     assert block.source is not None
-    lines = iter(line.strip() for line in block.source.read_text().splitlines())
-    for line in block.text.splitlines():
-        if line.strip() not in ("", "..."):
-            assert line.strip() in lines, f"{line!r} is not there, or not in this order"
+    text = " ".join(block.source.read_text().split())
+    for part in re.split(r"^\s*\.\.\.$", block.text, flags=re.MULTILINE):
+        part = " ".join(part.split())
+        assert part in text, f"{part!r} is not there, or not in this order"
+        text = text[text.index(part) :]
 
 
 @pytest.mark.parametrize("standard", ["c11", "c++17"])
