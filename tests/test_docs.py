@@ -10,8 +10,10 @@ import pytest
 from pages import DOCS, PAGES, ROOT, Block, anchors, blocks, commands, fault, links, prose
 
 from daedalus.generator.host import native
+from daedalus.generator.tuning.space import CONSTRAINTS
 
 GROUPS = ("Use", "Write a kernel", "The GPU without a Pi", "Inside")
+TUNING = DOCS / "tuning.md"
 LANGUAGES = {"asm", "c", "cmake", "json", "python", "sh", "text", "toml", "yaml"}
 ALL = [block for page in PAGES for block in blocks(page)]
 RUN = [b for b in ALL if b.language == "sh" and not b.remark and b.page.parent.name != "v3d"]
@@ -44,6 +46,13 @@ def test_every_page_is_in_one_group_of_the_index() -> None:
     pages = {str(p.relative_to(DOCS)) for p in DOCS.rglob("*.md")} - {"index.md"}
     inside = [to for to in named if not to.startswith("..")]
     assert sorted(inside) == sorted(pages)
+
+
+def test_the_page_of_the_tuner_has_its_constraints() -> None:
+    rows = re.findall(
+        r"^\| `([\w-]+)` \| (?:vector|neon|glsl|qpu)", TUNING.read_text(), re.MULTILINE
+    )
+    assert sorted(rows) == sorted(c.name for c in CONSTRAINTS)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
