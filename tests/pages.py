@@ -75,6 +75,12 @@ def anchors(page: Path) -> set[str]:
     return names
 
 
+def paths(page: Path) -> list[str]:
+    """Files and folders of the checkout that the text names; no patterns, nothing that is built."""
+    folders = "|".join(f.name for f in ROOT.iterdir() if f.is_dir() and f.name != "build")
+    return re.findall(rf"`((?:{folders})/[\w./-]+)`", prose(page))
+
+
 def commands(page: Path) -> list[str]:
     """The calls of the command line on a page, without `./daedalus`, in blocks and in text."""
     found = []

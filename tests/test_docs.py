@@ -4,10 +4,11 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from pages import DOCS, PAGES, ROOT, Block, anchors, blocks, commands, fault, links, prose
+from pages import DOCS, PAGES, ROOT, Block, anchors, blocks, commands, fault, links, paths, prose
 
 from daedalus.generator.host import native
 from daedalus.generator.tuning.space import CONSTRAINTS
@@ -16,8 +17,14 @@ GROUPS = ("Use", "Write a kernel", "The GPU without a Pi", "Inside")
 TUNING = DOCS / "tuning.md"
 LANGUAGES = {"asm", "c", "cmake", "json", "python", "sh", "text", "toml", "yaml"}
 ALL = [block for page in PAGES for block in blocks(page)]
-RUN = [b for b in ALL if b.language == "sh" and not b.remark and b.page.parent.name != "v3d"]
+RUN = [
+    b
+    for b in ALL
+    if b.language in ("sh", "python") and not b.remark and b.page.parent.name != "v3d"
+]
 SAMPLES = [b for b in ALL if b.language == "c" and not b.remark]
+
+INVENTED = ("language.md", "new-kernel.md")  # their examples are kernels that are not here
 
 # What samples that are no programs stand in.
 AROUND = """#include <daedalus.h>
@@ -62,6 +69,11 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
         target = (page.parent / to).resolve() if to else page
         assert target.exists(), f"{link}: there is no such file"
         assert not anchor or anchor in anchors(target), f"{link}: there is no such heading"
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name not in INVENTED], ids=_name)
+def test_paths_are_there(page: Path) -> None:
+    assert [p for p in paths(page) if not (ROOT / p).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
@@ -125,8 +137,9 @@ def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("block", RUN, ids=_name)
 def test_commands_run(block: Block, tmp_path: Path) -> None:
     environment = {**os.environ, "DAEDALUS_NO_SETUP": "1", "HOME": str(tmp_path)}
+    words = ["bash", "-e", "-c"] if block.language == "sh" else [sys.executable, "-c"]
     ran = subprocess.run(
-        ["bash", "-e", "-c", block.text], cwd=ROOT, env=environment, capture_output=True,
+        [*words, block.text], cwd=ROOT, env=environment, capture_output=True,
         text=True, timeout=300,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout + ran.stderr
