@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The pages: each is in the index, links lead somewhere, samples are what they say they are."""
 
+import json
 import os
 import re
 import subprocess
@@ -60,6 +61,16 @@ def test_the_page_of_the_tuner_has_its_constraints() -> None:
         r"^\| `([\w-]+)` \| (?:vector|neon|glsl|qpu)", TUNING.read_text(), re.MULTILINE
     )
     assert sorted(rows) == sorted(c.name for c in CONSTRAINTS)
+
+
+def test_the_page_of_glsl_has_the_statistics_on_record() -> None:
+    stats = json.loads((ROOT / "generated" / "stats.json").read_text())["variants"]
+    row = re.compile(r"^\| `(\w+)` \| `(\w+)` \| (\d+) \| (\d+) \| ([\d.]+) \|", re.MULTILINE)
+    rows = row.findall((DOCS / "glsl.md").read_text())
+    assert rows
+    for kernel, name, *figures in rows:
+        s = stats[f"daedalus_{kernel}__glsl_{name}"]
+        assert figures == [str(s["lookups"]), str(s["instructions"]), f"{s['an_item']:g}"], name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
