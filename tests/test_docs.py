@@ -12,6 +12,7 @@ import pytest
 from pages import DOCS, PAGES, ROOT, Block, anchors, blocks, commands, fault, links, paths, prose
 
 from daedalus.generator.host import native
+from daedalus.generator.options import OLDER
 from daedalus.generator.tuning.space import CONSTRAINTS
 
 GROUPS = ("Use", "Write a kernel", "The GPU without a Pi", "Inside")
@@ -61,6 +62,15 @@ def test_the_page_of_the_tuner_has_its_constraints() -> None:
         r"^\| `([\w-]+)` \| (?:vector|neon|glsl|qpu)", TUNING.read_text(), re.MULTILINE
     )
     assert sorted(rows) == sorted(c.name for c in CONSTRAINTS)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.parent == DOCS], ids=_name)
+def test_variants_have_their_names_of_today(page: Path) -> None:
+    """`pack` is a word of today on GLSL, and not looked for."""
+    older = {word for words in OLDER.values() for word in words} - {"pack"}
+    text = page.read_text().split("## Words of earlier versions")[0]
+    names = re.findall(r"`(?:daedalus_)?\w*?((?:_p\d+|_x\d|_word|_full)\w*)`", text)
+    assert [n for n in names if older & set(n.split("_"))] == []
 
 
 def test_the_page_of_glsl_has_the_statistics_on_record() -> None:
