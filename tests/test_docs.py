@@ -164,3 +164,17 @@ def test_commands_run(block: Block, tmp_path: Path) -> None:
         text=True, timeout=300,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.slow
+def test_completion_is_switched_on_as_the_page_says() -> None:
+    """By the page's own line; then what bash does where a word is half written."""
+    (line,) = [b.text for b in RUN if "bash_source" in b.text]
+    asked = (
+        "COMP_WORDS=(./daedalus ch) COMP_CWORD=1; _daedalus_completion ./daedalus; echo $COMPREPLY"
+    )
+    ran = subprocess.run(
+        ["bash", "-e", "-c", line + asked], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "DAEDALUS_NO_SETUP": "1"},
+    )  # fmt: skip
+    assert ran.stdout == "check\n", ran.stderr
