@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The commands of the pages that build a program of one's own and run it."""
 
-import re
 import shlex
 import subprocess
 import sys
@@ -9,19 +8,18 @@ import warnings
 from pathlib import Path
 
 import pytest
+from pages import DOCS, blocks
 
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.host import native
 from daedalus.v3d import driver, shaders, tools
 
-DOCS = repo_root() / "docs"
 RIGHT = "V3D 7.1.10.2\n256 of 256 words are right\n"
 
 
 def block(page: str, mark: str) -> str:
-    """The one indented block of a page that has `mark`."""
-    blocks = re.findall(r"(?:^    .*\n)+", (DOCS / page).read_text(), re.MULTILINE)
-    (found,) = [b for b in blocks if mark in b]
+    """The one block of commands of a page that has `mark`."""
+    (found,) = [b.text for b in blocks(DOCS / page) if b.language == "sh" and mark in b.text]
     return found
 
 

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The pages: each is in the index, links lead somewhere, samples are what they say they are."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pages import DOCS, PAGES, ROOT, Block, anchors, blocks, commands, fault, links, paths, prose
+
+from daedalus.generator.host import native
+from daedalus.generator.options import OLDER
+from daedalus.generator.tuning.space import CONSTRAINTS
+
+GROUPS = ("Use", "Write a kernel", "The GPU without a Pi", "Inside")
+TUNING = DOCS / "tuning.md"
+LANGUAGES = {"asm", "c", "cmake", "json", "python", "sh", "text", "toml", "yaml"}
+ALL = [block for page in PAGES for block in blocks(page)]
+RUN = [
+    b
+    for b in ALL
+    if b.language in ("sh", "python") and not b.remark and b.page.parent.name != "v3d"
+]
+SAMPLES = [b for b in ALL if b.language == "c" and not b.remark]
+
+INVENTED = ("language.md", "new-kernel.md")  # their examples are kernels that are not here
+
+# What samples that are no programs stand in.
+AROUND = """#include <daedalus.h>
+void sample(daedalus_ctx *ctx, daedalus_batch *batch, uint8_t *dst, ptrdiff_t stride,
+    int16_t *coeffs, size_t n, const daedalus_vp9_idct8_meta *meta,
+    const daedalus_vp9_lpf4_v_meta *sets);
+void sample(daedalus_ctx *ctx, daedalus_batch *batch, uint8_t *dst, ptrdiff_t stride,
+    int16_t *coeffs, size_t n, const daedalus_vp9_idct8_meta *meta,
+    const daedalus_vp9_lpf4_v_meta *sets) {
+(void)ctx; (void)batch; (void)dst; (void)stride; (void)coeffs; (void)n; (void)meta; (void)sets;
+%s}
+"""
+
+
+def _name(value: object) -> str:
+    if isinstance(value, Block):
+        return value.where
+    return str(value.relative_to(ROOT)) if isinstance(value, Path) else str(value)
+
+
+def test_every_page_is_in_one_group_of_the_index() -> None:
+    index = DOCS / "index.md"
+    groups = re.split(r"^## (.*)$", index.read_text(), flags=re.MULTILINE)
+    assert tuple(groups[1::2]) == GROUPS
+    named = [to for text in groups[2::2] for to in re.findall(r"\]\(([^)#]+)\)", text)]
+    pages = {str(p.relative_to(DOCS)) for p in DOCS.rglob("*.md")} - {"index.md"}
+    inside = [to for to in named if not to.startswith("..")]
+    assert sorted(inside) == sorted(pages)
+
+
+def test_the_page_of_the_tuner_has_its_constraints() -> None:
+    rows = re.findall(
+        r"^\| `([\w-]+)` \| (?:vector|neon|glsl|qpu)", TUNING.read_text(), re.MULTILINE
+    )
+    assert sorted(rows) == sorted(c.name for c in CONSTRAINTS)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.parent == DOCS], ids=_name)
+def test_variants_have_their_names_of_today(page: Path) -> None:
+    """`pack` is a word of today on GLSL, and not looked for."""
+    older = {word for words in OLDER.values() for word in words} - {"pack"}
+    text = page.read_text().split("## Words of earlier versions")[0]
+    names = re.findall(r"`(?:daedalus_)?\w*?((?:_p\d+|_x\d|_word|_full)\w*)`", text)
+    assert [n for n in names if older & set(n.split("_"))] == []
+
+
+def test_the_page_of_glsl_has_the_statistics_on_record() -> None:
+    stats = json.loads((ROOT / "generated" / "stats.json").read_text())["variants"]
+    row = re.compile(r"^\| `(\w+)` \| `(\w+)` \| (\d+) \| (\d+) \| ([\d.]+) \|", re.MULTILINE)
+    rows = row.findall((DOCS / "glsl.md").read_text())
+    assert rows
+    for kernel, name, *figures in rows:
+        s = stats[f"daedalus_{kernel}__glsl_{name}"]
+        assert figures == [str(s["lookups"]), str(s["instructions"]), f"{s['an_item']:g}"], name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    for link in links(page):
+        to, _, anchor = link.partition("#")
+        target = (page.parent / to).resolve() if to else page
+        assert target.exists(), f"{link}: there is no such file"
+        assert not anchor or anchor in anchors(target), f"{link}: there is no such heading"
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name not in INVENTED], ids=_name)
+def test_paths_are_there(page: Path) -> None:
+    assert [p for p in paths(page) if not (ROOT / p).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_blocks_are_fenced_and_say_what_they_are(page: Path) -> None:
+    for block in blocks(page):
+        assert block.language in LANGUAGES, f"{block.where}: no language behind the fence"
+        assert re.fullmatch(r"(not run: .+|from: .+)?", block.remark), f"{block.where}: remark"
+    assert not re.findall(r"(?<=\n\n)    \S.*", prose(page)), "an indented block: fence it"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_the_command_line_takes_what_pages_call(page: Path) -> None:
+    assert [f for f in map(fault, commands(page)) if f] == []
+
+
+def test_faults_of_calls_are_seen() -> None:
+    assert fault("chekc vp9_idct8") and fault("check --tagret c") and fault("stream --target qpu")
+    assert fault("tune --devise model") and fault("tune show --dry-run")
+    assert not fault("tune --device model") and not fault("v3d run -- x --any")
+
+
+@pytest.mark.parametrize("block", [b for b in ALL if b.source], ids=_name)
+def test_excerpts_stand_in_their_files(block: Block) -> None:
+    assert block.source is not None
+    text = " ".join(block.source.read_text().split())
+    for part in re.split(r"^\s*\.\.\.$", block.text, flags=re.MULTILINE):
+        part = " ".join(part.split())
+        assert part in text, f"{part!r} is not there, or not in this order"
+        text = text[text.index(part) :]
+
+
+@pytest.mark.parametrize("standard", ["c11", "c++17"])
+@pytest.mark.parametrize("block", SAMPLES, ids=_name)
+def test_samples_compile(block: Block, standard: str, tmp_path: Path) -> None:
+    text = block.text if "int main(" in block.text else AROUND % block.text
+    source = tmp_path / ("sample.c" if standard == "c11" else "sample.cpp")
+    source.write_text(text)
+    compiler = native.tool("gcc" if standard == "c11" else "g++")
+    ran = subprocess.run(
+        [compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+         "-Wno-unused-variable", "-Wno-unused-but-set-variable", "-fsyntax-only",
+         *(f"-I{i}" for i in native.library_includes()), source],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.slow
+def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
+    (program,) = [b.text for b in blocks(ROOT / "README.md") if "int main(" in b.text]
+    (tmp_path / "main.c").write_text(program)
+    library = native.build_library("host")
+    made = native.compile_program(
+        "host", tmp_path / "main", [tmp_path / "main.c"], includes=native.library_includes(),
+        libraries=[library / "libdaedalus.a"],
+    )  # fmt: skip
+    subprocess.run([made], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", RUN, ids=_name)
+def test_commands_run(block: Block, tmp_path: Path) -> None:
+    environment = {**os.environ, "DAEDALUS_NO_SETUP": "1", "HOME": str(tmp_path)}
+    words = ["bash", "-e", "-c"] if block.language == "sh" else [sys.executable, "-c"]
+    ran = subprocess.run(
+        [*words, block.text], cwd=ROOT, env=environment, capture_output=True,
+        text=True, timeout=300,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.slow
+def test_completion_is_switched_on_as_the_page_says() -> None:
+    """By the page's own line; then what bash does where a word is half written."""
+    (line,) = [b.text for b in RUN if "bash_source" in b.text]
+    asked = (
+        "COMP_WORDS=(./daedalus ch) COMP_CWORD=1; _daedalus_completion ./daedalus; echo $COMPREPLY"
+    )
+    ran = subprocess.run(
+        ["bash", "-e", "-c", line + asked], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "DAEDALUS_NO_SETUP": "1"},
+    )  # fmt: skip
+    assert ran.stdout == "check\n", ran.stderr
