@@ -288,7 +288,7 @@ class _Decided:
         """
         if not self.numbers.size:
             return np.zeros(len(self.numbers), dtype=np.uint64)
-        # Not `return_inverse`: that sorts indices, which takes ten times as long as sorting numbers.
+        # Not `return_inverse`: sorting indices takes ten times as long as sorting numbers.
         known, counts = np.unique(self.numbers, return_counts=True)
         rarity = counts[np.searchsorted(known, self.numbers)]
         rarity = np.where(self.stores, rarity, rarity + self.numbers.size)
