@@ -133,7 +133,7 @@ def _search(specs: Path | None, anew: bool) -> None:
     except SpecError as e:
         raise UserError(str(e)) from None
     except NoSchedule as e:
-        raise UserError(str(e), "take the schedule out of options.toml") from None
+        raise UserError(str(e), "take the variant out of options.toml") from None
     qpu_choices.record(found, list(programs))
     for name, record in found.items():
         console.print(f"{name}: {record['trip']} instructions a trip", markup=False)

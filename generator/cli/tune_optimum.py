@@ -40,7 +40,7 @@ def command(
 
     The journal has the results, all of them after `tune --device model --exhaustive`; the searches
     of the KERNELS (default: the eleven of tools/bench/qpu.toml) are done again on these. Exits with
-    1 where the tuner's best is not the least of all, or slower than a schedule on record; with
+    1 where the tuner's best is not the least of all, or slower than a variant on record; with
     --complete also where points of a class are missing, which is said in any case.
     """
     path = path or tune_store.default_journal()

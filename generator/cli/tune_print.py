@@ -65,7 +65,7 @@ def _space(s: Space) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Best:
-    """The fastest point of a group, and the fastest of the schedules on record."""
+    """The fastest point of a group, and the fastest of the variants on record."""
 
     group: Group
     visited: int

@@ -61,7 +61,7 @@ def _search(
 def quick_points(
     target: str, own: Sequence[Candidate], first: Sequence[Candidate]
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """What a quick run tries of a class: the first schedule on record, and of NEON and GLSL what
+    """What a quick run tries of a class: the first variant on record, and of NEON and GLSL what
     differs from it in one choice. Of a CPU's class without one, the simplest; of a GPU's nothing.
     """
     if not first and target not in PLAIN_TARGETS:
