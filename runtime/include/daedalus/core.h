@@ -259,7 +259,8 @@ typedef struct daedalus_placement {
 
 /**
  * What DAEDALUS_SUBSTRATE_AUTO does with items of a class, and why; of buffers that are aligned for
- * every variant.  Opens the GPU where the recipe says QPU, and tests the variant there.
+ * every variant.  As daedalus_ctx_prepare() for AUTO, opens the GPU where the recipe says QPU for
+ * any class of the kernel, and tests the variants there.
  * @param kernel      id or alias
  * @param class_name  NULL: "full"
  * @return 0; -EINVAL (a NULL argument, wrong size, no such kernel or class, logged); -ENODEV
