@@ -110,7 +110,6 @@ function(daedalus_add_runtime)
   add_library(daedalus_runtime OBJECT
     ${runtime}/base/alloc.c
     ${runtime}/base/config.c
-    ${runtime}/base/context.c
     ${runtime}/base/error.c
     ${runtime}/base/file.c
     ${runtime}/base/log.c
@@ -120,14 +119,16 @@ function(daedalus_add_runtime)
     ${runtime}/batch/append.c
     ${runtime}/batch/batch.c
     ${runtime}/batch/check.c
+    ${runtime}/batch/choices.c
+    ${runtime}/batch/context.c
     ${runtime}/batch/dispatch.c
+    ${runtime}/batch/memory.c
     ${runtime}/batch/overlap.c
     ${runtime}/batch/query.c
     ${runtime}/cpu/choose.c
     ${runtime}/cpu/features.c
     ${runtime}/cpu/run.c
     ${runtime}/gpu/bound.c
-    ${runtime}/gpu/choose.c
     ${runtime}/gpu/dmabuf.c
     ${runtime}/gpu/emit.c
     ${runtime}/gpu/extent.c
@@ -141,6 +142,7 @@ function(daedalus_add_runtime)
     ${runtime}/gpu/route.c
     ${runtime}/gpu/sample.c
     ${runtime}/gpu/selftest.c
+    ${runtime}/gpu/usable.c
     ${runtime}/gpu/wanted.c
     ${vulkan}
     ${drm})

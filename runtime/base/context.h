@@ -9,7 +9,10 @@
 #include "base/alloc.h"
 #include "base/recipe.h"
 
-typedef struct daedalus_gpu daedalus_gpu; /* gpu/gpu.h */
+/* Of the folders above, which make them and know what is in them. */
+typedef struct daedalus_gpu daedalus_gpu;             /* gpu/gpu.h */
+typedef struct daedalus_gpu_route daedalus_gpu_route; /* gpu/backend.h */
+typedef struct daedalus_choices daedalus_choices;     /* batch/choices.h */
 
 struct daedalus_ctx {
   daedalus_allocator allocator;
@@ -24,17 +27,15 @@ struct daedalus_ctx {
   daedalus_get_instance_proc_addr_fn get_instance_proc_addr;
   uint32_t timeout_ms;
   daedalus_recipe recipe;
-  daedalus_gpu *gpu;        /* the route's; NULL until it is needed */
+  const daedalus_gpu_route *const *routes; /* to the GPU, in the order of preference */
+  daedalus_gpu *gpu;                       /* by one of them; NULL until it is needed */
+  daedalus_choices **choices;              /* what is to run, as it was found at the first use */
   daedalus_batch *dispatch; /* what daedalus_dispatch() reuses; NULL until its first call */
 };
 
-/**
- * daedalus_ctx_create_with() for a given table and allocator, both borrowed as
- * long as the context lives (the allocator's struct is copied).
- */
-daedalus_ctx *daedalus_rt_ctx_create(const daedalus_config *config,
-                                     const daedalus_kernel_table *table,
-                                     const daedalus_allocator *allocator);
+/** @return the kernel's number in the table, or n_kernels: it is none of the table's */
+size_t daedalus_rt_kernel_number(const daedalus_kernel_table *table,
+                                 const daedalus_kernel_desc *kernel);
 
 /** As daedalus_find_kernel(), of any table. */
 const daedalus_kernel_desc *daedalus_rt_find_kernel(const daedalus_kernel_table *table,

@@ -179,9 +179,8 @@ const daedalus_recipe_entry *daedalus_rt_recipe_find(const daedalus_ctx *ctx,
   if (recipe->entries == NULL) {
     return NULL;
   }
-  /* An append may bring a kernel that is not of the context's table. */
-  const size_t k = ((uintptr_t)kernel - (uintptr_t)ctx->table->kernels) / sizeof(*kernel);
-  if (k >= ctx->table->n_kernels || kernel != &ctx->table->kernels[k]) {
+  const size_t k = daedalus_rt_kernel_number(ctx->table, kernel);
+  if (k == ctx->table->n_kernels) { /* an append may bring one */
     return NULL;
   }
   const daedalus_recipe_entry *entries =

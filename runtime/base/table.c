@@ -5,6 +5,13 @@
 
 #include "base/context.h"
 
+size_t daedalus_rt_kernel_number(const daedalus_kernel_table *table,
+                                 const daedalus_kernel_desc *kernel) {
+  /* By addresses: pointers to parts of different arrays must not be subtracted. */
+  const size_t k = ((uintptr_t)kernel - (uintptr_t)table->kernels) / sizeof(*kernel);
+  return k < table->n_kernels && kernel == &table->kernels[k] ? k : table->n_kernels;
+}
+
 const daedalus_kernel_desc *daedalus_rt_find_kernel(const daedalus_kernel_table *table,
                                                     const char *id) {
   for (size_t i = 0; i < table->n_kernels; i++) {

@@ -8,46 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cpu/cpu.h"
-#include "base/batch.h"
-#include "batch/check.h"
 #include "base/meta.h"
-#include "gpu/route.h"
-
-static const char no_gpu[] =
-    "the QPU was asked for, but there is none here: the CPU, as the configuration allows";
-
-static const char not_on_gpu[] =
-    "the QPU was asked for, but no variant can run there with these buffers: the CPU, as the "
-    "configuration allows";
-
-/** Whether the CPU is to stand in for a GPU that is not there, by the configuration. */
-static bool falls_back(daedalus_ctx *ctx, daedalus_substrate substrate) {
-  return substrate == DAEDALUS_SUBSTRATE_QPU &&
-         (ctx->flags & DAEDALUS_CONFIG_QPU_FALLBACK_CPU) != 0 && daedalus_rt_gpu_open(ctx) != 0;
-}
-
-/** Whether the substrate is there.  @return 0, -ENODEV or -EINVAL, logged */
-static int check_substrate(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
-                           daedalus_substrate substrate) {
-  switch (substrate) {
-    case DAEDALUS_SUBSTRATE_AUTO:
-    case DAEDALUS_SUBSTRATE_CPU:
-      return 0;
-    case DAEDALUS_SUBSTRATE_QPU:
-      if (daedalus_rt_gpu_open(ctx) == 0) {
-        return 0;
-      }
-      daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
-                      "%s: the QPU was asked for, but this context has none; use "
-                      "DAEDALUS_SUBSTRATE_AUTO, DAEDALUS_SUBSTRATE_CPU or "
-                      "DAEDALUS_CONFIG_QPU_FALLBACK_CPU",
-                      kernel->id);
-      return -ENODEV;
-  }
-  daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s: unknown substrate %d", kernel->id, (int)substrate);
-  return -EINVAL;
-}
+#include "batch/check.h"
+#include "batch/choices.h"
+#include "cpu/cpu.h"
 
 static int check_work(daedalus_batch *batch, const daedalus_work *work) {
   const daedalus_ctx *ctx = batch->ctx;
@@ -78,11 +42,12 @@ static int reserve(daedalus_batch *batch, const daedalus_work *work) {
     daedalus_vec *vec;
     size_t extra, element_size;
   } needs[] = {
-      {&batch->groups, kernel->n_classes, sizeof(daedalus_group)},
-      {&batch->buffers, kernel->n_buffers, sizeof(daedalus_buffer)},
-      {&batch->items, work->n_items, sizeof(uint32_t)},
+      {&batch->work.list, kernel->n_classes, sizeof(daedalus_group)},
+      {&batch->work.buffers, kernel->n_buffers, sizeof(daedalus_buffer)},
+      {&batch->work.items, work->n_items, sizeof(uint32_t)},
       {&batch->bins, kernel->n_classes, sizeof(daedalus_bin)},
       {&batch->picks, kernel->n_classes, sizeof(daedalus_pick)},
+      {&batch->places, kernel->n_buffers, sizeof(uintptr_t)},
       {&batch->class_of, work->n_items, sizeof(uint16_t)},
   };
   for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
@@ -95,7 +60,7 @@ static int reserve(daedalus_batch *batch, const daedalus_work *work) {
   if (kernel->meta_size != 0 && work->n_items > SIZE_MAX / kernel->meta_size) {
     return -ENOMEM;
   }
-  return daedalus_rt_vec_reserve(&batch->ctx->allocator, &batch->meta,
+  return daedalus_rt_vec_reserve(&batch->ctx->allocator, &batch->work.meta,
                                  work->n_items * kernel->meta_size, 1);
 }
 
@@ -111,45 +76,20 @@ static bool meets(const daedalus_kernel_desc *kernel, const daedalus_class_desc 
   return true;
 }
 
-/** The CPU's variant for each class, or for those alone that have none yet. */
-static void fall_back(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel, daedalus_pick *picks,
-                      bool all) {
-  for (uint16_t c = 0; c < kernel->n_classes; c++) {
-    if (all || picks[c].variant == NULL) {
-      picks[c] = daedalus_rt_cpu_pick(ctx, kernel, c);
-      picks[c].reason = all ? no_gpu : not_on_gpu;
+/** The bits that are set in any address, stride or offset of each buffer. */
+static const uintptr_t *places_of(daedalus_batch *batch, const daedalus_work *work) {
+  uintptr_t *places = batch->places.data;
+  for (size_t b = 0; b < work->kernel->n_buffers; b++) {
+    const daedalus_buffer_desc *desc = &work->kernel->buffers[b];
+    places[b] = (uintptr_t)work->buffers[b].data;
+    if (desc->is_plane) {
+      places[b] |= (uintptr_t)work->buffers[b].stride;
+      for (size_t i = 0; i < work->n_items; i++) {
+        places[b] |= daedalus_meta_offset(desc, daedalus_meta_of(work->kernel, work->meta, i));
+      }
     }
   }
-}
-
-/** What is to run each class here. */
-static void pick_variants(daedalus_batch *batch, const daedalus_work *work,
-                          daedalus_substrate substrate) {
-  daedalus_ctx *ctx = batch->ctx;
-  daedalus_pick *picks = batch->picks.data;
-  if (substrate == DAEDALUS_SUBSTRATE_QPU) {
-    if (falls_back(ctx, substrate)) {
-      fall_back(ctx, work->kernel, picks, true);
-      return;
-    }
-    daedalus_rt_gpu_choose(ctx, work, picks);
-    /* Items of a class without a variant take a wider class's, as long as there is one. */
-    if ((ctx->flags & DAEDALUS_CONFIG_QPU_FALLBACK_CPU) != 0 &&
-        picks[work->kernel->n_classes - 1].variant == NULL) {
-      fall_back(ctx, work->kernel, picks, false);
-    }
-    return;
-  }
-  bool qpu = false;
-  for (uint16_t c = 0; c < work->kernel->n_classes; c++) {
-    picks[c] = daedalus_rt_cpu_pick(ctx, work->kernel, c);
-    const daedalus_recipe_entry *chosen =
-        daedalus_rt_recipe_find(ctx, work->kernel, c, DAEDALUS_SUBSTRATE_AUTO);
-    qpu = qpu || (chosen != NULL && chosen->variant->cpu == NULL);
-  }
-  if (qpu && substrate == DAEDALUS_SUBSTRATE_AUTO) {
-    daedalus_rt_gpu_follow(ctx, work, picks);
-  }
+  return places;
 }
 
 /*
@@ -187,17 +127,17 @@ static void commit(daedalus_batch *batch, const daedalus_work *work) {
   const daedalus_pick *picks = batch->picks.data;
   daedalus_bin *bins = batch->bins.data;
   const uint16_t *class_of = batch->class_of.data;
-  daedalus_group *groups = batch->groups.data;
-  uint32_t *items = batch->items.data;
-  size_t items_at = batch->items.size;
+  daedalus_group *groups = batch->work.list.data;
+  uint32_t *items = batch->work.items.data;
+  size_t items_at = batch->work.items.size;
   for (size_t c = 0; c < kernel->n_classes; c++) {
     bins[c].next = items_at;
     if (bins[c].n_items != 0) {
-      groups[batch->groups.size++] = (daedalus_group){
+      groups[batch->work.list.size++] = (daedalus_group){
           .kernel = kernel,
           .variant = picks[c].variant,
-          .buffers_at = batch->buffers.size,
-          .meta_at = batch->meta.size,
+          .buffers_at = batch->work.buffers.size,
+          .meta_at = batch->work.meta.size,
           .items_at = items_at,
           .n_items = bins[c].n_items,
           .reason = picks[c].reason,
@@ -210,18 +150,18 @@ static void commit(daedalus_batch *batch, const daedalus_work *work) {
   for (size_t i = 0; i < work->n_items; i++) {
     items[bins[class_of[i]].next++] = (uint32_t)i;
   }
-  batch->items.size = items_at;
+  batch->work.items.size = items_at;
 
   /* Either may be absent: a kernel without buffers, or with an empty meta. */
   if (kernel->n_buffers != 0) {
-    memcpy((daedalus_buffer *)batch->buffers.data + batch->buffers.size, work->buffers,
+    memcpy((daedalus_buffer *)batch->work.buffers.data + batch->work.buffers.size, work->buffers,
            kernel->n_buffers * sizeof(daedalus_buffer));
-    batch->buffers.size += kernel->n_buffers;
+    batch->work.buffers.size += kernel->n_buffers;
   }
   if (kernel->meta_size != 0) {
-    memcpy((unsigned char *)batch->meta.data + batch->meta.size, work->meta,
+    memcpy((unsigned char *)batch->work.meta.data + batch->work.meta.size, work->meta,
            work->n_items * kernel->meta_size);
-    batch->meta.size += work->n_items * kernel->meta_size;
+    batch->work.meta.size += work->n_items * kernel->meta_size;
   }
   batch->n_appends++;
 }
@@ -237,8 +177,8 @@ int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
   }
   const daedalus_work work = {
       .kernel = kernel, .buffers = buffers, .meta = meta, .n_items = n_items};
-  int error =
-      falls_back(batch->ctx, substrate) ? 0 : check_substrate(batch->ctx, kernel, substrate);
+  const daedalus_choices *choices;
+  int error = daedalus_rt_choices_get(batch->ctx, kernel, substrate, &choices);
   if (error != 0 || n_items == 0) {
     return error;
   }
@@ -247,7 +187,9 @@ int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
     error = reserve(batch, &work);
   }
   if (error == 0) {
-    pick_variants(batch, &work, substrate);
+    const bool aligned = daedalus_rt_choices_by_alignment(choices);
+    daedalus_rt_choices_pick_all(choices, aligned ? places_of(batch, &work) : NULL,
+                                 batch->picks.data);
     error = classify(batch, &work);
   }
   if (error == 0) {
@@ -256,40 +198,49 @@ int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
   return error;
 }
 
-int daedalus_rt_append_all(daedalus_batch *batch, const daedalus_work *work,
-                           const daedalus_pick *pick) {
-  const int error = reserve(batch, work);
+/** Whether a variant that was asked for can do the work, for which there is room. */
+static int accept(daedalus_batch *batch, const daedalus_work *work, const daedalus_variant *variant,
+                  uint32_t workgroup) {
+  daedalus_ctx *ctx = batch->ctx;
+  const daedalus_kernel_desc *kernel = work->kernel;
+  if (variant->cpu != NULL) {
+    if ((variant->needs & ~daedalus_cpu_features) != 0) {
+      daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s: this CPU cannot run %s", kernel->id,
+                      variant->name);
+      return -ENODEV;
+    }
+    return 0;
+  }
+  int error = daedalus_rt_choices_open(ctx, kernel);
+  if (error == 0) {
+    error = daedalus_rt_gpu_accept(ctx, kernel, variant, workgroup);
+  }
   if (error != 0) {
     return error;
   }
-  const daedalus_kernel_desc *kernel = work->kernel;
+  const uint8_t *align = daedalus_rt_gpu_align(variant);
+  const size_t b = daedalus_rt_misaligned(align, places_of(batch, work), kernel->n_buffers);
+  if (b != kernel->n_buffers) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
+                    "%s cannot run here: it needs address, stride and offsets of %s to be "
+                    "multiples of %d",
+                    variant->name, kernel->buffers[b].name, align[b]);
+    return -ENODEV;
+  }
+  return 0;
+}
+
+/** All items in one bin, whatever their class. */
+static void bin_all(daedalus_batch *batch, const daedalus_work *work, const daedalus_pick *pick) {
+  const uint16_t class_index = pick->variant->class_index;
   daedalus_bin *bins = batch->bins.data;
   uint16_t *class_of = batch->class_of.data;
-  const uint16_t class_index = pick->variant->class_index;
-  memset(bins, 0, kernel->n_classes * sizeof(*bins));
+  memset(bins, 0, work->kernel->n_classes * sizeof(*bins));
   bins[class_index].n_items = work->n_items;
   for (size_t i = 0; i < work->n_items; i++) {
     class_of[i] = class_index;
   }
   ((daedalus_pick *)batch->picks.data)[class_index] = *pick;
-  commit(batch, work);
-  return 0;
-}
-
-/** Whether a variant that was asked for can do the work. */
-static int accept(daedalus_ctx *ctx, const daedalus_work *work, const daedalus_variant *variant,
-                  uint32_t workgroup, daedalus_pick *pick) {
-  if (variant->cpu == NULL) {
-    const int error = check_substrate(ctx, work->kernel, DAEDALUS_SUBSTRATE_QPU);
-    return error == 0 ? daedalus_rt_gpu_accept(ctx, work, variant, workgroup, pick) : error;
-  }
-  if ((variant->needs & ~daedalus_cpu_features) != 0) {
-    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s: this CPU cannot run %s", work->kernel->id,
-                    variant->name);
-    return -ENODEV;
-  }
-  *pick = (daedalus_pick){.variant = variant, .reason = "it was asked for"};
-  return 0;
 }
 
 /** Whether it is one of the kernel's variants. */
@@ -323,10 +274,18 @@ int daedalus_append_variant(daedalus_batch *batch, const daedalus_kernel_desc *k
   }
   const daedalus_work work = {
       .kernel = kernel, .buffers = buffers, .meta = meta, .n_items = n_items};
-  daedalus_pick pick;
+  const daedalus_pick pick = {
+      .variant = variant, .reason = "it was asked for", .workgroup = workgroup};
   int error = check_work(batch, &work);
   if (error == 0) {
-    error = accept(batch->ctx, &work, variant, workgroup, &pick);
+    error = reserve(batch, &work);
   }
-  return error == 0 ? daedalus_rt_append_all(batch, &work, &pick) : error;
+  if (error == 0) {
+    error = accept(batch, &work, variant, workgroup);
+  }
+  if (error == 0) {
+    bin_all(batch, &work, &pick);
+    commit(batch, &work);
+  }
+  return error;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Life of a batch, from begin to destroy; what is put into it stands in append.c. */
-#include "base/batch.h"
+#include "batch/batch.h"
 
 #include <errno.h>
 
 #include "cpu/cpu.h"
-#include "gpu/route.h"
 
 int daedalus_batch_begin(daedalus_ctx *ctx, daedalus_batch **batch) {
   if (batch == NULL) {
@@ -19,7 +18,7 @@ int daedalus_batch_begin(daedalus_ctx *ctx, daedalus_batch **batch) {
   if (begun == NULL) {
     return -ENOMEM;
   }
-  *begun = (daedalus_batch){.ctx = ctx, .next = ctx->batches};
+  *begun = (daedalus_batch){.ctx = ctx, .next = ctx->batches, .gpu = {.work = &begun->work}};
   if (ctx->batches != NULL) {
     ctx->batches->previous = begun;
   }
@@ -30,8 +29,8 @@ int daedalus_batch_begin(daedalus_ctx *ctx, daedalus_batch **batch) {
 
 /** Everything from group `i` on was not done. */
 static void give_up(daedalus_batch *batch, size_t i) {
-  daedalus_group *groups = batch->groups.data;
-  for (; i < batch->groups.size; i++) {
+  daedalus_group *groups = batch->work.list.data;
+  for (; i < batch->work.list.size; i++) {
     groups[i].undefined = true;
   }
 }
@@ -48,17 +47,17 @@ int daedalus_batch_submit(daedalus_batch *batch) {
     return -EALREADY;
   }
   batch->submitted = true;
-  const daedalus_group *groups = batch->groups.data;
-  const size_t n = batch->groups.size;
+  const daedalus_group *groups = batch->work.list.data;
+  const size_t n = batch->work.list.size;
   for (size_t i = 0; i < n && batch->error == 0;) {
     if (groups[i].variant->cpu != NULL) {
-      batch->error = daedalus_rt_gpu_before_cpu(batch, &groups[i]);
+      batch->error = daedalus_rt_gpu_before_cpu(batch->ctx, &batch->work, &groups[i]);
       if (batch->error != 0) {
         give_up(batch, i);
         break;
       }
-      daedalus_rt_cpu_run(batch, &groups[i]);
-      daedalus_rt_gpu_after_cpu(batch, &groups[i]);
+      daedalus_rt_cpu_run(&batch->work, &groups[i]);
+      daedalus_rt_gpu_after_cpu(batch->ctx, &batch->work, &groups[i]);
       i++;
       continue;
     }
@@ -66,9 +65,9 @@ int daedalus_batch_submit(daedalus_batch *batch) {
     while (i < n && groups[i].variant->cpu == NULL) {
       i++;
     }
-    batch->error = daedalus_rt_gpu_submit(batch, first, i);
+    batch->error = daedalus_rt_gpu_submit(batch->ctx, &batch->gpu, first, i);
     if (batch->error == 0 && i < n) {
-      batch->error = daedalus_rt_gpu_wait(batch, -1);
+      batch->error = daedalus_rt_gpu_wait(&batch->gpu, -1);
     }
     if (batch->error != 0) {
       give_up(batch, i);
@@ -82,7 +81,7 @@ int daedalus_batch_wait(daedalus_batch *batch, int64_t timeout_ns) {
     return -EINVAL;
   }
   if (!batch->done) {
-    const int error = daedalus_rt_gpu_wait(batch, timeout_ns);
+    const int error = daedalus_rt_gpu_wait(&batch->gpu, timeout_ns);
     if (error == -ETIME) {
       return -ETIME;
     }
@@ -102,7 +101,8 @@ int daedalus_batch_export_fence(daedalus_batch *batch, int *fd) {
     return -EINVAL;
   }
   *fd = -1;
-  return batch != NULL && batch->submitted ? daedalus_rt_gpu_export_fence(batch, fd) : -EINVAL;
+  return batch != NULL && batch->submitted ? daedalus_rt_gpu_export_fence(&batch->gpu, fd)
+                                           : -EINVAL;
 }
 
 int daedalus_batch_reset(daedalus_batch *batch) {
@@ -112,13 +112,13 @@ int daedalus_batch_reset(daedalus_batch *batch) {
   if (batch->submitted && daedalus_batch_wait(batch, 0) == -ETIME) {
     return -EBUSY;
   }
-  batch->submitted = batch->done = batch->rescued = false;
-  batch->error = batch->gpu_error = 0;
-  batch->n_appends = batch->job_of_batch = 0;
-  batch->groups.size = 0;
-  batch->buffers.size = 0;
-  batch->meta.size = 0;
-  batch->items.size = 0;
+  batch->submitted = batch->done = batch->gpu.rescued = false;
+  batch->error = batch->gpu.error = 0;
+  batch->n_appends = batch->gpu.n_parts = 0;
+  batch->work.list.size = 0;
+  batch->work.buffers.size = 0;
+  batch->work.meta.size = 0;
+  batch->work.items.size = 0;
   return 0;
 }
 
@@ -130,7 +130,7 @@ void daedalus_batch_destroy(daedalus_batch *batch) {
   if (batch->submitted) {
     daedalus_batch_wait(batch, -1);
   }
-  daedalus_rt_gpu_forget(batch);
+  daedalus_rt_gpu_forget(&batch->gpu);
   if (batch->next != NULL) {
     batch->next->previous = batch->previous;
   }
@@ -139,8 +139,9 @@ void daedalus_batch_destroy(daedalus_batch *batch) {
   } else {
     ctx->batches = batch->next;
   }
-  daedalus_vec *const vecs[] = {&batch->groups, &batch->buffers,  &batch->meta,  &batch->items,
-                                &batch->bins,   &batch->class_of, &batch->spans, &batch->picks};
+  daedalus_vec *const vecs[] = {&batch->work.list,  &batch->work.buffers, &batch->work.meta,
+                                &batch->work.items, &batch->bins,         &batch->class_of,
+                                &batch->spans,      &batch->picks,        &batch->places};
   for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++) {
     daedalus_rt_vec_free(&ctx->allocator, vecs[i]);
   }
@@ -148,14 +149,14 @@ void daedalus_batch_destroy(daedalus_batch *batch) {
 }
 
 size_t daedalus_batch_choice_count(const daedalus_batch *batch) {
-  return batch == NULL ? 0 : batch->groups.size;
+  return batch == NULL ? 0 : batch->work.list.size;
 }
 
 int daedalus_batch_choice(const daedalus_batch *batch, size_t index, daedalus_choice *choice) {
-  if (batch == NULL || choice == NULL || index >= batch->groups.size) {
+  if (batch == NULL || choice == NULL || index >= batch->work.list.size) {
     return -EINVAL;
   }
-  const daedalus_group *group = (const daedalus_group *)batch->groups.data + index;
+  const daedalus_group *group = (const daedalus_group *)batch->work.list.data + index;
   *choice = (daedalus_choice){
       .kernel = group->kernel->id,
       .class_name = group->kernel->classes[group->variant->class_index].name,
@@ -176,7 +177,7 @@ int daedalus_batch_set_flags(daedalus_batch *batch, uint32_t flags) {
   if (batch->submitted || batch->n_appends != 0) {
     return -EBUSY;
   }
-  batch->flags = flags;
+  batch->gpu.flags = flags;
   return 0;
 }
 
@@ -184,13 +185,13 @@ int daedalus_batch_gpu_time(const daedalus_batch *batch, uint64_t *ns) {
   if (batch == NULL || ns == NULL || !batch->submitted) {
     return -EINVAL;
   }
-  return batch->done ? daedalus_rt_gpu_time(batch, ns) : -EBUSY;
+  return batch->done ? daedalus_rt_gpu_time(&batch->gpu, ns) : -EBUSY;
 }
 
 size_t daedalus_batch_undefined_count(const daedalus_batch *batch) {
   size_t n = 0;
-  for (size_t i = 0; batch != NULL && batch->error != 0 && i < batch->groups.size; i++) {
-    const daedalus_group *group = (const daedalus_group *)batch->groups.data + i;
+  for (size_t i = 0; batch != NULL && batch->error != 0 && i < batch->work.list.size; i++) {
+    const daedalus_group *group = (const daedalus_group *)batch->work.list.data + i;
     n += group->undefined ? group->n_items : 0;
   }
   return n;
@@ -201,13 +202,13 @@ int daedalus_batch_undefined(const daedalus_batch *batch, size_t index,
   if (batch == NULL || item == NULL || batch->error == 0) {
     return -EINVAL;
   }
-  for (size_t i = 0; i < batch->groups.size; i++) {
-    const daedalus_group *group = (const daedalus_group *)batch->groups.data + i;
+  for (size_t i = 0; i < batch->work.list.size; i++) {
+    const daedalus_group *group = (const daedalus_group *)batch->work.list.data + i;
     if (group->undefined && index < group->n_items) {
       *item = (daedalus_undefined_item){
           .kernel = group->kernel->id,
           .append = group->append,
-          .item = ((const uint32_t *)batch->items.data)[group->items_at + index],
+          .item = ((const uint32_t *)batch->work.items.data)[group->items_at + index],
       };
       return 0;
     }

@@ -3,7 +3,7 @@
 #ifndef DAEDALUS_BATCH_CHECK_H
 #define DAEDALUS_BATCH_CHECK_H
 
-#include "base/batch.h"
+#include "batch/batch.h"
 
 /** What daedalus_append() was given. */
 typedef struct daedalus_work {
@@ -12,21 +12,6 @@ typedef struct daedalus_work {
   const void *meta;
   size_t n_items;
 } daedalus_work;
-
-/** What is to run a class of items, and why. */
-typedef struct daedalus_pick {
-  const daedalus_variant *variant; /* NULL: nothing here can */
-  const char *reason;              /* static */
-  uint32_t workgroup;              /* of a GPU variant, as daedalus_append_variant() takes it */
-} daedalus_pick;
-
-/**
- * Appends all items with one variant, whatever their class; checks nothing but
- * for memory.
- * @return 0 or -ENOMEM
- */
-int daedalus_rt_append_all(daedalus_batch *batch, const daedalus_work *work,
-                           const daedalus_pick *pick);
 
 /** Buffers: not NULL and aligned for their elements.  @return 0 or -EINVAL, logged */
 int daedalus_rt_check_buffers(const daedalus_ctx *ctx, const daedalus_work *work);

@@ -2,7 +2,7 @@
 /* The synchronous call: a batch of one append, kept by the context for the next call. */
 #include <errno.h>
 
-#include "base/batch.h"
+#include "batch/batch.h"
 
 int daedalus_dispatch(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
                       daedalus_substrate substrate, const daedalus_buffer *buffers, size_t n_items,

@@ -3,8 +3,15 @@
 #ifndef DAEDALUS_CPU_CPU_H
 #define DAEDALUS_CPU_CPU_H
 
-#include "base/batch.h"
-#include "batch/check.h"
+#include "base/context.h"
+#include "base/groups.h"
+
+/** What is to run a class of items, and why. */
+typedef struct daedalus_pick {
+  const daedalus_variant *variant; /* NULL: nothing here can */
+  const char *reason;              /* static */
+  uint32_t workgroup;              /* of a GPU variant, as daedalus_append_variant() takes it */
+} daedalus_pick;
 
 /** @return the variant of that class with the lowest rank that the CPU can run, or NULL */
 const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kernel,
@@ -17,7 +24,7 @@ const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kerne
 daedalus_pick daedalus_rt_cpu_pick(const daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
                                    uint16_t class_index);
 
-/** Runs one group of a batch on the calling thread. */
-void daedalus_rt_cpu_run(const daedalus_batch *batch, const daedalus_group *group);
+/** Runs one of the groups on the calling thread. */
+void daedalus_rt_cpu_run(const daedalus_groups *work, const daedalus_group *group);
 
 #endif /* DAEDALUS_CPU_CPU_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cpu/cpu.h"
 
-void daedalus_rt_cpu_run(const daedalus_batch *batch, const daedalus_group *group) {
+void daedalus_rt_cpu_run(const daedalus_groups *work, const daedalus_group *group) {
   /* Positions become pointers only here: the arrays may have moved since the append. */
-  const daedalus_buffer *buffers = batch->buffers.data;
-  const unsigned char *meta = batch->meta.data;
-  const uint32_t *items = batch->items.data;
+  const daedalus_buffer *buffers = work->buffers.data;
+  const unsigned char *meta = work->meta.data;
+  const uint32_t *items = work->items.data;
   if (buffers != NULL) {
     buffers += group->buffers_at;
   }

@@ -95,7 +95,7 @@ typedef struct daedalus_gpu_copy {
 /* ------------------------------------------------------------------ route */
 
 /** How the GPU is reached.  Each function is given what `create` made. */
-typedef struct daedalus_gpu_route {
+struct daedalus_gpu_route {
   const char *name; /* as DAEDALUS_QPU_ROUTE has it */
 
   /** Whether a variant is one of this route's. */
@@ -164,7 +164,7 @@ typedef struct daedalus_gpu_route {
                  const daedalus_gpu_submission *last, uint64_t *ns);
   /** A sync file that signals when all that was submitted is done.  @return 0, -ENOTSUP, -EIO */
   int (*export_fence)(daedalus_gpu_backend *backend, int *fd);
-} daedalus_gpu_route;
+};
 
 /** The device in use; a route's own struct begins with it. */
 struct daedalus_gpu_backend {
@@ -208,7 +208,8 @@ static inline daedalus_gpu_arguments daedalus_gpu_arguments_of(const daedalus_va
 /** CLOCK_MONOTONIC, in nanoseconds; the kernel's fences have the same time. */
 uint64_t daedalus_rt_gpu_now(void);
 
-/** The routes that this build has. */
+/** The routes, of which a build may have stubs; a context is handed them when it is made. */
+enum { DAEDALUS_GPU_ROUTES = 2 };
 extern const daedalus_gpu_route daedalus_gpu_vulkan, daedalus_gpu_drm;
 
 #endif /* DAEDALUS_GPU_BACKEND_H */

@@ -117,7 +117,7 @@ static bool make_window(const daedalus_gpu_job *job, const daedalus_group *group
   const uint64_t most =
       job->gpu->backend->range_most < INT32_MAX ? job->gpu->backend->range_most : INT32_MAX;
   const daedalus_buffer *argument =
-      (const daedalus_buffer *)job->batch->buffers.data + group->buffers_at + buffer;
+      (const daedalus_buffer *)job->batch->work->buffers.data + group->buffers_at + buffer;
   const daedalus_gpu_block *block;
   uintptr_t address;     /* of the first byte that can be bound */
   uint64_t offset, size; /* where that is in the block, and how much there is */
@@ -135,7 +135,7 @@ static bool make_window(const daedalus_gpu_job *job, const daedalus_group *group
     size = (region->extent.end - region->extent.begin + 3) / 4 * 4;
   }
   if (size > most) {
-    daedalus_gpu_part part = daedalus_rt_gpu_part(job->batch, group, buffer);
+    daedalus_gpu_part part = daedalus_rt_gpu_part(job->batch->work, group, buffer);
     part.first = first;
     part.end = end;
     const daedalus_gpu_extent extent =
@@ -162,7 +162,7 @@ static int emit_dispatch(emitter *e, daedalus_gpu_program *program, const daedal
                          const daedalus_gpu_use *uses, uint64_t records, size_t first, size_t end) {
   daedalus_gpu_job *job = e->job;
   const size_t n = group->kernel->n_buffers;
-  const uint32_t *items = (const uint32_t *)job->batch->items.data + group->items_at;
+  const uint32_t *items = (const uint32_t *)job->batch->work->items.data + group->items_at;
   const uint64_t record = daedalus_gpu_arguments_of(group->variant).n_record * sizeof(uint32_t);
   const uint64_t most = job->gpu->backend->range_most;
   const bool all_records = group->n_items * record <= most;
@@ -237,7 +237,7 @@ static void mark_used(daedalus_gpu_job *job) {
 int daedalus_rt_gpu_job_emit(daedalus_gpu_job *job) {
   mark_used(job);
   emitter e = {.job = job, .backend = job->gpu->backend};
-  const daedalus_group *groups = job->batch->groups.data;
+  const daedalus_group *groups = job->batch->work->list.data;
   int error = begin(&e);
   if (error == 0) {
     error = emit_shadows(&e);

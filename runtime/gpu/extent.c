@@ -3,14 +3,14 @@
 
 #include "base/meta.h"
 
-daedalus_gpu_part daedalus_rt_gpu_part(const daedalus_batch *batch, const daedalus_group *group,
+daedalus_gpu_part daedalus_rt_gpu_part(const daedalus_groups *work, const daedalus_group *group,
                                        size_t buffer) {
   return (daedalus_gpu_part){
       .kernel = group->kernel,
       .desc = &group->kernel->buffers[buffer],
-      .buffer = (const daedalus_buffer *)batch->buffers.data + group->buffers_at + buffer,
-      .meta = (const unsigned char *)batch->meta.data + group->meta_at,
-      .items = (const uint32_t *)batch->items.data + group->items_at,
+      .buffer = (const daedalus_buffer *)work->buffers.data + group->buffers_at + buffer,
+      .meta = (const unsigned char *)work->meta.data + group->meta_at,
+      .items = (const uint32_t *)work->items.data + group->items_at,
       .first = 0,
       .end = group->n_items,
   };

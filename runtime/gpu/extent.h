@@ -3,7 +3,7 @@
 #ifndef DAEDALUS_GPU_EXTENT_H
 #define DAEDALUS_GPU_EXTENT_H
 
-#include "base/batch.h"
+#include "base/groups.h"
 
 /** Items `first` to `end` of a group's order, and one buffer of its kernel. */
 typedef struct daedalus_gpu_part {
@@ -16,7 +16,7 @@ typedef struct daedalus_gpu_part {
 } daedalus_gpu_part;
 
 /** The whole group's. */
-daedalus_gpu_part daedalus_rt_gpu_part(const daedalus_batch *batch, const daedalus_group *group,
+daedalus_gpu_part daedalus_rt_gpu_part(const daedalus_groups *work, const daedalus_group *group,
                                        size_t buffer);
 
 /** Half-open range of addresses; empty when begin == end. */

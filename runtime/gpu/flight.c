@@ -121,7 +121,7 @@ void daedalus_rt_gpu_finish_lost(daedalus_gpu *gpu) {
   }
   while (gpu->in_flight != NULL) {
     daedalus_gpu_job *job = gpu->in_flight;
-    job->batch->gpu_error = daedalus_rt_gpu_job_rescue(job);
+    job->batch->error = daedalus_rt_gpu_job_rescue(job);
   }
 }
 

@@ -8,13 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/route.h"
 #include "gpu/wanted.h"
 
-enum { WHY_SIZE = 512, N_ROUTES = 2 };
-
-/* In the order of preference: what a Pi was measured with comes first. */
-static const daedalus_gpu_route *const routes[N_ROUTES] = {&daedalus_gpu_vulkan, &daedalus_gpu_drm};
+enum { WHY_SIZE = 512, N_ROUTES = DAEDALUS_GPU_ROUTES };
 
 static daedalus_gpu *gpu_of(daedalus_ctx *ctx) {
   if (ctx->gpu == NULL) {
@@ -66,6 +62,7 @@ static int open_route(daedalus_gpu *gpu, const daedalus_gpu_route *route, char *
 
 /** By the route that is wanted, or the first one that leads somewhere. */
 static int open_gpu(daedalus_gpu *gpu) {
+  const daedalus_gpu_route *const *routes = gpu->ctx->routes;
   const char *wanted = daedalus_rt_wanted_route(gpu->ctx);
   const bool second = wanted != NULL && strcmp(wanted, routes[1]->name) == 0;
   if (wanted != NULL && !second && strcmp(wanted, routes[0]->name) != 0) {
@@ -159,7 +156,7 @@ void daedalus_rt_gpu_close(daedalus_ctx *ctx) {
     return;
   }
   while (gpu->memories != NULL) {
-    daedalus_memory_destroy(gpu->memories);
+    daedalus_rt_gpu_memory_destroy(gpu->memories);
   }
   if (gpu->backend != NULL) {
     close_backend(gpu);
@@ -195,6 +192,7 @@ int daedalus_ctx_device(daedalus_ctx *ctx, daedalus_device_info *info) {
 /** The backend whose devices are listed, or NULL. */
 static const daedalus_gpu_backend *listed(daedalus_ctx *ctx) {
   daedalus_gpu *gpu = (ctx->flags & DAEDALUS_CONFIG_NO_QPU) != 0 ? NULL : gpu_of(ctx);
+  const daedalus_gpu_route *const *routes = ctx->routes;
   char why[WHY_SIZE];
   daedalus_gpu_backend *backend = NULL;
   for (size_t i = 0; gpu != NULL && backend == NULL && i < N_ROUTES; i++) {

@@ -7,8 +7,7 @@
 #include "gpu/dmabuf.h"
 #include "gpu/extent.h"
 #include "gpu/pool.h"
-
-typedef struct daedalus_gpu_job daedalus_gpu_job;
+#include "gpu/route.h"
 
 struct daedalus_gpu {
   daedalus_ctx *ctx;

@@ -9,7 +9,7 @@
 static const uint64_t block_most = UINT64_C(1) << DAEDALUS_GPU_POOL_SHIFT_MAX;
 
 static const daedalus_group *groups_of(const daedalus_gpu_job *job) {
-  return job->batch->groups.data;
+  return job->batch->work->list.data;
 }
 
 static uint64_t aligned(uint64_t size) {
@@ -110,7 +110,7 @@ int daedalus_rt_gpu_job_collect(daedalus_gpu_job *job) {
   for (size_t i = job->first; i < job->end; i++) {
     const daedalus_group *group = &groups_of(job)[i];
     for (size_t b = 0; b < group->kernel->n_buffers; b++) {
-      const daedalus_gpu_part part = daedalus_rt_gpu_part(job->batch, group, b);
+      const daedalus_gpu_part part = daedalus_rt_gpu_part(job->batch->work, group, b);
       daedalus_gpu_use *use = &uses[job->uses.size++];
       *use = daedalus_rt_gpu_use(job->gpu, &part);
       if (use->memory == NULL && use->all.begin != use->all.end) {
@@ -204,7 +204,7 @@ static void copy_all(daedalus_gpu_job *job, bool back) {
     const daedalus_gpu_use *uses = daedalus_gpu_next_uses(job, group, &at);
     for (size_t b = 0; b < group->kernel->n_buffers; b++) {
       if (uses[b].memory == NULL && uses[b].all.begin != uses[b].all.end) {
-        const daedalus_gpu_part part = daedalus_rt_gpu_part(job->batch, group, b);
+        const daedalus_gpu_part part = daedalus_rt_gpu_part(job->batch->work, group, b);
         copier c = {(const daedalus_gpu_region *)job->regions.data + uses[b].region, back};
         /* In goes, too, what is only written: an item need not write all of its rectangle. */
         daedalus_rt_gpu_runs(

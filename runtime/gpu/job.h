@@ -53,7 +53,7 @@ typedef struct daedalus_gpu_shadow {
 
 struct daedalus_gpu_job {
   daedalus_gpu *gpu;
-  daedalus_batch *batch;
+  daedalus_gpu_batch *batch;
   size_t first, end;          /* groups */
   bool active;                /* in gpu->in_flight */
   bool started;               /* something may have been written */

@@ -399,37 +399,28 @@ int daedalus_memory_invalidate(daedalus_memory *memory, size_t offset, size_t si
   return bring_over(memory, offset, size, false);
 }
 
-/** Whether a batch that is begun and not yet submitted has appends that touch it. */
-static bool is_awaited(const daedalus_memory *memory) {
+daedalus_ctx *daedalus_rt_gpu_memory_ctx(const daedalus_memory *memory) {
+  return memory->gpu->ctx;
+}
+
+bool daedalus_rt_gpu_touches(const daedalus_groups *work, const daedalus_memory *memory) {
   const uintptr_t data = (uintptr_t)memory->data;
   const daedalus_gpu_extent own = {data, data + memory->size};
-  for (const daedalus_batch *b = memory->gpu->ctx->batches; b != NULL; b = b->next) {
-    for (size_t g = 0; !b->submitted && g < b->groups.size; g++) {
-      const daedalus_group *group = (const daedalus_group *)b->groups.data + g;
-      for (size_t i = 0; i < group->kernel->n_buffers; i++) {
-        const daedalus_gpu_part part = daedalus_rt_gpu_part(b, group, i);
-        const unsigned access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE;
-        if (daedalus_gpu_overlap(daedalus_rt_gpu_extent(&part, access), own)) {
-          return true;
-        }
+  for (size_t g = 0; g < work->list.size; g++) {
+    const daedalus_group *group = (const daedalus_group *)work->list.data + g;
+    for (size_t i = 0; i < group->kernel->n_buffers; i++) {
+      const daedalus_gpu_part part = daedalus_rt_gpu_part(work, group, i);
+      const unsigned access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE;
+      if (daedalus_gpu_overlap(daedalus_rt_gpu_extent(&part, access), own)) {
+        return true;
       }
     }
   }
   return false;
 }
 
-int daedalus_memory_destroy(daedalus_memory *memory) {
-  if (memory == NULL) {
-    return 0;
-  }
+void daedalus_rt_gpu_memory_destroy(daedalus_memory *memory) {
   daedalus_gpu *gpu = memory->gpu;
-  if (is_awaited(memory)) {
-    daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_ERROR,
-                    "memory of %zu bytes is not destroyed: a batch that is not submitted yet uses "
-                    "it; submit that batch, reset it or destroy it first",
-                    memory->size);
-    return -EBUSY;
-  }
   const daedalus_gpu_extent all = extent_of(memory);
   const daedalus_gpu_use use = {.all = all, .writes = all, .by_cpu = true};
   daedalus_rt_gpu_finish_conflicting(gpu, &use, 1);
@@ -438,5 +429,4 @@ int daedalus_memory_destroy(daedalus_memory *memory) {
   }
   *(memory->previous != NULL ? &memory->previous->next : &gpu->memories) = memory->next;
   free_memory(memory);
-  return 0;
 }

@@ -36,8 +36,8 @@ void daedalus_rt_gpu_job_gather(const daedalus_gpu_job *job, const daedalus_grou
   gathering g = {
       .group = group,
       .code = code,
-      .meta = (const unsigned char *)job->batch->meta.data + group->meta_at,
-      .items = (const uint32_t *)job->batch->items.data + group->items_at + first,
+      .meta = (const unsigned char *)job->batch->work->meta.data + group->meta_at,
+      .items = (const uint32_t *)job->batch->work->items.data + group->items_at + first,
       .out = (uint32_t *)(void *)(job->records->map + offset),
   };
   const size_t n = end - first, group_items = program->items_group;

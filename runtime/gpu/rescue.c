@@ -11,7 +11,7 @@
 #include "gpu/job.h"
 
 /** Whether a batch wants what is written in this memory to be kept. */
-static bool to_be_kept(const daedalus_batch *batch, const daedalus_memory *memory) {
+static bool to_be_kept(const daedalus_gpu_batch *batch, const daedalus_memory *memory) {
   return memory->imported ? (batch->flags & DAEDALUS_BATCH_SHADOW) != 0
                           : (batch->flags & DAEDALUS_BATCH_NO_SHADOW) == 0;
 }
@@ -204,7 +204,7 @@ static void run_on_cpu(daedalus_gpu_job *job, const daedalus_group *group,
   }
   daedalus_group copy = *group;
   copy.variant = variant;
-  daedalus_rt_cpu_run(job->batch, &copy);
+  daedalus_rt_cpu_run(job->batch->work, &copy);
   for (size_t b = 0; b < n; b++) {
     if (uses[b].memory == NULL) {
       continue;
@@ -217,7 +217,7 @@ static void run_on_cpu(daedalus_gpu_job *job, const daedalus_group *group,
 }
 
 int daedalus_rt_gpu_job_rescue(daedalus_gpu_job *job) {
-  daedalus_group *groups = job->batch->groups.data;
+  daedalus_group *groups = job->batch->work->list.data;
   const daedalus_allocator *allocator = &job->gpu->ctx->allocator;
   daedalus_vec *bad = &job->extents; /* what is undefined; scratch by now */
   bad->size = 0;

@@ -5,8 +5,7 @@
 
 #include "gpu/job.h"
 
-static daedalus_gpu_job *job_of(daedalus_batch *batch) {
-  daedalus_ctx *ctx = batch->ctx;
+static daedalus_gpu_job *job_of(daedalus_ctx *ctx, daedalus_gpu_batch *batch) {
   if (batch->job == NULL) {
     batch->job = ctx->allocator.resize(ctx->allocator.user, NULL, sizeof(*batch->job));
     if (batch->job != NULL) {
@@ -86,7 +85,7 @@ static int give_up(daedalus_gpu_job *job, int error) {
     daedalus_rt_gpu_finish_lost(gpu);
   }
   if (in_flight && !job->active) { /* it was done with the others, just now or in waiting for one */
-    return job->batch->gpu_error;
+    return job->batch->error;
   }
   daedalus_rt_gpu_job_undo(job);
   const int outcome = daedalus_rt_gpu_job_rescue(job);
@@ -97,22 +96,22 @@ static int give_up(daedalus_gpu_job *job, int error) {
 }
 
 /** Without a job there is no memory for anything: the groups one by one. */
-static int run_all_on_cpu(daedalus_batch *batch, size_t first, size_t end) {
-  daedalus_rt_gpu_finish_conflicting(batch->ctx->gpu, NULL, 0);
-  daedalus_gpu_job job = {.gpu = batch->ctx->gpu, .batch = batch, .first = first, .end = end};
+static int run_all_on_cpu(daedalus_gpu *gpu, daedalus_gpu_batch *batch, size_t first, size_t end) {
+  daedalus_rt_gpu_finish_conflicting(gpu, NULL, 0);
+  daedalus_gpu_job job = {.gpu = gpu, .batch = batch, .first = first, .end = end};
   return daedalus_rt_gpu_job_rescue(&job);
 }
 
-int daedalus_rt_gpu_submit(daedalus_batch *batch, size_t first, size_t end) {
-  daedalus_gpu *gpu = batch->ctx->gpu;
-  daedalus_gpu_job *job = job_of(batch);
-  batch->gpu_error = 0;
+int daedalus_rt_gpu_submit(daedalus_ctx *ctx, daedalus_gpu_batch *batch, size_t first, size_t end) {
+  daedalus_gpu *gpu = ctx->gpu;
+  daedalus_gpu_job *job = job_of(ctx, batch);
+  batch->error = 0;
   if (job == NULL) {
-    return run_all_on_cpu(batch, first, end);
+    return run_all_on_cpu(gpu, batch, first, end);
   }
   job->first = first;
   job->end = end;
-  if (batch->job_of_batch++ == 0) {
+  if (batch->n_parts++ == 0) {
     job->gpu_time_ns = 0;
     job->measured = false;
   }
@@ -130,39 +129,40 @@ int daedalus_rt_gpu_submit(daedalus_batch *batch, size_t first, size_t end) {
   return error == 0 ? 0 : give_up(job, error);
 }
 
-int daedalus_rt_gpu_wait(daedalus_batch *batch, int64_t timeout_ns) {
+int daedalus_rt_gpu_wait(daedalus_gpu_batch *batch, int64_t timeout_ns) {
   daedalus_gpu_job *job = batch->job;
   if (job == NULL || !job->active) {
-    return batch->gpu_error;
+    return batch->error;
   }
   const int error = daedalus_rt_gpu_job_wait(job, timeout_ns);
-  return error != 0 ? error : batch->gpu_error;
+  return error != 0 ? error : batch->error;
 }
 
 /** What a group of the CPU touches.  @return how many uses */
-static size_t uses_of(const daedalus_batch *batch, const daedalus_group *group,
+static size_t uses_of(const daedalus_gpu *gpu, const daedalus_groups *work,
+                      const daedalus_group *group,
                       daedalus_gpu_use uses[DAEDALUS_GPU_BUFFERS_MOST]) {
   const size_t n = group->kernel->n_buffers;
   for (size_t b = 0; b < n && b < DAEDALUS_GPU_BUFFERS_MOST; b++) {
-    const daedalus_gpu_part part = daedalus_rt_gpu_part(batch, group, b);
-    uses[b] = daedalus_rt_gpu_use(batch->ctx->gpu, &part);
+    const daedalus_gpu_part part = daedalus_rt_gpu_part(work, group, b);
+    uses[b] = daedalus_rt_gpu_use(gpu, &part);
     uses[b].by_cpu = true;
   }
   return n < DAEDALUS_GPU_BUFFERS_MOST ? n : DAEDALUS_GPU_BUFFERS_MOST;
 }
 
-static bool has_to_care(const daedalus_batch *batch) {
-  const daedalus_gpu *gpu = batch->ctx->gpu;
+static bool has_to_care(const daedalus_gpu *gpu) {
   return gpu != NULL && gpu->backend != NULL && (gpu->in_flight != NULL || gpu->memories != NULL);
 }
 
-int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
-  if (!has_to_care(batch)) {
+int daedalus_rt_gpu_before_cpu(daedalus_ctx *ctx, const daedalus_groups *work,
+                               const daedalus_group *group) {
+  daedalus_gpu *gpu = ctx->gpu;
+  if (!has_to_care(gpu)) {
     return 0;
   }
-  daedalus_gpu *gpu = batch->ctx->gpu;
   daedalus_gpu_use uses[DAEDALUS_GPU_BUFFERS_MOST];
-  const size_t n = uses_of(batch, group, uses);
+  const size_t n = uses_of(gpu, work, group, uses);
   const bool all = n < group->kernel->n_buffers;
   daedalus_rt_gpu_finish_conflicting(gpu, all ? NULL : uses, n);
   for (size_t b = 0; b < n; b++) {
@@ -188,34 +188,36 @@ int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *grou
   return 0;
 }
 
-void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *group) {
-  if (!has_to_care(batch)) {
+void daedalus_rt_gpu_after_cpu(daedalus_ctx *ctx, const daedalus_groups *work,
+                               const daedalus_group *group) {
+  daedalus_gpu *gpu = ctx->gpu;
+  if (!has_to_care(gpu)) {
     return;
   }
   daedalus_gpu_use uses[DAEDALUS_GPU_BUFFERS_MOST];
-  const size_t n = uses_of(batch, group, uses);
+  const size_t n = uses_of(gpu, work, group, uses);
   for (size_t b = 0; b < n; b++) {
     if (uses[b].memory != NULL) {
       daedalus_rt_gpu_memory_cpu(uses[b].memory, false);
-      if (uses[b].memory->staged && !batch->ctx->gpu->backend->lost) {
+      if (uses[b].memory->staged && !gpu->backend->lost) {
         if (daedalus_rt_gpu_memory_copy(uses[b].memory, uses[b].writes, true) != 0) {
-          daedalus_rt_gpu_finish_lost(batch->ctx->gpu);
+          daedalus_rt_gpu_finish_lost(gpu);
         }
       }
     }
   }
 }
 
-int daedalus_rt_gpu_time(const daedalus_batch *batch, uint64_t *ns) {
+int daedalus_rt_gpu_time(const daedalus_gpu_batch *batch, uint64_t *ns) {
   const daedalus_gpu_job *job = batch->job;
-  if (job == NULL || batch->job_of_batch == 0 || !job->measured) {
+  if (job == NULL || batch->n_parts == 0 || !job->measured) {
     return -ENOTSUP;
   }
   *ns = job->gpu_time_ns;
   return 0;
 }
 
-int daedalus_rt_gpu_export_fence(daedalus_batch *batch, int *fd) {
+int daedalus_rt_gpu_export_fence(daedalus_gpu_batch *batch, int *fd) {
   daedalus_gpu_job *job = batch->job;
   if (job == NULL || !job->active) {
     return -ENOTSUP;
@@ -229,12 +231,12 @@ int daedalus_rt_gpu_export_fence(daedalus_batch *batch, int *fd) {
   return error == 0 ? 0 : -ENOTSUP;
 }
 
-void daedalus_rt_gpu_forget(daedalus_batch *batch) {
+void daedalus_rt_gpu_forget(daedalus_gpu_batch *batch) {
   daedalus_gpu_job *job = batch->job;
   if (job == NULL) {
     return;
   }
-  const daedalus_allocator *allocator = &batch->ctx->allocator;
+  const daedalus_allocator *allocator = &job->gpu->ctx->allocator;
   daedalus_vec *const vecs[] = {&job->uses, &job->extents, &job->regions, &job->shadows,
                                 &job->submissions};
   for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++) {

@@ -3,7 +3,6 @@
 #ifndef DAEDALUS_GPU_SAMPLE_H
 #define DAEDALUS_GPU_SAMPLE_H
 
-#include "base/batch.h"
 #include "gpu/extent.h"
 
 enum { DAEDALUS_GPU_SAMPLE_BUFFERS = 15 };

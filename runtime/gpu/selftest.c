@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "gpu/job.h"
-#include "gpu/route.h"
 #include "gpu/sample.h"
 
 /** A CPU variant of the class, portable C before others, or NULL. */
@@ -60,29 +59,22 @@ static int make_honest(daedalus_gpu_sample *sample, const daedalus_allocator *al
 /** The GPU's results.  @return 0, or an error when it did not compute them */
 static int run_on_gpu(daedalus_gpu *gpu, daedalus_gpu_sample *sample,
                       const daedalus_gpu_program *program) {
-  daedalus_batch *batch;
-  int error = daedalus_batch_begin(gpu->ctx, &batch);
-  if (error != 0) {
-    return error;
-  }
-  const daedalus_work work = {.kernel = program->kernel,
-                              .buffers = sample->buffers,
-                              .meta = sample->meta,
-                              .n_items = sample->n_items};
-  const daedalus_pick pick = {
-      .variant = program->variant, .reason = "self-test", .workgroup = program->asked};
-  error = daedalus_rt_append_all(batch, &work, &pick);
+  daedalus_group group = {.kernel = program->kernel,
+                          .variant = program->variant,
+                          .n_items = sample->n_items,
+                          .workgroup = program->asked};
+  /* All that a batch would have copied of it lies in the sample as it is. */
+  const daedalus_groups work = {.list = {.data = &group, .size = 1},
+                                .buffers = {.data = sample->buffers},
+                                .meta = {.data = sample->meta},
+                                .items = {.data = sample->items}};
+  daedalus_gpu_batch batch = {.work = &work};
+  int error = daedalus_rt_gpu_submit(gpu->ctx, &batch, 0, 1);
   if (error == 0) {
-    error = daedalus_batch_submit(batch);
+    error = daedalus_rt_gpu_wait(&batch, -1);
   }
-  if (error == 0) {
-    error = daedalus_batch_wait(batch, -1);
-  }
-  if (error == 0 && batch->rescued) {
-    error = -EIO;
-  }
-  daedalus_batch_destroy(batch);
-  return error;
+  daedalus_rt_gpu_forget(&batch);
+  return error == 0 && batch.rescued ? -EIO : error;
 }
 
 /** For the reason in its `why`. */

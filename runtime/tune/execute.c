@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/context.h"
+#include "batch/context.h"
 #include "gpu/selftest.h"
 #include "tune/samples.h"
 #include "tune/spills.h"

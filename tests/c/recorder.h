@@ -9,7 +9,7 @@
 
 #include <daedalus/table.h>
 
-#include "base/context.h"
+#include "batch/context.h"
 
 typedef struct recorder_meta {
   uint32_t dst_off;

@@ -135,8 +135,9 @@ static void test_binning(void) {
 static void test_classes_without_variant(void) {
   const int32_t values[] = {1, 0, 50, 1};
   daedalus_variant variants[RECORDER_N];
-  daedalus_kernel_desc kernel = recorder_kernel;
-  kernel.variants = variants;
+  /* Three with the same variants: what runs a kernel is found out once. */
+  daedalus_kernel_desc kernels[3] = {recorder_kernel, recorder_kernel, recorder_kernel};
+  kernels[0].variants = kernels[1].variants = kernels[2].variants = variants;
   memcpy(variants, recorder_variants, sizeof(variants));
   variants[RECORDER_ONE].cpu = variants[RECORDER_ONE_WORSE].cpu = NULL;
   logged log = {0};
@@ -147,7 +148,7 @@ static void test_classes_without_variant(void) {
 
   const recorder_entry to_few[] = {{"few", 0}, {"few", 1}, {"few", 3}, {"full", 2}};
   recorder_n = 0;
-  CHECK_INT(append_values(batch, &kernel, values, 4, 0), 0);
+  CHECK_INT(append_values(batch, &kernels[0], values, 4, 0), 0);
   check_choice(batch, 0, "few", "few", 3);
   CHECK_INT(daedalus_batch_submit(batch), 0);
   check_recorded(to_few, 4);
@@ -156,7 +157,7 @@ static void test_classes_without_variant(void) {
   const recorder_entry to_full[] = {{"full", 0}, {"full", 1}, {"full", 2}, {"full", 3}};
   recorder_n = 0;
   CHECK_INT(daedalus_batch_reset(batch), 0);
-  CHECK_INT(append_values(batch, &kernel, values, 4, 0), 0);
+  CHECK_INT(append_values(batch, &kernels[1], values, 4, 0), 0);
   CHECK_INT(daedalus_batch_choice_count(batch), 1);
   CHECK_INT(daedalus_batch_submit(batch), 0);
   check_recorded(to_full, 4);
@@ -164,7 +165,7 @@ static void test_classes_without_variant(void) {
   variants[RECORDER_FULL].cpu = NULL;
   CHECK_INT(daedalus_batch_reset(batch), 0);
   CHECK_INT(log.n, 0);
-  CHECK_INT(append_values(batch, &kernel, values, 4, 0), -ENODEV);
+  CHECK_INT(append_values(batch, &kernels[2], values, 4, 0), -ENODEV);
   CHECK_INT(log.n, 1);
   CHECK_INT(daedalus_batch_choice_count(batch), 0);
   daedalus_ctx_destroy(ctx);

@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
+#include "batch/context.h"
 #include "counting.h"
 #include "latency.h"
 #include "layout.h"

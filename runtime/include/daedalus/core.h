@@ -259,7 +259,8 @@ typedef struct daedalus_placement {
 
 /**
  * What DAEDALUS_SUBSTRATE_AUTO does with items of a class, and why; of buffers that are aligned for
- * every variant.  Opens the GPU where the recipe says QPU, and tests the variant there.
+ * every variant.  As daedalus_ctx_prepare() for AUTO, opens the GPU where the recipe says QPU for
+ * any class of the kernel, and tests the variants there.
  * @param kernel      id or alias
  * @param class_name  NULL: "full"
  * @return 0; -EINVAL (a NULL argument, wrong size, no such kernel or class, logged); -ENODEV
@@ -267,6 +268,18 @@ typedef struct daedalus_placement {
  */
 DAEDALUS_API int daedalus_ctx_placement(daedalus_ctx *ctx, const char *kernel,
                                         const char *class_name, daedalus_placement *placement);
+
+/**
+ * Does ahead of time what else the first append of a kernel for a substrate does: opens the GPU
+ * where the substrate or the recipe says QPU, and has the variants that may be taken compiled and
+ * tested there.  Later appends of that kernel for that substrate only look up what was found. Takes
+ * from milliseconds to seconds on a GPU.  Since 0.4.
+ * @param kernel  id or alias
+ * @return 0; -EINVAL (a NULL argument, no such kernel or substrate, logged); -ENODEV (QPU asked for
+ *         and none there, but for DAEDALUS_CONFIG_QPU_FALLBACK_CPU, logged); -ENOMEM
+ */
+DAEDALUS_API int daedalus_ctx_prepare(daedalus_ctx *ctx, const char *kernel,
+                                      daedalus_substrate substrate);
 
 /**
  * Whether work for DAEDALUS_SUBSTRATE_QPU finds a GPU; opens it.  Why there is none is logged the

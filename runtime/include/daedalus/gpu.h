@@ -5,7 +5,8 @@
  * whose conventions hold here too.
  *
  * The GPU is opened by the first call that needs it: an append for
- * DAEDALUS_SUBSTRATE_QPU, or one of the functions below that takes a context.
+ * DAEDALUS_SUBSTRATE_QPU, daedalus_ctx_prepare(), or one of the functions below that takes a
+ * context.
  * Which device was taken is logged then, once, at level INFO.
  *
  * **By which route.**  Through Vulkan, with shaders that its driver compiles, or straight through

@@ -300,6 +300,10 @@ DAEDALUS_API const daedalus_kernel_desc *daedalus_find_kernel(const char *id);
  * Parameters outside their declared range are refused, so that no variant ever
  * sees one.  With n_items == 0 nothing is added and the pointers may be NULL.
  *
+ * The first append of a kernel for a substrate finds out what can run it (see
+ * daedalus_ctx_prepare()), later ones look that up.
+ *
+ * @param kernel   of the table, or one that lives, unchanged, as long as the context
  * @param buffers  n_buffers entries, the structs copied, the memory borrowed;
  *                 pointers, strides and offsets are multiples of the element
  * @param meta     n_items structs, copied; their reserved members are zero

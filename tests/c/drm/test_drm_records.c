@@ -21,7 +21,8 @@ static void gather(uint32_t threads, size_t begin, size_t end) {
   const daedalus_variant variant = {.qpu = &code};
   const daedalus_kernel_desc kernel = {.meta_size = META * sizeof(uint32_t)};
   const daedalus_group group = {.kernel = &kernel, .variant = &variant, .n_items = ITEMS};
-  daedalus_batch batch = {.meta = {.data = meta}, .items = {.data = items}};
+  const daedalus_groups work = {.meta = {.data = meta}, .items = {.data = items}};
+  daedalus_gpu_batch batch = {.work = &work};
   daedalus_gpu_block block = {.map = (unsigned char *)out};
   const daedalus_gpu_job job = {.batch = &batch, .records = &block, .records_offset = 8};
   for (size_t i = 0; i < ITEMS; i++) {
@@ -94,7 +95,8 @@ static void test_a_word_behind(void) {
   const daedalus_variant variant = {.qpu = &code};
   const daedalus_kernel_desc kernel = {.meta_size = META * sizeof(uint32_t)};
   daedalus_group group = {.kernel = &kernel, .variant = &variant};
-  daedalus_batch batch = {.groups = {.data = &group, .size = 1}};
+  const daedalus_groups work = {.list = {.data = &group, .size = 1}};
+  daedalus_gpu_batch batch = {.work = &work};
   for (size_t pages = 1; pages <= 4; pages++) {
     const uint64_t size = pages * 4096;
     daedalus_gpu_job job = {.gpu = &gpu, .batch = &batch, .end = 1};

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "base/context.h"
+#include "batch/context.h"
 #include "slow.h"
 #include "sum.h"
 

@@ -229,6 +229,87 @@ static void test_warm(void) {
   CHECK_INT(fixture_close(&f), 0);
 }
 
+static const char word_recipe[] =
+    HEAD "choose fake_add full qpu daedalus_fake_add__glsl_full_word vulkan 0 ; w\n";
+
+/* What was found out once is looked up, by alignment, too, until the device is lost and after. */
+static void test_second_append_asks_nobody(void) {
+  static const daedalus_substrate substrates[] = {DAEDALUS_SUBSTRATE_AUTO, DAEDALUS_SUBSTRATE_QPU};
+  for (size_t s = 0; s < 2; s++) {
+    fixture f;
+    open_with(&f, word_recipe, (daedalus_config){0});
+    CHECK_INT(daedalus_ctx_prepare(f.ctx, "fake_add", substrates[s]), 0);
+    run(&f, DAEDALUS_SUBSTRATE_CPU, 0, 1, 0);
+    unsigned long calls = stub_all_calls();
+    const unsigned long tests = f.executor.dispatches;
+    CHECK_INT(tests, 2); /* one of each alignment */
+    daedalus_batch *batch = NULL;
+    CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+    for (size_t round = 0; round < 6; round++) {
+      const size_t shift = round % 2;
+      const bool lost = round >= 4;
+      daedalus_buffer buffers[2];
+      daedalus_choice choice = {0};
+      add_buffers(&work, work.plane + shift, 0, buffers);
+      const long before = f.memory.n_allocations;
+      CHECK_INT(daedalus_append(batch, KERNEL(ADD), substrates[s], buffers, 8, work.meta), 0);
+      CHECK(round < 2 || f.memory.n_allocations == before);
+      CHECK_INT(stub_all_calls(), calls);
+      CHECK_INT(daedalus_batch_choice(batch, 0, &choice), 0);
+      CHECK_STR(choice.variant, lost    ? "daedalus_fake_add__c_full"
+                                : shift ? "daedalus_fake_add__glsl_full"
+                                        : "daedalus_fake_add__glsl_full_word");
+      CHECK_STR(choice.reason, lost    ? "the GPU was lost, and the CPU does what is meant for it"
+                               : shift ? rank_reason
+                                       : "w");
+      if (round == 3) {
+        stub_fail("vkQueueSubmit", 0, VK_ERROR_DEVICE_LOST);
+      }
+      CHECK_INT(daedalus_batch_submit(batch), 0);
+      CHECK_INT(daedalus_batch_wait(batch, -1), 0);
+      CHECK_INT(daedalus_batch_reset(batch), 0);
+      calls = stub_all_calls();
+    }
+    CHECK_INT(f.executor.dispatches, tests + 3);
+    daedalus_batch_destroy(batch);
+    CHECK_INT(f.log.n, 1);
+    CHECK_INT(fixture_close(&f), 0);
+  }
+}
+
+/* A self-test for which there was no memory is tried again by the next append. */
+static void test_self_test_without_memory(void) {
+  size_t n_untested = 0;
+  bool failed = true;
+  for (long i = 0; failed; i++) {
+    fixture f;
+    open_with(&f, HEAD "other fake_add full cpu daedalus_fake_add__c_full - 0 ; c\n",
+              (daedalus_config){0});
+    stub.devices[0].no_storage8 = true; /* there is one variant alone */
+    daedalus_buffer buffers[2];
+    daedalus_batch *batch = NULL;
+    daedalus_choice choice = {.reason = ""};
+    CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+    add_buffers(&work, work.plane, 0, buffers);
+    f.memory.fail_at = f.memory.n_allocations + i;
+    daedalus_append(batch, KERNEL(ADD), DAEDALUS_SUBSTRATE_QPU, buffers, 8, work.meta);
+    failed = f.memory.n_allocations > f.memory.fail_at;
+    daedalus_batch_choice(batch, 0, &choice);
+    if (strstr(choice.reason, "could not be tested for want of memory") != NULL) {
+      n_untested++;
+      CHECK_STR(choice.variant, "daedalus_fake_add__c_full");
+      CHECK_INT(daedalus_batch_reset(batch), 0);
+      CHECK_INT(daedalus_append(batch, KERNEL(ADD), DAEDALUS_SUBSTRATE_QPU, buffers, 8, work.meta),
+                0);
+      CHECK_INT(daedalus_batch_choice(batch, 0, &choice), 0);
+      CHECK_STR(choice.variant, "daedalus_fake_add__glsl_full_word");
+    }
+    daedalus_batch_destroy(batch);
+    CHECK_INT(fixture_close(&f), 0);
+  }
+  CHECK(n_untested >= 5);
+}
+
 int main(void) {
   unsetenv("DAEDALUS_RECIPE");
   unsetenv("DAEDALUS_QPU_ROUTE");
@@ -242,6 +323,8 @@ int main(void) {
   RUN(test_without_the_gpu);
   RUN(test_another_route);
   RUN(test_warm);
+  RUN(test_second_append_asks_nobody);
+  RUN(test_self_test_without_memory);
   unlink(written_path());
   return CHECK_RESULT();
 }

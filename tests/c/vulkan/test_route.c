@@ -461,13 +461,13 @@ static void test_a_warm_dispatch_creates_nothing(void) {
   CHECK_INT(daedalus_ctx_pool(f.ctx, &after), 0);
   CHECK(after.requests > before.requests);
   CHECK(100 * (after.hits - before.hits) >= 99 * (after.requests - before.requests));
-  CHECK_INT(after.in_use, 0);
-  CHECK(after.in_use_peak > 0 && after.in_use_peak <= after.reserved);
+  CHECK_INT(after.in_use, before.in_use); /* the constants of a variant that may be taken */
+  CHECK(after.in_use_peak > after.in_use && after.in_use_peak <= after.reserved);
   printf("a warm dispatch: %.1f Vulkan calls, 0 creations, 0 allocations\n",
          (double)(stub_all_calls() - calls) / TIMES);
   daedalus_ctx_pool_trim(f.ctx);
   CHECK_INT(daedalus_ctx_pool(f.ctx, &after), 0);
-  CHECK_INT(after.in_use_peak, 0);
+  CHECK_INT(after.in_use_peak, before.in_use);
   CHECK_INT(add_run(f.ctx, &work), 0);
   CHECK_INT(fixture_close(&f), 0);
 }

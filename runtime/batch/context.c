@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/context.h"
+#include "batch/context.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/config.h"
+#include "batch/choices.h"
+#include "gpu/backend.h"
 #include "gpu/route.h"
+
+/* What a Pi was measured with comes first. */
+static const daedalus_gpu_route *const routes[DAEDALUS_GPU_ROUTES] = {&daedalus_gpu_vulkan,
+                                                                      &daedalus_gpu_drm};
 
 static int copy_text(const daedalus_ctx *ctx, const char *text, char **copy) {
   if (text == NULL) {
@@ -53,7 +59,7 @@ static int check_table(const daedalus_ctx *ctx, const daedalus_kernel_table *tab
 daedalus_ctx *daedalus_rt_ctx_create(const daedalus_config *config,
                                      const daedalus_kernel_table *table,
                                      const daedalus_allocator *allocator) {
-  daedalus_ctx created = {.allocator = *allocator, .table = table};
+  daedalus_ctx created = {.allocator = *allocator, .table = table, .routes = routes};
   daedalus_config known;
   int error = daedalus_rt_config_read(&created, config, &known);
   if (error == 0) {
@@ -99,6 +105,7 @@ void daedalus_ctx_destroy(daedalus_ctx *ctx) {
   while (ctx->batches != NULL) {
     daedalus_batch_destroy(ctx->batches);
   }
+  daedalus_rt_choices_free(ctx);
   daedalus_rt_gpu_close(ctx);
   release_texts(ctx);
   const daedalus_allocator allocator = ctx->allocator;
