@@ -107,25 +107,6 @@ struct abi_syncobj_wait {
 };
 /* With the deadline comes a member behind pad, when the result is wanted: a hint. */
 enum { ABI_SYNCOBJ_WAIT_ALL = 1, ABI_SYNCOBJ_WAIT_FOR_SUBMIT = 2, ABI_SYNCOBJ_WAIT_DEADLINE = 8 };
-enum { ABI_SYNCOBJ_WAIT_AVAILABLE = 4 }; /* of timelines: for a fence that is there */
-
-struct abi_timeline_wait {
-  uint64_t handles, points;
-  int64_t timeout_ns; /* absolute, CLOCK_MONOTONIC */
-  uint32_t n_handles, flags, first_signaled, pad;
-};
-
-struct abi_timeline_array {
-  uint64_t handles, points;
-  uint32_t n_handles, flags;
-};
-enum { ABI_SYNCOBJ_QUERY_LAST_SUBMITTED = 1 };
-
-struct abi_syncobj_transfer {
-  uint32_t source, target;
-  uint64_t source_point, target_point; /* 0: of a binary one */
-  uint32_t flags, pad;
-};
 
 struct abi_syncobj_array {
   uint64_t handles;

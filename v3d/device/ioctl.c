@@ -4,15 +4,11 @@
 
 #include "fault_jobs.h"
 
-/* Part of timelines, as in the kernel. */
-static int no_eventfd(struct dev_call *call) {
-  if (!call->device->timelines)
-    return -EOPNOTSUPP;
-  return dev_refuse(call, -EINVAL, "SYNCOBJ_EVENTFD is not simulated; sync files can be polled");
-}
-
-/* No mode setting: this is not a display. */
-static int no_client_caps(struct dev_call *call) {
+/*
+ * What this driver has not, as the kernel says of it: the timelines of syncobjs, and the client's
+ * capabilities, which are of displays.
+ */
+static int not_supported(struct dev_call *call) {
   (void)call;
   return -EOPNOTSUPP;
 }
@@ -24,7 +20,7 @@ static const struct {
     {ABI_VERSION, dev_ioctl_version},
     {ABI_GEM_CLOSE, dev_ioctl_gem_close},
     {ABI_GET_CAP, dev_ioctl_get_cap},
-    {ABI_SET_CLIENT_CAP, no_client_caps},
+    {ABI_SET_CLIENT_CAP, not_supported},
     {ABI_PRIME_HANDLE_TO_FD, dev_ioctl_prime_handle_to_fd},
     {ABI_PRIME_FD_TO_HANDLE, dev_ioctl_prime_fd_to_handle},
     {ABI_V3D_SUBMIT_CL, dev_ioctl_submit_cl},
@@ -47,11 +43,11 @@ static const struct {
     {ABI_SYNCOBJ_WAIT, dev_ioctl_syncobj_wait},
     {ABI_SYNCOBJ_RESET, dev_ioctl_syncobj_reset},
     {ABI_SYNCOBJ_SIGNAL, dev_ioctl_syncobj_signal},
-    {ABI_SYNCOBJ_TIMELINE_WAIT, dev_ioctl_timeline_wait},
-    {ABI_SYNCOBJ_QUERY, dev_ioctl_timeline_query},
-    {ABI_SYNCOBJ_TRANSFER, dev_ioctl_syncobj_transfer},
-    {ABI_SYNCOBJ_TIMELINE_SIGNAL, dev_ioctl_timeline_signal},
-    {ABI_SYNCOBJ_EVENTFD, no_eventfd},
+    {ABI_SYNCOBJ_TIMELINE_WAIT, not_supported},
+    {ABI_SYNCOBJ_QUERY, not_supported},
+    {ABI_SYNCOBJ_TRANSFER, not_supported},
+    {ABI_SYNCOBJ_TIMELINE_SIGNAL, not_supported},
+    {ABI_SYNCOBJ_EVENTFD, not_supported},
 };
 
 int dev_ioctl(struct dev_call *call) {

@@ -22,7 +22,6 @@ struct dev_options {
   struct dev_faults faults; /* moved to the device */
   bool check_jobs;          /* --check-jobs: exit status 1 when one failed */
   bool strict;
-  bool timelines; /* --timelines */
   bool timed;     /* --timed: by the timing model */
   bool intervals; /* --intervals: and by the alternatives to its settings */
   bool quiet;

@@ -25,7 +25,6 @@ static const char usage[] =
     "  --memory MIB    memory of the device (default 4096)\n"
     "  --page-size KIB  pages of the device, and what sysconf() tells the program (4, 16 or 64)\n"
     "  --profile FILE  what is assumed of the board (default: that of a Raspberry Pi 5)\n"
-    "  --timelines     offer timeline syncobjs, which the hardware's driver has not\n"
     "  --strict        jobs that break a rule of the instruction set fail\n"
     "  --timed         time jobs by the timing model; timestamps show modelled time\n"
     "  --intervals     the same, with the least and the most by the settings that are open\n"
@@ -136,7 +135,6 @@ enum option_number {
   PAGE_SIZE,
   PROFILE,
   STRICT,
-  TIMELINES,
   TIMED,
   INTERVALS,
   TRACE,
@@ -159,7 +157,6 @@ static const struct option longs[] = {
     {"page-size", required_argument, NULL, PAGE_SIZE},
     {"profile", required_argument, NULL, PROFILE},
     {"strict", no_argument, NULL, STRICT},
-    {"timelines", no_argument, NULL, TIMELINES},
     {"timed", no_argument, NULL, TIMED},
     {"intervals", no_argument, NULL, INTERVALS},
     {"trace", required_argument, NULL, TRACE},
@@ -183,9 +180,6 @@ static int set_flag(int number, struct dev_options *options, bool *run) {
       return 0;
     case STRICT:
       options->strict = true;
-      return 0;
-    case TIMELINES:
-      options->timelines = true;
       return 0;
     case INTERVALS:
       options->intervals = options->timed = true;

@@ -144,12 +144,12 @@ void dev_submit_signals(struct dev_call *call, const struct dev_syncs *syncs, ui
                         struct dev_fence *fence) {
   if (syncs->given) {
     for (size_t i = 0; i < syncs->n_out; i++)
-      dev_syncobj_replace(syncs->out[i], fence);
+      dev_fence_replace(&syncs->out[i]->fence, fence);
     return;
   }
   struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, out_sync);
   if (syncobj != NULL)
-    dev_syncobj_replace(syncobj, fence);
+    dev_fence_replace(&syncobj->fence, fence);
 }
 
 static int check_extension_flag(uint32_t flags, uint32_t known) {

@@ -83,7 +83,6 @@ def on_device(
     check_jobs: bool = False,
     timed: bool = False,
     intervals: bool = False,
-    timelines: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """What to run, and with which additions to the environment, for argv to have the device.
 
@@ -94,7 +93,6 @@ def on_device(
     check_jobs  exit status 1 when a job failed, or a fault never struck, and the program says 0
     timed       jobs are timed by the timing model, and timestamps show modelled time
     intervals   the same, by the alternatives to its settings as well
-    timelines   timeline syncobjs are there
     """
     found = shutil.which(argv[0])
     if found is None:
@@ -116,8 +114,6 @@ def on_device(
         words.append("--timed")
     if intervals:
         words.append("--intervals")
-    if timelines:
-        words.append("--timelines")
     if jobs is not None:
         words += ["--jobs", str(jobs)]
     if memory is not None:
