@@ -104,26 +104,12 @@ def on_device(
     if machine == "another processor" or (machine == "x86-64" and native.is_arm()):
         raise UserError(f"{found} is for {machine}", "it cannot run here")
     words = [str(device())]
-    if profile is not None:
-        words += ["--profile", str(profile)]
-    if strict:
-        words.append("--strict")
-    if trace is not None:
-        words += ["--trace", str(trace)]
-    if timed:
-        words.append("--timed")
-    if intervals:
-        words.append("--intervals")
-    if jobs is not None:
-        words += ["--jobs", str(jobs)]
-    if memory is not None:
-        words += ["--memory", str(memory)]
-    if page_kib is not None:
-        words += ["--page-size", str(page_kib)]
-    for fault in faults:
-        words += ["--fault", fault]
-    if check_jobs:
-        words.append("--check-jobs")
+    values = {"profile": profile, "trace": trace, "jobs": jobs, "memory": memory,
+              "page-size": page_kib}  # fmt: skip
+    flags = {"strict": strict, "timed": timed, "intervals": intervals, "check-jobs": check_jobs}
+    given = [(n, v) for n, v in values.items() if v is not None] + [("fault", f) for f in faults]
+    words += [word for name, value in given for word in (f"--{name}", str(value))]
+    words += [f"--{name}" for name, on in flags.items() if on]
     words += ["--preload", str(preload("aarch64" if foreign else "host"))]
     environment = {}
     if foreign:
