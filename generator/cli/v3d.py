@@ -181,7 +181,7 @@ def timing(profile: Path | None, by: str) -> None:
     Exit code 1 if a calibrated figure is off by more than 10 %.
     """
     with progress(quiet=True):
-        program = tools.timing()
+        program = tools.program()
     options = [] if by == "figures" else [f"--{by}"]
-    words = [str(program), *options, str(tools.timing_programs())]
-    _become([*words, str(profile)] if profile else words)
+    options += ["--profile", str(profile)] if profile else []
+    _become([str(program), "timing", *options, str(tools.timing_programs())])

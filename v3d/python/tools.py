@@ -35,12 +35,6 @@ def simulator(*, sanitize: bool = False) -> Path:
     return _toolkit("daedalus_v3d", sanitize=sanitize) / "libdaedalus_v3d.a"
 
 
-def timing() -> Path:
-    """Builds daedalus-v3d-timing, which compares the timing model with published figures."""
-    folder = _toolkit("daedalus-v3d-timing")
-    return folder / "timing/daedalus-v3d-timing"
-
-
 def timing_programs() -> Path:
     """The programs that stand for published measurements."""
     return repo_root() / "v3d" / "tools" / "timing" / "programs"
