@@ -37,7 +37,7 @@ def measure(kernel: str, items: int, distinct: int, as_json: bool, output: Path 
         say("drawing items")
         bench.write_data(data, load(), distinct)
         report = compare.compare(wanted, data, items, folder, say)
-    text = json.dumps(as_data(report), indent=1)
+    text = record_text(as_data(report))
     if output is not None:
         write_output(output, text + "\n")
         write_output(output.with_suffix(".md"), "\n".join(page(report)) + "\n")
@@ -69,6 +69,13 @@ def _wanted(kernel: str) -> list[compare.Wish]:
             f"they are {', '.join(w.kernel for w in known)}",
         )
     return found
+
+
+def record_text(data: dict[str, Any]) -> str:
+    """JSON with a kernel a line."""
+    kernels = ",\n".join(f"  {json.dumps(k)}" for k in data["kernels"])
+    rest = json.dumps({**data, "kernels": []}, indent=1)
+    return rest.replace('"kernels": []', f'"kernels": [\n{kernels}\n ]')
 
 
 def page(report: Report) -> list[str]:

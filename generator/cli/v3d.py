@@ -99,11 +99,6 @@ _PROFILE = InputFile()
 )
 @click.option("--intervals", is_flag=True, help="The same, with the least and the most of each.")
 @click.option(
-    "--timelines",
-    is_flag=True,
-    help="Offer timeline syncobjs, which the kernel's driver of this GPU has not.",
-)
-@click.option(
     "--jobs",
     type=click.Path(dir_okay=False, path_type=Path),
     help="File to append a line of JSON to for each job: what it did, and took.",
@@ -117,7 +112,6 @@ def run(
     check_jobs: bool,
     timed: bool,
     intervals: bool,
-    timelines: bool,
     jobs: Path | None,
     argv: tuple[str, ...],
 ) -> None:
@@ -139,7 +133,6 @@ def run(
             check_jobs=check_jobs,
             timed=timed,
             intervals=intervals,
-            timelines=timelines,
             jobs=jobs,
         )
     _become(words, environment)
@@ -188,7 +181,7 @@ def timing(profile: Path | None, by: str) -> None:
     Exit code 1 if a calibrated figure is off by more than 10 %.
     """
     with progress(quiet=True):
-        program = tools.timing()
+        program = tools.program()
     options = [] if by == "figures" else [f"--{by}"]
-    words = [str(program), *options, str(tools.timing_programs())]
-    _become([*words, str(profile)] if profile else words)
+    options += ["--profile", str(profile)] if profile else []
+    _become([str(program), "timing", *options, str(tools.timing_programs())])

@@ -268,9 +268,9 @@ def _on_simulator(
 ) -> list[Outcome]:
     outcomes: list[Outcome] = []
     witnesses = witness_file.read(e.kernel)
-    for align in dict.fromkeys(map(qpu_check.alignment, variants)):
+    for align in dict.fromkeys(map(vulkan.alignment, variants)):
         say(f"{e.kernel.id}: qpu on {qpu_check.SIMULATOR.name}")
-        mine = [v for v in variants if qpu_check.alignment(v) == align]
+        mine = [v for v in variants if vulkan.alignment(v) == align]
         more = qpu_check.further(e.kernel, made[align], align, witnesses, wish.seed)
         outcomes += qpu_check.check_kernel(e.kernel, mine, exe, [*made[align], *more], wish.seed)
     return outcomes

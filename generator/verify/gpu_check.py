@@ -164,7 +164,7 @@ def check_kernel(
     for (align, class_name), mine in groups.items():
         for batch in batches_of(align, class_name):
             rng = np.random.default_rng([seed, 99])
-            runs = [(v, way, _chosen(kernel, v, batch, rng)) for v in mine
+            runs = [(v, way, chosen_items(kernel, v, batch, rng)) for v in mine
                     for way in ways(v, batch.kind)]  # fmt: skip
             names = [(way.name(v.name), chosen) for v, way, chosen in runs]
             results = execute(program, device, batch, names)
@@ -198,7 +198,7 @@ def alignment(variant: Variant) -> Align:
     return arguments.align
 
 
-def _chosen(kernel: Kernel, v: Variant, batch: Batch, rng: np.random.Generator) -> Array:
+def chosen_items(kernel: Kernel, v: Variant, batch: Batch, rng: np.random.Generator) -> Array:
     """The items of the variant's class; of hostile ones all, as items may lie about it."""
     mine = interp.in_class(kernel, v.options.class_name, batch.placed.items)
     if batch.kind == "hostile":

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from daedalus.dsl import interp
-from daedalus.dsl.interp import Array, Items
+from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.compile import layout
 from daedalus.generator.compile.variants import Variant
@@ -30,7 +30,7 @@ from daedalus.generator.verify.crosscheck import (
     execute,
     withheld,
 )
-from daedalus.generator.verify.gpu_check import Align, by_name, in_range
+from daedalus.generator.verify.gpu_check import Align, by_name, chosen_items, in_range
 
 SIMULATOR = Device("simulator", QPU, "host")
 DEVICES = (SIMULATOR.name,)
@@ -71,7 +71,7 @@ def check_kernel(
     for batch in batches:
         rng = np.random.default_rng([seed, 99])
         runs = [
-            (v, f"{v.name} simulate {threads} {settings}", _chosen(kernel, v, batch, rng))
+            (v, f"{v.name} simulate {threads} {settings}", chosen_items(kernel, v, batch, rng))
             for v in variants
             for threads, settings in ways(v, batch.kind)
             if settings == "default" or not set(forms(v)) - _KEPT
@@ -92,17 +92,3 @@ def forms(v: Variant) -> tuple[str, ...]:
     """The uncertain forms of instructions that it has."""
     assert v.code is not None
     return v.code.forms
-
-
-def alignment(v: Variant) -> Align:
-    """What every buffer has to be aligned to for a variant, in bytes."""
-    assert v.code is not None
-    return v.code.align
-
-
-def _chosen(kernel: Kernel, v: Variant, batch: Batch, rng: np.random.Generator) -> Array:
-    """The items of the variant's class; of hostile ones all, as items may lie about it."""
-    mine = interp.in_class(kernel, v.options.class_name, batch.placed.items)
-    if batch.kind == "hostile":
-        mine = np.ones_like(mine)
-    return rng.permutation(np.flatnonzero(mine))

@@ -236,7 +236,7 @@ def test_no_setting_of_the_simulator_changes_anything(
     forms = qpu_check.forms(variant)
     assert "FLOAT" in forms
     monkeypatch.setattr(qpu_check, "forms", lambda v: tuple(x for x in forms if x != "FLOAT"))
-    align = qpu_check.alignment(variant)
+    align = vulkan.alignment(variant)
     batches = vulkan.prepare(entry.kernel, [align], 60, 5)[align]
     program = crosscheck.program("host", simulates=True)
     (outcome,) = qpu_check.check_kernel(entry.kernel, [variant], program, batches, 5)

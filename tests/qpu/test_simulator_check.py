@@ -29,7 +29,7 @@ def _prepared(name: str) -> tuple[Kernel, Variant, tuple[Batch, ...]]:
     assert entry is not None
     kernel = entry.kernel
     (variant,) = [v for v in entry_variants(entry, ("qpu",)) if v.options.name == options]
-    align = qpu_check.alignment(variant)
+    align = vulkan.alignment(variant)
     batches = vulkan.prepare(kernel, [align], ITEMS, SEED)[align]
     more = qpu_check.further(kernel, batches, align, witness_file.read(kernel), SEED)
     return kernel, variant, (*batches, *more)

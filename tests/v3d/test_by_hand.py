@@ -117,17 +117,3 @@ def test_a_program_that_gives_up_takes_its_endless_job_along() -> None:
     assert ran.returncode == 124
     assert time.monotonic() - before < 15
     assert "`b -32`: the job was stopped from outside" in ran.stderr
-
-
-def test_timelines_are_there_when_asked_for() -> None:
-    """DRM_CAP_SYNCOBJ_TIMELINE, by the command line."""
-    text = (
-        "import fcntl, os, struct\n"
-        "cap = bytearray(struct.pack('QQ', 0x14, 7))\n"
-        "fcntl.ioctl(os.open('/dev/dri/renderD128', os.O_RDWR), 0xC010640C, cap)\n"
-        "raise SystemExit(struct.unpack('QQ', cap)[1])\n"
-    )
-    main = [sys.executable, "-m", "daedalus.generator.cli.main", "v3d", "run"]
-    for options, there in (((), 0), (("--timelines",), 1)):
-        words = [*main, *options, "--", sys.executable, "-c", text]
-        assert subprocess.run(words).returncode == there

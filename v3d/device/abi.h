@@ -24,38 +24,44 @@
   ((uint32_t)(reads) << 31 | 1u << 30 | (uint32_t)sizeof(type) << 16 | (uint32_t)(kind) << 8 | \
    (uint32_t)(nr))
 
+/* X(ID, number, name): dev_ioctl_<name> does it, see call.h. */
+#define ABI_IOCTLS(X)                                   \
+  X(VERSION, 0x00, version)                             \
+  X(GEM_CLOSE, 0x09, gem_close)                         \
+  X(GET_CAP, 0x0c, get_cap)                             \
+  X(SET_CLIENT_CAP, 0x0d, not_supported)                \
+  X(PRIME_HANDLE_TO_FD, 0x2d, prime_handle_to_fd)       \
+  X(PRIME_FD_TO_HANDLE, 0x2e, prime_fd_to_handle)       \
+  X(V3D_SUBMIT_CL, 0x40, submit_cl)                     \
+  X(V3D_WAIT_BO, 0x41, wait_bo)                         \
+  X(V3D_CREATE_BO, 0x42, create_bo)                     \
+  X(V3D_MMAP_BO, 0x43, mmap_bo)                         \
+  X(V3D_GET_PARAM, 0x44, get_param)                     \
+  X(V3D_GET_BO_OFFSET, 0x45, get_bo_offset)             \
+  X(V3D_SUBMIT_TFU, 0x46, submit_tfu)                   \
+  X(V3D_SUBMIT_CSD, 0x47, submit_csd)                   \
+  X(V3D_PERFMON_CREATE, 0x48, perfmon_create)           \
+  X(V3D_PERFMON_DESTROY, 0x49, perfmon_destroy)         \
+  X(V3D_PERFMON_GET_VALUES, 0x4a, perfmon_get_values)   \
+  X(V3D_SUBMIT_CPU, 0x4b, submit_cpu)                   \
+  X(V3D_PERFMON_GET_COUNTER, 0x4c, perfmon_get_counter) \
+  X(SYNCOBJ_CREATE, 0xbf, syncobj_create)               \
+  X(SYNCOBJ_DESTROY, 0xc0, syncobj_destroy)             \
+  X(SYNCOBJ_HANDLE_TO_FD, 0xc1, syncobj_handle_to_fd)   \
+  X(SYNCOBJ_FD_TO_HANDLE, 0xc2, syncobj_fd_to_handle)   \
+  X(SYNCOBJ_WAIT, 0xc3, syncobj_wait)                   \
+  X(SYNCOBJ_RESET, 0xc4, syncobj_reset)                 \
+  X(SYNCOBJ_SIGNAL, 0xc5, syncobj_signal)               \
+  X(SYNCOBJ_TIMELINE_WAIT, 0xca, not_supported)         \
+  X(SYNCOBJ_QUERY, 0xcb, not_supported)                 \
+  X(SYNCOBJ_TRANSFER, 0xcc, not_supported)              \
+  X(SYNCOBJ_TIMELINE_SIGNAL, 0xcd, not_supported)       \
+  X(SYNCOBJ_EVENTFD, 0xcf, not_supported)
+
 enum abi_nr {
-  ABI_VERSION = 0x00,
-  ABI_GEM_CLOSE = 0x09,
-  ABI_GET_CAP = 0x0c,
-  ABI_SET_CLIENT_CAP = 0x0d,
-  ABI_PRIME_HANDLE_TO_FD = 0x2d,
-  ABI_PRIME_FD_TO_HANDLE = 0x2e,
-  ABI_V3D_SUBMIT_CL = 0x40,
-  ABI_V3D_WAIT_BO = 0x41,
-  ABI_V3D_CREATE_BO = 0x42,
-  ABI_V3D_MMAP_BO = 0x43,
-  ABI_V3D_GET_PARAM = 0x44,
-  ABI_V3D_GET_BO_OFFSET = 0x45,
-  ABI_V3D_SUBMIT_TFU = 0x46,
-  ABI_V3D_SUBMIT_CSD = 0x47,
-  ABI_V3D_PERFMON_CREATE = 0x48,
-  ABI_V3D_PERFMON_DESTROY = 0x49,
-  ABI_V3D_PERFMON_GET_VALUES = 0x4a,
-  ABI_V3D_SUBMIT_CPU = 0x4b,
-  ABI_V3D_PERFMON_GET_COUNTER = 0x4c,
-  ABI_SYNCOBJ_CREATE = 0xbf,
-  ABI_SYNCOBJ_DESTROY = 0xc0,
-  ABI_SYNCOBJ_HANDLE_TO_FD = 0xc1,
-  ABI_SYNCOBJ_FD_TO_HANDLE = 0xc2,
-  ABI_SYNCOBJ_WAIT = 0xc3,
-  ABI_SYNCOBJ_RESET = 0xc4,
-  ABI_SYNCOBJ_SIGNAL = 0xc5,
-  ABI_SYNCOBJ_TIMELINE_WAIT = 0xca,
-  ABI_SYNCOBJ_QUERY = 0xcb,
-  ABI_SYNCOBJ_TRANSFER = 0xcc,
-  ABI_SYNCOBJ_TIMELINE_SIGNAL = 0xcd,
-  ABI_SYNCOBJ_EVENTFD = 0xcf,
+#define ABI_ENUMERATE(id, number, name) ABI_##id = number,
+  ABI_IOCTLS(ABI_ENUMERATE)
+#undef ABI_ENUMERATE
 };
 
 struct abi_version {
@@ -107,25 +113,6 @@ struct abi_syncobj_wait {
 };
 /* With the deadline comes a member behind pad, when the result is wanted: a hint. */
 enum { ABI_SYNCOBJ_WAIT_ALL = 1, ABI_SYNCOBJ_WAIT_FOR_SUBMIT = 2, ABI_SYNCOBJ_WAIT_DEADLINE = 8 };
-enum { ABI_SYNCOBJ_WAIT_AVAILABLE = 4 }; /* of timelines: for a fence that is there */
-
-struct abi_timeline_wait {
-  uint64_t handles, points;
-  int64_t timeout_ns; /* absolute, CLOCK_MONOTONIC */
-  uint32_t n_handles, flags, first_signaled, pad;
-};
-
-struct abi_timeline_array {
-  uint64_t handles, points;
-  uint32_t n_handles, flags;
-};
-enum { ABI_SYNCOBJ_QUERY_LAST_SUBMITTED = 1 };
-
-struct abi_syncobj_transfer {
-  uint32_t source, target;
-  uint64_t source_point, target_point; /* 0: of a binary one */
-  uint32_t flags, pad;
-};
 
 struct abi_syncobj_array {
   uint64_t handles;

@@ -55,35 +55,9 @@ int dev_refuse(struct dev_call *call, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The ioctls, one a function. Each finds its argument in call->arg. */
-int dev_ioctl_version(struct dev_call *call);
-int dev_ioctl_get_cap(struct dev_call *call);
-int dev_ioctl_get_param(struct dev_call *call);
-int dev_ioctl_gem_close(struct dev_call *call);
-int dev_ioctl_create_bo(struct dev_call *call);
-int dev_ioctl_mmap_bo(struct dev_call *call);
-int dev_ioctl_get_bo_offset(struct dev_call *call);
-int dev_ioctl_wait_bo(struct dev_call *call);
-int dev_ioctl_prime_handle_to_fd(struct dev_call *call);
-int dev_ioctl_prime_fd_to_handle(struct dev_call *call);
-int dev_ioctl_syncobj_create(struct dev_call *call);
-int dev_ioctl_syncobj_destroy(struct dev_call *call);
-int dev_ioctl_syncobj_wait(struct dev_call *call);
-int dev_ioctl_syncobj_reset(struct dev_call *call);
-int dev_ioctl_syncobj_signal(struct dev_call *call);
-int dev_ioctl_syncobj_handle_to_fd(struct dev_call *call);
-int dev_ioctl_syncobj_fd_to_handle(struct dev_call *call);
-int dev_ioctl_timeline_wait(struct dev_call *call);
-int dev_ioctl_timeline_query(struct dev_call *call);
-int dev_ioctl_timeline_signal(struct dev_call *call);
-int dev_ioctl_syncobj_transfer(struct dev_call *call);
-int dev_ioctl_perfmon_create(struct dev_call *call);
-int dev_ioctl_perfmon_destroy(struct dev_call *call);
-int dev_ioctl_perfmon_get_values(struct dev_call *call);
-int dev_ioctl_perfmon_get_counter(struct dev_call *call);
-int dev_ioctl_submit_cl(struct dev_call *call);
-int dev_ioctl_submit_csd(struct dev_call *call);
-int dev_ioctl_submit_cpu(struct dev_call *call);
-int dev_ioctl_submit_tfu(struct dev_call *call);
+#define DEV_DECLARE(id, number, name) int dev_ioctl_##name(struct dev_call *call);
+ABI_IOCTLS(DEV_DECLARE)
+#undef DEV_DECLARE
 
 /* Those of descriptors that are no node's, which came along first; there is no client. */
 int dev_ioctl_of_sync_file(struct dev_call *call);

@@ -223,7 +223,6 @@ uint8_t *dev_job_bo_at(struct dev_job *job, const struct dev_bo *bo, uint64_t of
 
 struct dev_wait_entry {
   struct dev_syncobj *syncobj; /* NULL: fence alone counts */
-  uint64_t point;              /* of the syncobj's timeline, or 0 */
   struct dev_fence *fence;     /* NULL: not submitted yet */
 };
 
@@ -233,13 +232,9 @@ struct dev_wait {
   struct dev_wait *next;
   uint64_t deadline_ns; /* CLOCK_MONOTONIC; UINT64_MAX: none */
   bool all;
-  bool available; /* a fence that is there counts, signaled or not */
-  int result;     /* once it is over */
+  int result; /* once it is over */
   size_t n;
   struct dev_wait_entry *entries;
-  /* A transfer's: what gets the fence of the only entry. */
-  struct dev_syncobj *target;
-  uint64_t target_point;
   /* How the answer gets into the call's argument; first: index of the first signaled. Returns
      the result of the call, given that of the wait. */
   int (*finish)(struct dev_wait *wait, int result, uint32_t first, uint64_t now_ns);
@@ -247,12 +242,12 @@ struct dev_wait {
 };
 
 /**
- * Makes the entries of a wait, for points of syncobjs or, where points is NULL, for what they hold.
+ * Makes the entries of a wait for what syncobjs hold.
  * -ENOENT: there is no such syncobj; -EINVAL: one has no fence yet, but with for_submit that is
  * waited for; -ENOMEM.
  */
 int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const uint32_t *handles,
-                          const uint64_t *points, uint32_t n, bool for_submit);
+                          uint32_t n, bool for_submit);
 /* Begins a wait; takes the entries over. Returns DEV_PENDING or what the call returns at once. */
 int dev_wait_begin(struct dev_wait *wait, struct dev_call *call);
 /* Answers the waits that are over. Returns whether there was one. */
@@ -280,7 +275,6 @@ struct dev_device {
   uint64_t serial;   /* of submissions */
   FILE *log;         /* or NULL */
   FILE *jobs;        /* a line for each job that ended, or NULL */
-  bool timelines;    /* timeline syncobjs are offered, which the hardware's driver does not */
   bool strict;       /* jobs are checked against all rules */
   bool timed;        /* by the timing model, which timestamps show then: timed.h */
   bool intervals;    /* and by the alternatives to its settings */

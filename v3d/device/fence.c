@@ -56,12 +56,6 @@ struct dev_fence *dev_fence_merge(struct dev_fence *const *parts, size_t n) {
   return whole;
 }
 
-/* What was before a point that is signaled: else a timeline would keep all that it ever held. */
-static void forget_before(struct dev_fence *point) {
-  while (point->n_parts > 1)
-    dev_fence_unref(point->parts[--point->n_parts].part);
-}
-
 void dev_fence_signal(struct dev_fence *fence) {
   struct dev_fence *todo = fence;
   const uint64_t now = dev_now_ns();
@@ -82,8 +76,6 @@ void dev_fence_signal(struct dev_fence *fence) {
       whole->next = todo;
       todo = whole;
     }
-    if (done->is_point)
-      forget_before(done);
   }
 }
 
@@ -119,4 +111,11 @@ void dev_fence_replace(struct dev_fence **slot, struct dev_fence *fence) {
   struct dev_fence *before = *slot;
   *slot = dev_fence_ref(fence);
   dev_fence_unref(before);
+}
+
+void dev_syncobj_unref(struct dev_syncobj *syncobj) {
+  if (syncobj == NULL || --syncobj->refs > 0)
+    return;
+  dev_fence_unref(syncobj->fence);
+  free(syncobj);
 }

@@ -173,7 +173,6 @@ static int serve(struct dev_options *options, const daedalus_v3d_executor *execu
   server.device.jobs = options->jobs;
   server.device.quiet = options->quiet;
   server.device.strict = options->strict;
-  server.device.timelines = options->timelines;
   server.device.timed = options->timed || options->trace != NULL;
   server.device.intervals = options->intervals;
   server.device.faults = options->faults;

@@ -8,6 +8,7 @@
 #include "executor.h"
 #include "fault.h"
 
+/* What is an int is set or 0: getopt_long() sets it. */
 struct dev_options {
   const char *socket;  /* --socket: serve there until a signal */
   const char *preload; /* --preload: library that --run preloads; NULL: none */
@@ -20,12 +21,11 @@ struct dev_options {
   FILE *log;
   FILE *jobs;
   struct dev_faults faults; /* moved to the device */
-  bool check_jobs;          /* --check-jobs: exit status 1 when one failed */
-  bool strict;
-  bool timelines; /* --timelines */
-  bool timed;     /* --timed: by the timing model */
-  bool intervals; /* --intervals: and by the alternatives to its settings */
-  bool quiet;
+  int check_jobs;           /* --check-jobs: exit status 1 when one failed */
+  int strict;
+  int timed;     /* --timed: by the timing model */
+  int intervals; /* --intervals: and by the alternatives to its settings */
+  int quiet;
   daedalus_v3d_profile profile;
 };
 

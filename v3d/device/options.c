@@ -25,7 +25,6 @@ static const char usage[] =
     "  --memory MIB    memory of the device (default 4096)\n"
     "  --page-size KIB  pages of the device, and what sysconf() tells the program (4, 16 or 64)\n"
     "  --profile FILE  what is assumed of the board (default: that of a Raspberry Pi 5)\n"
-    "  --timelines     offer timeline syncobjs, which the hardware's driver has not\n"
     "  --strict        jobs that break a rule of the instruction set fail\n"
     "  --timed         time jobs by the timing model; timestamps show modelled time\n"
     "  --intervals     the same, with the least and the most by the settings that are open\n"
@@ -124,135 +123,83 @@ static int add_faults(const char *text, bool list, struct dev_options *options) 
   return EXIT_USAGE;
 }
 
-/* Options, by the numbers that getopt_long returns. */
-enum option_number {
-  RUN = 1,
-  SOCKET,
-  PRELOAD,
-  NO_PRELOAD,
-  QEMU,
-  SYSROOT,
-  MEMORY,
-  PAGE_SIZE,
-  PROFILE,
-  STRICT,
-  TIMELINES,
-  TIMED,
-  INTERVALS,
-  TRACE,
-  LOG,
-  QUIET,
-  JOBS,
-  FAULT,
-  CHECK_JOBS,
-  HELP
-};
-
-static const struct option longs[] = {
-    {"run", no_argument, NULL, RUN},
-    {"socket", required_argument, NULL, SOCKET},
-    {"preload", required_argument, NULL, PRELOAD},
-    {"no-preload", no_argument, NULL, NO_PRELOAD},
-    {"qemu", required_argument, NULL, QEMU},
-    {"sysroot", required_argument, NULL, SYSROOT},
-    {"memory", required_argument, NULL, MEMORY},
-    {"page-size", required_argument, NULL, PAGE_SIZE},
-    {"profile", required_argument, NULL, PROFILE},
-    {"strict", no_argument, NULL, STRICT},
-    {"timelines", no_argument, NULL, TIMELINES},
-    {"timed", no_argument, NULL, TIMED},
-    {"intervals", no_argument, NULL, INTERVALS},
-    {"trace", required_argument, NULL, TRACE},
-    {"log", required_argument, NULL, LOG},
-    {"quiet", no_argument, NULL, QUIET},
-    {"jobs", required_argument, NULL, JOBS},
-    {"fault", required_argument, NULL, FAULT},
-    {"check-jobs", no_argument, NULL, CHECK_JOBS},
-    {"help", no_argument, NULL, HELP},
-    {NULL, 0, NULL, 0},
-};
-
-/* An option without a value. */
-static int set_flag(int number, struct dev_options *options, bool *run) {
-  switch (number) {
-    case RUN:
-      *run = true;
+static int set_value(int letter, const char *value, struct dev_options *options) {
+  switch (letter) {
+    case 's':
+      options->socket = value;
       return 0;
-    case NO_PRELOAD:
-      options->preload = NULL;
+    case 'p':
+      options->preload = value;
       return 0;
-    case STRICT:
-      options->strict = true;
+    case 'q':
+      options->qemu = value;
       return 0;
-    case TIMELINES:
-      options->timelines = true;
+    case 'r':
+      options->sysroot = value;
       return 0;
-    case INTERVALS:
-      options->intervals = options->timed = true;
-      return 0;
-    case TIMED:
-      options->timed = true;
-      return 0;
-    case CHECK_JOBS:
-      options->check_jobs = true;
-      return 0;
-    case QUIET:
-      options->quiet = true;
-      return 0;
-    default: /* HELP */
+    case 'm':
+      return read_memory(value, &options->memory);
+    case 'k':
+      return read_page(value, &options->page);
+    case 'b':
+      return read_profile(value, &options->profile);
+    case 't':
+      options->trace = value;
+      return access(value, W_OK | X_OK) == 0 ? 0 : bad(strerror(errno), value);
+    case 'l':
+      return open_file(value, &options->log);
+    case 'j':
+      return open_file(value, &options->jobs);
+    case 'f':
+      return add_faults(value, false, options);
+    default: /* h */
       fputs(usage, stdout);
       exit(0);
   }
 }
 
-static int set_value(int number, const char *value, struct dev_options *options) {
-  switch (number) {
-    case SOCKET:
-      options->socket = value;
-      return 0;
-    case PRELOAD:
-      options->preload = value;
-      return 0;
-    case QEMU:
-      options->qemu = value;
-      return 0;
-    case SYSROOT:
-      options->sysroot = value;
-      return 0;
-    case MEMORY:
-      return read_memory(value, &options->memory);
-    case PAGE_SIZE:
-      return read_page(value, &options->page);
-    case PROFILE:
-      return read_profile(value, &options->profile);
-    case TRACE:
-      options->trace = value;
-      return access(value, W_OK | X_OK) == 0 ? 0 : bad(strerror(errno), value);
-    case LOG:
-      return open_file(value, &options->log);
-    case JOBS:
-      return open_file(value, &options->jobs);
-    default: /* FAULT */
-      return add_faults(value, false, options);
-  }
-}
-
-static int read_options(int argc, char **argv, struct dev_options *options, bool *run) {
+static int read_options(int argc, char **argv, struct dev_options *options, int *run) {
+  int no_preload = 0;
+  const struct option longs[] = {
+      {"run", no_argument, run, 1},
+      {"socket", required_argument, NULL, 's'},
+      {"preload", required_argument, NULL, 'p'},
+      {"no-preload", no_argument, &no_preload, 1},
+      {"qemu", required_argument, NULL, 'q'},
+      {"sysroot", required_argument, NULL, 'r'},
+      {"memory", required_argument, NULL, 'm'},
+      {"page-size", required_argument, NULL, 'k'},
+      {"profile", required_argument, NULL, 'b'},
+      {"strict", no_argument, &options->strict, 1},
+      {"timed", no_argument, &options->timed, 1},
+      {"intervals", no_argument, &options->intervals, 1},
+      {"trace", required_argument, NULL, 't'},
+      {"log", required_argument, NULL, 'l'},
+      {"quiet", no_argument, &options->quiet, 1},
+      {"jobs", required_argument, NULL, 'j'},
+      {"fault", required_argument, NULL, 'f'},
+      {"check-jobs", no_argument, &options->check_jobs, 1},
+      {"help", no_argument, NULL, 'h'},
+      {NULL, 0, NULL, 0},
+  };
   int result = 0;
   opterr = 0;
   for (int c; result == 0 && (c = getopt_long(argc, argv, "+", longs, NULL)) != -1;) {
     if (c == '?')
       result = bad("unknown option, or one without its value", argv[optind - 1]);
-    else
-      result = optarg == NULL ? set_flag(c, options, run) : set_value(c, optarg, options);
+    else if (c != 0)
+      result = set_value(c, optarg, options);
   }
+  if (no_preload)
+    options->preload = NULL;
+  options->timed |= options->intervals;
   return result;
 }
 
 static int serve_options(int argc, char **argv, dev_executor_fn make_executor,
                          struct dev_options *options) {
   char beside[PATH_MAX];
-  bool run = false;
+  int run = 0;
   options->preload = find_preload(beside) ? beside : NULL;
   const char *from_environment = getenv("DAEDALUS_V3D_FAULTS");
   int result = from_environment == NULL ? 0 : add_faults(from_environment, true, options);

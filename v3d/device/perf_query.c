@@ -115,7 +115,7 @@ int dev_perf_run(struct dev_job *job) {
     for (uint32_t j = 0; j < query->n_perfmons; j++)
       if (query->perfmons[j] != NULL)
         memset(query->perfmons[j]->values, 0, sizeof query->perfmons[j]->values);
-    dev_syncobj_replace(query->syncobj, NULL);
+    dev_fence_replace(&query->syncobj->fence, NULL);
   }
   return result;
 }

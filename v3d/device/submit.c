@@ -122,7 +122,8 @@ int dev_submit_bos(struct dev_call *call, struct dev_job *job, uint64_t handles,
   return result;
 }
 
-int dev_submit_wait_handle(struct dev_call *call, struct dev_job *job, uint32_t handle) {
+/* Adds the fence of a syncobj to what the job waits for; an unknown handle is nothing. */
+static int wait_for_handle(struct dev_call *call, struct dev_job *job, uint32_t handle) {
   const struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, handle);
   if (syncobj == NULL)
     return 0;
@@ -144,12 +145,12 @@ void dev_submit_signals(struct dev_call *call, const struct dev_syncs *syncs, ui
                         struct dev_fence *fence) {
   if (syncs->given) {
     for (size_t i = 0; i < syncs->n_out; i++)
-      dev_syncobj_replace(syncs->out[i], fence);
+      dev_fence_replace(&syncs->out[i]->fence, fence);
     return;
   }
   struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, out_sync);
   if (syncobj != NULL)
-    dev_syncobj_replace(syncobj, fence);
+    dev_fence_replace(&syncobj->fence, fence);
 }
 
 static int check_extension_flag(uint32_t flags, uint32_t known) {
@@ -188,7 +189,7 @@ int dev_ioctl_submit_csd(struct dev_call *call) {
   struct dev_job *job = result == 0 ? dev_submit_csd_job(call, args, &result) : NULL;
   if (job != NULL) {
     result = syncs.given ? dev_submit_waits(job, &syncs, 1 << ABI_STAGE_CSD)
-                         : dev_submit_wait_handle(call, job, args->in_sync);
+                         : wait_for_handle(call, job, args->in_sync);
     if (result == 0) {
       dev_submit_signals(call, &syncs, args->out_sync, job->done);
       dev_job_push(call->client, job);
@@ -237,9 +238,9 @@ int dev_ioctl_submit_cl(struct dev_call *call) {
     result =
         dev_submit_waits(job, &syncs, (bins ? 1u << ABI_STAGE_BIN : 0) | 1u << ABI_STAGE_RENDER);
   } else if (result == 0) {
-    result = dev_submit_wait_handle(call, job, args->in_sync_rcl);
+    result = wait_for_handle(call, job, args->in_sync_rcl);
     if (result == 0 && bins)
-      result = dev_submit_wait_handle(call, job, args->in_sync_bcl);
+      result = wait_for_handle(call, job, args->in_sync_bcl);
   }
   if (result == 0) {
     dev_submit_signals(call, &syncs, args->out_sync, job->done);

@@ -29,9 +29,6 @@ int dev_submit_extensions(struct dev_call *call, uint64_t first, struct dev_sync
 /* Looks up n handles; the job holds references. Waits for their last jobs as well. */
 int dev_submit_bos(struct dev_call *call, struct dev_job *job, uint64_t handles, uint32_t n);
 
-/* Adds the fence of a syncobj to what the job waits for; an unknown handle is nothing. */
-int dev_submit_wait_handle(struct dev_call *call, struct dev_job *job, uint32_t handle);
-
 /* The multisync waits, if they are for one of these stages (a mask of 1 << ABI_STAGE_). */
 int dev_submit_waits(struct dev_job *job, const struct dev_syncs *syncs, uint32_t stages);
 

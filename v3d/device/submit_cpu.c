@@ -126,9 +126,9 @@ static void mark_queries(const struct dev_job *job) {
   for (size_t i = 0; i < job->cpu.n; i++) {
     struct dev_syncobj *syncobj = job->cpu.queries[i].syncobj;
     if (job->cpu.type == ABI_EXT_TIMESTAMP)
-      dev_syncobj_replace(syncobj, job->done);
+      dev_fence_replace(&syncobj->fence, job->done);
     else if (job->cpu.type == ABI_EXT_RESET_TIMESTAMP)
-      dev_syncobj_replace(syncobj, NULL);
+      dev_fence_replace(&syncobj->fence, NULL);
   }
 }
 

@@ -27,7 +27,6 @@ struct dev_fence {
   const char *name;     /* for who asks: of the job's queue; static */
   uint64_t signaled_ns; /* CLOCK_MONOTONIC */
   struct dev_fence_link *watchers;
-  bool is_point;          /* merged of a timeline's point and, second, what was before it */
   size_t n_parts, n_open; /* of a merged fence: all of them, and those not signaled */
   struct dev_fence_link *parts;
   struct dev_fence *next; /* in lists of fence.c */
@@ -42,35 +41,15 @@ void dev_fence_unref(struct dev_fence *fence); /* NULL is nothing, as for all of
 /* Puts a reference to fence (or NULL) into *slot, in place of what is there. */
 void dev_fence_replace(struct dev_fence **slot, struct dev_fence *fence);
 
-/* -- Syncobjs: boxes for a fence, or timelines of them. -- */
-
-struct dev_point {
-  uint64_t value;
-  struct dev_fence *fence; /* signaled when this and all points before are */
-};
+/* -- Syncobjs: boxes for a fence. -- */
 
 struct dev_syncobj {
   unsigned refs;
   uint32_t number;         /* while it is exported, else 0; one of the references is the export's */
-  struct dev_fence *fence; /* NULL: nothing was submitted yet. Of a timeline: its last point's */
-  /* Of a timeline; else n_points is 0. Ascending, without those signaled but for the last. */
-  struct dev_point *points;
-  size_t n_points, points_room;
-  uint64_t reached; /* the highest point that is signaled */
+  struct dev_fence *fence; /* NULL: nothing was submitted yet. */
 };
 
 void dev_syncobj_unref(struct dev_syncobj *syncobj);
-/* Puts a reference to fence, or NULL, in place of what is there, timelines included. */
-void dev_syncobj_replace(struct dev_syncobj *syncobj, struct dev_fence *fence);
-/* Appends a point to the timeline, which begins with it if need be. -ENOMEM. */
-int dev_syncobj_add_point(struct dev_syncobj *syncobj, struct dev_fence *fence, uint64_t value);
-/**
- * Makes *fence a reference to that of a point, or with 0 to the last. -EINVAL: there is none yet;
- * -ENOMEM.
- */
-int dev_syncobj_find(struct dev_syncobj *syncobj, uint64_t point, struct dev_fence **fence);
-/* Forgets points that are signaled, which moves reached. */
-void dev_syncobj_advance(struct dev_syncobj *syncobj);
 
 /* -- Sync files: descriptors that become readable when a fence is signaled. -- */
 

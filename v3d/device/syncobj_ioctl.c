@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ioctls of syncobjs but those of timelines. */
+/* The ioctls of syncobjs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ int dev_ioctl_syncobj_wait(struct dev_call *call) {
   struct dev_wait wait = {.all = arg->flags & ABI_SYNCOBJ_WAIT_ALL,
                           .deadline_ns = arg->timeout_ns < 0 ? 0 : (uint64_t)arg->timeout_ns,
                           .finish = finish_wait};
-  result = dev_wait_for_syncobjs(&wait, call, handles, NULL, arg->n_handles,
+  result = dev_wait_for_syncobjs(&wait, call, handles, arg->n_handles,
                                  arg->flags & ABI_SYNCOBJ_WAIT_FOR_SUBMIT);
   free(handles);
   return result != 0 ? result : dev_wait_begin(&wait, call);
@@ -82,7 +82,7 @@ static int set_fences(struct dev_call *call, struct dev_fence *fence) {
       result = -ENOENT;
   for (uint32_t i = 0; result == 0 && i < arg->n_handles; i++) {
     struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, handles[i]);
-    dev_syncobj_replace(syncobj, fence);
+    dev_fence_replace(&syncobj->fence, fence);
   }
   free(handles);
   return result;
@@ -140,7 +140,7 @@ static int import_sync_file(struct dev_call *call, int fd, uint32_t handle) {
   struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, handle);
   if (syncobj == NULL)
     return -ENOENT;
-  dev_syncobj_replace(syncobj, file->fence);
+  dev_fence_replace(&syncobj->fence, file->fence);
   return 0;
 }
 

@@ -10,7 +10,6 @@ static void drop_entries(struct dev_wait *wait) {
     dev_fence_unref(wait->entries[i].fence);
     dev_syncobj_unref(wait->entries[i].syncobj);
   }
-  dev_syncobj_unref(wait->target);
   free(wait->entries);
 }
 
@@ -21,8 +20,8 @@ static bool is_over(struct dev_wait *wait, uint32_t *first) {
   for (size_t i = 0; i < wait->n; i++) {
     struct dev_wait_entry *entry = &wait->entries[i];
     if (entry->fence == NULL && entry->syncobj != NULL)
-      dev_syncobj_find(entry->syncobj, entry->point, &entry->fence);
-    if (entry->fence == NULL || (!entry->fence->signaled && !wait->available))
+      entry->fence = dev_fence_ref(entry->syncobj->fence);
+    if (entry->fence == NULL || !entry->fence->signaled)
       continue;
     if (n_done++ == 0)
       *first = (uint32_t)i;
@@ -31,7 +30,7 @@ static bool is_over(struct dev_wait *wait, uint32_t *first) {
 }
 
 int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const uint32_t *handles,
-                          const uint64_t *points, uint32_t n, bool for_submit) {
+                          uint32_t n, bool for_submit) {
   int result = 0;
   wait->entries = calloc(n, sizeof *wait->entries);
   if (wait->entries == NULL)
@@ -43,13 +42,10 @@ int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const ui
       break;
     }
     syncobj->refs++;
-    struct dev_wait_entry *entry = &wait->entries[wait->n];
-    *entry =
-        (struct dev_wait_entry){.syncobj = syncobj, .point = points == NULL ? 0 : points[wait->n]};
-    wait->n++;
-    result = dev_syncobj_find(syncobj, entry->point, &entry->fence);
-    if (result == -EINVAL && for_submit)
-      result = 0;
+    wait->entries[wait->n++] =
+        (struct dev_wait_entry){.syncobj = syncobj, .fence = dev_fence_ref(syncobj->fence)};
+    if (syncobj->fence == NULL && !for_submit)
+      result = -EINVAL;
   }
   if (result != 0)
     drop_entries(wait);

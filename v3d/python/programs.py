@@ -2,12 +2,13 @@
 """Other people's programs on the simulated device: fetches, runs and judges them.
 
 Those of PyPI stand in v3d/tools/programs/programs.toml, each with a script that uses it and reports
-what it compared, and their packages with SHA-256 in packages.toml beside it; those of Debian are in
+what it compared, and their packages with SHA-256 in packages.txt beside it; those of Debian are in
 programs_debian.py.
 """
 
 import json
 import os
+import re
 import shutil
 import sys
 import tomllib
@@ -45,26 +46,11 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Package:
-    """An entry of packages.toml."""
-
-    name: str
-    version: str
-    sha256: tuple[str, ...]  # of its files, of which pip takes the one for this Python
-
-    @property
-    def requirement(self) -> str:
-        """The line for pip's list of requirements."""
-        hashes = (f"--hash=sha256:{h}" for h in self.sha256)
-        return " ".join((f"{self.name}=={self.version}", *hashes))
-
-
-@dataclass(frozen=True)
 class Program:
     """An entry of programs.toml."""
 
     name: str
-    packages: tuple[Package, ...]
+    packages: tuple[str, ...]  # a requirement each, as pip reads it
     script: Path
     against: str
     known: dict[str, str]  # part, or "" for all, and why it does not work
@@ -73,7 +59,7 @@ class Program:
     @property
     def version(self) -> str:
         """Its version at PyPI: that of the package of its name, or of the first that begins so."""
-        return next(p for p in self.packages if p.name.startswith(self.name)).version
+        return next(p for p in self.packages if p.startswith(self.name)).split("==")[1].split()[0]
 
 
 def _home() -> Path:
@@ -83,10 +69,8 @@ def _home() -> Path:
 def listed() -> dict[str, Program]:
     """The programs of PyPI, by name."""
     folder = repo_root() / "v3d" / "tools" / "programs"
-    packages = {
-        name: Package(name, p["version"], tuple(p["sha256"]))
-        for name, p in tomllib.loads((folder / "packages.toml").read_text()).items()
-    }
+    lines = re.sub(r" \\\n *", " ", (folder / "packages.txt").read_text()).splitlines()
+    packages = {line.partition("==")[0]: line for line in lines if "==" in line}
     table = tomllib.loads((folder / "programs.toml").read_text())["program"]
     return {
         p["name"]: Program(
@@ -196,7 +180,7 @@ def _environment(program: Program) -> Path:
     """The Python of an environment that holds a program's packages, apart from all others."""
     place = _home() / program.name
     stamp = place / "packages"
-    wanted = "\n".join((sys.version, *(p.requirement for p in program.packages)))
+    wanted = "\n".join((sys.version, *program.packages))
     python = place / "bin" / "python"
     if stamp.is_file() and stamp.read_text() == wanted:
         return python
@@ -210,7 +194,7 @@ def _environment(program: Program) -> Path:
     shutil.rmtree(place, ignore_errors=True)
     run([sys.executable, "-m", "venv", place], what=f"making an environment for {program.name}")
     requirements = place / "requirements.txt"
-    requirements.write_text("".join(f"{p.requirement}\n" for p in program.packages))
+    requirements.write_text("".join(f"{p}\n" for p in program.packages))
     words = "-m pip install -q --disable-pip-version-check --no-deps --only-binary :all:".split()
     run(
         [python, *words, "--require-hashes", "-r", requirements],

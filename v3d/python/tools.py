@@ -35,12 +35,6 @@ def simulator(*, sanitize: bool = False) -> Path:
     return _toolkit("daedalus_v3d", sanitize=sanitize) / "libdaedalus_v3d.a"
 
 
-def timing() -> Path:
-    """Builds daedalus-v3d-timing, which compares the timing model with published figures."""
-    folder = _toolkit("daedalus-v3d-timing")
-    return folder / "timing/daedalus-v3d-timing"
-
-
 def timing_programs() -> Path:
     """The programs that stand for published measurements."""
     return repo_root() / "v3d" / "tools" / "timing" / "programs"
@@ -83,7 +77,6 @@ def on_device(
     check_jobs: bool = False,
     timed: bool = False,
     intervals: bool = False,
-    timelines: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """What to run, and with which additions to the environment, for argv to have the device.
 
@@ -94,7 +87,6 @@ def on_device(
     check_jobs  exit status 1 when a job failed, or a fault never struck, and the program says 0
     timed       jobs are timed by the timing model, and timestamps show modelled time
     intervals   the same, by the alternatives to its settings as well
-    timelines   timeline syncobjs are there
     """
     found = shutil.which(argv[0])
     if found is None:
@@ -106,28 +98,12 @@ def on_device(
     if machine == "another processor" or (machine == "x86-64" and native.is_arm()):
         raise UserError(f"{found} is for {machine}", "it cannot run here")
     words = [str(device())]
-    if profile is not None:
-        words += ["--profile", str(profile)]
-    if strict:
-        words.append("--strict")
-    if trace is not None:
-        words += ["--trace", str(trace)]
-    if timed:
-        words.append("--timed")
-    if intervals:
-        words.append("--intervals")
-    if timelines:
-        words.append("--timelines")
-    if jobs is not None:
-        words += ["--jobs", str(jobs)]
-    if memory is not None:
-        words += ["--memory", str(memory)]
-    if page_kib is not None:
-        words += ["--page-size", str(page_kib)]
-    for fault in faults:
-        words += ["--fault", fault]
-    if check_jobs:
-        words.append("--check-jobs")
+    values = {"profile": profile, "trace": trace, "jobs": jobs, "memory": memory,
+              "page-size": page_kib}  # fmt: skip
+    flags = {"strict": strict, "timed": timed, "intervals": intervals, "check-jobs": check_jobs}
+    given = [(n, v) for n, v in values.items() if v is not None] + [("fault", f) for f in faults]
+    words += [word for name, value in given for word in (f"--{name}", str(value))]
+    words += [f"--{name}" for name, on in flags.items() if on]
     words += ["--preload", str(preload("aarch64" if foreign else "host"))]
     environment = {}
     if foreign:

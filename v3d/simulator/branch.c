@@ -20,7 +20,8 @@ static daedalus_v3d_lanes considered(const v3d_thread *thread, unsigned msfign) 
   return V3D_ALL_LANES;
 }
 
-bool daedalus_v3d_branch_taken(const v3d_thread *thread, const v3d_op *op) {
+/* Whether the branch op would be taken now. */
+static bool is_taken(const v3d_thread *thread, const v3d_op *op) {
   const daedalus_v3d_lanes a = thread->state.flag_a, lanes = considered(thread, op->branch.msfign);
   switch (op->branch.cond) {
     case DAEDALUS_V3D_BRANCH_A0:
@@ -70,7 +71,7 @@ static bool branch_uniforms(v3d_thread *thread, const v3d_op *op, bool taken) {
 
 unsigned daedalus_v3d_run_branch(v3d_thread *thread, v3d_op *op) {
   const daedalus_v3d_branch *branch = &op->branch;
-  const bool taken = daedalus_v3d_branch_taken(thread, op);
+  const bool taken = is_taken(thread, op);
   const uint32_t after = op->address + SLOTS_BYTES, link = thread->state.link;
   if (branch->uniforms && !branch_uniforms(thread, op, taken))
     return V3D_EVENT_FAULT;

@@ -231,9 +231,6 @@ unsigned daedalus_v3d_run_chunk_end(v3d_thread *thread, v3d_op *op);
 
 unsigned daedalus_v3d_run_branch(v3d_thread *thread, v3d_op *op);
 
-/** Whether the branch op would be taken now. */
-bool daedalus_v3d_branch_taken(const v3d_thread *thread, const v3d_op *op);
-
 /* uniforms.c: each returns whether *value was read; if not the report is written. */
 
 bool daedalus_v3d_next_uniform(v3d_thread *thread, const v3d_op *op, uint32_t *value);

@@ -90,10 +90,6 @@ typedef struct daedalus_v3d_value {
   int labels; /**< labels added less labels subtracted: 0 a number, 1 a place in the program. */
 } daedalus_v3d_value;
 
-/** Whether an expression can begin at the cursor (after blanks). */
-bool daedalus_v3d_at_expression(daedalus_v3d_assembler *as);
-/** One number, name or `-` number: a term. */
-bool daedalus_v3d_take_term(daedalus_v3d_assembler *as, daedalus_v3d_value *value);
 /** term {("+" | "-") term}. */
 bool daedalus_v3d_take_expression(daedalus_v3d_assembler *as, daedalus_v3d_value *value);
 /** An expression that is a number of 32 bits, signed or unsigned. */

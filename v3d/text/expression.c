@@ -129,18 +129,20 @@ static bool take_symbol(daedalus_v3d_assembler *as, daedalus_v3d_value *value) {
   return true;
 }
 
-bool daedalus_v3d_at_expression(daedalus_v3d_assembler *as) {
+/* Whether an expression can begin at the cursor (after blanks). */
+static bool at_expression(daedalus_v3d_assembler *as) {
   daedalus_v3d_skip_blanks(as);
   const char c = peek(as, 0);
   return is_digit(c) || (c == '-' && is_digit(peek(as, 1))) || c == '_' || (c >= 'a' && c <= 'z') ||
          (c >= 'A' && c <= 'Z');
 }
 
-bool daedalus_v3d_take_term(daedalus_v3d_assembler *as, daedalus_v3d_value *value) {
+/* One number, name or `-` number: a term. */
+static bool take_term(daedalus_v3d_assembler *as, daedalus_v3d_value *value) {
   *value = (daedalus_v3d_value){0, 0};
   daedalus_v3d_skip_blanks(as);
   const char *start = as->at;
-  if (!daedalus_v3d_at_expression(as)) {
+  if (!at_expression(as)) {
     if (daedalus_v3d_at_end(as))
       return daedalus_v3d_fail(as, start, "a number or a name is missing");
     return daedalus_v3d_fail(as, start, "`%.*s` is neither a number nor a name",
@@ -154,7 +156,7 @@ bool daedalus_v3d_take_term(daedalus_v3d_assembler *as, daedalus_v3d_value *valu
 }
 
 bool daedalus_v3d_take_expression(daedalus_v3d_assembler *as, daedalus_v3d_value *value) {
-  if (!daedalus_v3d_take_term(as, value))
+  if (!take_term(as, value))
     return false;
   for (;;) {
     daedalus_v3d_value term;
@@ -166,7 +168,7 @@ bool daedalus_v3d_take_expression(daedalus_v3d_assembler *as, daedalus_v3d_value
     else
       return true;
     const char *where = as->at;
-    if (!daedalus_v3d_take_term(as, &term))
+    if (!take_term(as, &term))
       return false;
     value->number += sign * term.number;
     value->labels += sign * term.labels;

@@ -137,8 +137,6 @@ void preload_gather(struct preload_message *message, uint32_t code, const uint8_
     struct abi_submit_cpu cpu;
     struct abi_syncobj_wait wait;
     struct abi_syncobj_array array;
-    struct abi_timeline_wait timeline_wait;
-    struct abi_timeline_array timeline;
   } as;
   memcpy(&as, arg, sizeof as);
   switch (ABI_NR(code)) {
@@ -159,17 +157,6 @@ void preload_gather(struct preload_message *message, uint32_t code, const uint8_
       break;
     case ABI_SYNCOBJ_WAIT:
       segment(message, as.wait.handles, as.wait.n_handles, sizeof(uint32_t));
-      break;
-    case ABI_SYNCOBJ_TIMELINE_WAIT:
-      segment(message, as.timeline_wait.handles, as.timeline_wait.n_handles, sizeof(uint32_t));
-      segment(message, as.timeline_wait.points, as.timeline_wait.n_handles, sizeof(uint64_t));
-      break;
-    case ABI_SYNCOBJ_TIMELINE_SIGNAL:
-      segment(message, as.timeline.points, as.timeline.n_handles, sizeof(uint64_t));
-      segment(message, as.timeline.handles, as.timeline.n_handles, sizeof(uint32_t));
-      break;
-    case ABI_SYNCOBJ_QUERY:
-      segment(message, as.timeline.handles, as.timeline.n_handles, sizeof(uint32_t));
       break;
     case ABI_SYNCOBJ_RESET:
     case ABI_SYNCOBJ_SIGNAL:

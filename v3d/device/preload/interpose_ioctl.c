@@ -128,8 +128,7 @@ static bool waits(uint32_t code) {
   if (ABI_TYPE_OF(code) == ABI_TYPE_DMA_BUF)
     return ABI_NR(code) == ABI_DMA_BUF_SYNC;
   return ABI_TYPE_OF(code) == ABI_TYPE &&
-         (ABI_NR(code) == ABI_V3D_WAIT_BO || ABI_NR(code) == ABI_SYNCOBJ_WAIT ||
-          ABI_NR(code) == ABI_SYNCOBJ_TIMELINE_WAIT || ABI_NR(code) == ABI_SYNCOBJ_TRANSFER);
+         (ABI_NR(code) == ABI_V3D_WAIT_BO || ABI_NR(code) == ABI_SYNCOBJ_WAIT);
 }
 
 /* As the kernel, gives back what is left of a relative time when a signal came. */

@@ -11,7 +11,7 @@
  * or slowest, as long as each calibrated one stayed within 10 %.  Once from the default settings;
  * once from the other explanation of the GEMMs (sfu_issue_slots); once from the other explanation
  * of idct8 at workgroups of 64 (a dispatcher that takes long, and no limit); and a slow clock.
- * daedalus-v3d-timing checks that they still reproduce the figures.
+ * `daedalus-v3d timing` checks that they still reproduce the figures.
  */
 static const daedalus_v3d_alternative alternatives[DAEDALUS_V3D_ALTERNATIVES] = {
     {"fast",

@@ -9,35 +9,29 @@
 typedef struct work {
   const char *program; /**< file in the folder of programs, without .qpu. */
   uint32_t uniforms[16];
-  unsigned n_uniforms;
   unsigned groups, group_size, groups_per_supergroup;
   size_t bytes;               /**< of the work buffer. */
   void (*fill)(void *memory); /**< NULL: it is zero. */
+  bool launched;              /**< what the kernel adds counts too. */
 } work;
 
 enum { WORK_ADDRESS = 0x10000000 };
-
-/**
- * Runs it, timed, by *profile, with programs of `folder`.  Returns whether it ended well; says on
- * stderr why not.
- */
-bool run_work(const work *w, const char *folder, const daedalus_v3d_profile *profile,
-              daedalus_v3d_report *report);
 
 /** Whether a figure took part in choosing the settings. */
 typedef enum role { CALIBRATED, LEFT_OUT } role;
 
 /** A published figure. */
 typedef struct figure {
-  const char *name, *unit;
+  const char *name, *unit; /**< ns or us: the figure is a time. */
   double published;
   role role;
   unsigned clock_mhz; /**< of the board that was measured; 0: the profile's. */
-  /** Fills in *w. Returns how many units the work has at one a nanosecond; 0: see is_time. */
+  /**
+   * Fills in *w. Returns how many units the work has at one a nanosecond; of a time, by how much
+   * nanoseconds are divided.
+   */
   double (*make)(work *w, const uint32_t *parameters);
   uint32_t parameters[4];
-  bool is_time;  /**< make() returns by how much nanoseconds are divided. */
-  bool launched; /**< what the kernel adds counts too. */
 } figure;
 
 extern const figure figures[];

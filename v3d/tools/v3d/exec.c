@@ -100,19 +100,6 @@ static bool parse_groups(run *r, char *text) {
   return text == NULL;
 }
 
-static bool read_profile(run *r, const char *path) {
-  char *text, message[200] = "";
-  size_t size;
-  if (!read_file(path, &text, &size))
-    return false;
-  const unsigned line =
-      daedalus_v3d_profile_parse(text, size, &r->profile, message, sizeof message);
-  free(text);
-  if (line != 0)
-    fprintf(stderr, "%s:%u: %s\n", path, line, message);
-  return line == 0;
-}
-
 static bool parse_option(run *r, int option, char **outputs, size_t *n_outputs) {
   switch (option) {
     case 'b':
@@ -148,7 +135,7 @@ static bool parse_option(run *r, int option, char **outputs, size_t *n_outputs) 
       r->trace = optarg;
       return true;
     case 'p':
-      return read_profile(r, optarg);
+      return read_profile(optarg, &r->profile);
     default:
       return false;
   }

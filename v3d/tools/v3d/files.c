@@ -64,6 +64,18 @@ bool write_file(const char *path, const void *bytes, size_t size) {
   return good;
 }
 
+bool read_profile(const char *path, daedalus_v3d_profile *profile) {
+  char *text, message[200] = "";
+  size_t size;
+  if (!read_file(path, &text, &size))
+    return false;
+  const unsigned line = daedalus_v3d_profile_parse(text, size, profile, message, sizeof message);
+  free(text);
+  if (line != 0)
+    fprintf(stderr, "%s:%u: %s\n", path, line, message);
+  return line == 0;
+}
+
 int assemble_text(const char *path, const char *text, size_t size, daedalus_v3d_program *program) {
   static daedalus_v3d_diagnostic mistakes[SHOWN_MISTAKES];
   const size_t n = daedalus_v3d_assemble(text, size, program, mistakes, SHOWN_MISTAKES);

@@ -56,6 +56,16 @@ static const struct {
      "  Describes the instruction set as JSON: operations, small immediates, and what goes "
      "together\n"
      "  in one instruction. For programs that make code.\n"},
+    {"timing", verb_timing,
+     "timing [--intervals | --alternatives] [--profile FILE] FOLDER\n"
+     "  Runs the programs in FOLDER by the timing model and compares with published figures; from\n"
+     "  .. to is what the alternatives to the open settings make of a figure, all at once.\n"
+     "    -I, --intervals     how much each figure changes when one setting goes to an end of its\n"
+     "                        interval\n"
+     "    -A, --alternatives  each figure by each of them\n"
+     "    -p, --profile FILE  settings of the machine\n"
+     "  Exit code 1: a calibrated figure is off by more than 10 %, by the settings or by an\n"
+     "  alternative.\n"},
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
 
@@ -85,7 +95,7 @@ static int finish(int code) {
 
 int main(int argc, char **argv) {
   if (argc < 2) {
-    complain("a verb is missing: asm, dis, check, exec or ops (--help says more)");
+    complain("a verb is missing: asm, dis, check, exec, ops or timing (--help says more)");
     return EXIT_BAD_INPUT;
   }
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
@@ -93,6 +103,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < N_VERBS; i++)
     if (strcmp(argv[1], verbs[i].name) == 0)
       return finish(verbs[i].run(argc - 1, argv + 1));
-  complain("there is no verb `%s`: asm, dis, check, exec and ops are (--help says more)", argv[1]);
+  complain("there is no verb `%s`: asm, dis, check, exec, ops and timing are (--help says more)",
+           argv[1]);
   return EXIT_BAD_INPUT;
 }

@@ -3,6 +3,7 @@
 #ifndef DAEDALUS_TOOLS_V3D_H
 #define DAEDALUS_TOOLS_V3D_H
 
+#include <daedalus/v3d/profile.h>
 #include <daedalus/v3d/text.h>
 
 /* Exit codes. */
@@ -15,6 +16,7 @@ int verb_dis(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_exec(int argc, char **argv);
 int verb_ops(int argc, char **argv);
+int verb_timing(int argc, char **argv);
 
 /** Prints the usage of a verb, and of all with NULL, to stdout; returns EXIT_DONE. */
 int usage(const char *verb);
@@ -32,6 +34,9 @@ const char *shown_name(const char *path);
 
 /** Reads a file, or stdin for "-", into memory to free(). False after a message. */
 bool read_file(const char *path, char **bytes, size_t *size);
+
+/** Reads settings over those of *profile. False after a message. */
+bool read_profile(const char *path, daedalus_v3d_profile *profile);
 
 /** Writes to a file, or to stdout for "-". False after a message. */
 bool write_file(const char *path, const void *bytes, size_t size);

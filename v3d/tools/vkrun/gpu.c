@@ -189,7 +189,7 @@ static int choose_queue_and_memory(gpu *g) {
   return absent("the device", "it has no memory that the host sees coherently");
 }
 
-static int open_device(gpu *g, bool robust) {
+static int open_device(gpu *g) {
   /* All that the device supports of these is taken. */
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
@@ -221,7 +221,7 @@ static int open_device(gpu *g, bool robust) {
     extensions[n++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
   }
   g->GetPhysicalDeviceFeatures2(g->physical, &all);
-  all.features.robustBufferAccess = robust && all.features.robustBufferAccess;
+  all.features.robustBufferAccess = VK_FALSE;
   g->subgroup_control = sizes.subgroupSizeControl;
   float priority = 1.0F;
   VkDeviceQueueCreateInfo queue = {
@@ -246,7 +246,7 @@ static int open_device(gpu *g, bool robust) {
   return EXIT_OK;
 }
 
-int gpu_open(gpu *g, const char *wanted, bool robust, bool list_only) {
+int gpu_open(gpu *g, const char *wanted, bool list_only) {
   *g = (gpu){.subgroup = 0};
   int code = open_instance(g);
   code = code != EXIT_OK ? code : choose(g, wanted, list_only);
@@ -254,7 +254,7 @@ int gpu_open(gpu *g, const char *wanted, bool robust, bool list_only) {
     return code;
   }
   code = code != EXIT_OK ? code : choose_queue_and_memory(g);
-  return code != EXIT_OK ? code : open_device(g, robust);
+  return code != EXIT_OK ? code : open_device(g);
 }
 
 void gpu_close(gpu *g) {

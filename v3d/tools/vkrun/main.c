@@ -23,7 +23,7 @@
 typedef struct options {
   const char *device, *out;
   unsigned timeout_s;
-  bool robust, statistics, list;
+  bool statistics, list;
 } options;
 
 static const char usage[] =
@@ -31,7 +31,6 @@ static const char usage[] =
     "  --device TEXT    the device whose name or driver's name contains TEXT; else the first\n"
     "  --out FOLDER     write the buffers of each case, in order, to FOLDER/CASE.bin\n"
     "  --timeout SEC    how long a fence may take (60)\n"
-    "  --robust         with robust buffer access\n"
     "  --statistics     print what the driver says of each compiled pipeline\n"
     "  --list           print the devices and end\n";
 
@@ -162,13 +161,9 @@ static int run_case(gpu *g, const plan *in, const case_plan *c, const options *o
 
 static bool read_options(int argc, char **argv, options *o) {
   static const struct option known[] = {
-      {"device", required_argument, NULL, 'd'},
-      {"out", required_argument, NULL, 'o'},
-      {"timeout", required_argument, NULL, 't'},
-      {"robust", no_argument, NULL, 'r'},
-      {"statistics", no_argument, NULL, 's'},
-      {"list", no_argument, NULL, 'l'},
-      {NULL, 0, NULL, 0},
+      {"device", required_argument, NULL, 'd'},  {"out", required_argument, NULL, 'o'},
+      {"timeout", required_argument, NULL, 't'}, {"statistics", no_argument, NULL, 's'},
+      {"list", no_argument, NULL, 'l'},          {NULL, 0, NULL, 0},
   };
   *o = (options){.timeout_s = 60};
   char *end = "";
@@ -182,9 +177,6 @@ static bool read_options(int argc, char **argv, options *o) {
         break;
       case 't':
         o->timeout_s = (unsigned)strtoul(optarg, &end, 10);
-        break;
-      case 'r':
-        o->robust = true;
         break;
       case 's':
         o->statistics = true;
@@ -213,7 +205,7 @@ int main(int argc, char **argv) {
     }
   }
   gpu g;
-  int code = gpu_open(&g, o.device, o.robust, o.list);
+  int code = gpu_open(&g, o.device, o.list);
   bool lost = false;
   bool failed = false, bad = false, unsupported = false;
   for (size_t i = 0; code == EXIT_OK && !o.list && i < n; ++i) {

@@ -365,46 +365,50 @@ static bool read_submit(reader *r, op *o) {
   return done(r);
 }
 
+static bool read_binding(reader *r, op *o) {
+  return read_bind(r, o, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER);
+}
+
+static bool read_uniform(reader *r, op *o) {
+  return read_bind(r, o, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER);
+}
+
+static bool read_barrier(reader *r, op *o) {
+  (void)o;
+  return done(r);
+}
+
+static const struct {
+  const char *verb;
+  op_kind kind;
+  bool (*read)(reader *r, op *o);
+} commands[] = {
+    {"bind", OP_BIND, read_binding},
+    {"uniform", OP_BIND, read_uniform},
+    {"push", OP_PUSH, read_push},
+    {"dispatch", OP_DISPATCH, read_dispatch},
+    {"indirect", OP_INDIRECT, read_indirect},
+    {"barrier", OP_BARRIER, read_barrier},
+    {"copy", OP_COPY, read_copy},
+    {"fill", OP_FILL, read_fill},
+    {"update", OP_UPDATE, read_update},
+    {"submit", OP_SUBMIT, read_submit},
+};
+
 static bool read_op(reader *r, const char *verb) {
-  op o = {.line = r->line};
-  bool good;
-  if (strcmp(verb, "bind") == 0 || strcmp(verb, "uniform") == 0) {
-    o.kind = OP_BIND;
-    good = read_bind(
-        r, &o,
-        verb[0] == 'b' ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER);
-  } else if (strcmp(verb, "push") == 0) {
-    o.kind = OP_PUSH;
-    good = read_push(r, &o);
-  } else if (strcmp(verb, "dispatch") == 0) {
-    o.kind = OP_DISPATCH;
-    good = read_dispatch(r, &o);
-  } else if (strcmp(verb, "indirect") == 0) {
-    o.kind = OP_INDIRECT;
-    good = read_indirect(r, &o);
-  } else if (strcmp(verb, "barrier") == 0) {
-    o.kind = OP_BARRIER;
-    good = done(r);
-  } else if (strcmp(verb, "copy") == 0) {
-    o.kind = OP_COPY;
-    good = read_copy(r, &o);
-  } else if (strcmp(verb, "fill") == 0) {
-    o.kind = OP_FILL;
-    good = read_fill(r, &o);
-  } else if (strcmp(verb, "update") == 0) {
-    o.kind = OP_UPDATE;
-    good = read_update(r, &o);
-  } else if (strcmp(verb, "submit") == 0) {
-    o.kind = OP_SUBMIT;
-    good = read_submit(r, &o);
-  } else {
-    return fail(r, "'%s' is no command of a plan", verb);
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; ++i) {
+    if (strcmp(verb, commands[i].verb) != 0) {
+      continue;
+    }
+    op o = {.line = r->line, .kind = commands[i].kind};
+    const bool good = commands[i].read(r, &o);
+    if (good) {
+      r->c->ops = grown(r->c->ops, r->c->n_ops, sizeof o);
+      r->c->ops[r->c->n_ops++] = o;
+    }
+    return good;
   }
-  if (good) {
-    r->c->ops = grown(r->c->ops, r->c->n_ops, sizeof o);
-    r->c->ops[r->c->n_ops++] = o;
-  }
-  return good;
+  return fail(r, "'%s' is no command of a plan", verb);
 }
 
 /* case NAME */

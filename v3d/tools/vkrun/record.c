@@ -47,13 +47,10 @@ static bool begin(recorder *r, int line) {
       .commandBufferCount = 1,
   };
   r->line = line;
-  VkResult result = g->AllocateCommandBuffers(g->device, &allocate, &r->commands);
-  if (result != VK_SUCCESS) {
-    return work_failed(r->w, line, "vkAllocateCommandBuffers", result);
-  }
+  TRY(r->w, line, AllocateCommandBuffers, g->device, &allocate, &r->commands);
   VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-  result = g->BeginCommandBuffer(r->commands, &info);
-  return result == VK_SUCCESS || work_failed(r->w, line, "vkBeginCommandBuffer", result);
+  TRY(r->w, line, BeginCommandBuffer, r->commands, &info);
+  return true;
 }
 
 /* Gives the pipeline what is bound and pushed now; the set is a new one, as others may be in use.
@@ -70,10 +67,7 @@ static bool prepare(recorder *r, const op *o) {
       .pSetLayouts = &w->set_layouts[o->pipeline],
   };
   VkDescriptorSet set;
-  VkResult result = g->AllocateDescriptorSets(g->device, &allocate, &set);
-  if (result != VK_SUCCESS) {
-    return work_failed(w, o->line, "vkAllocateDescriptorSets", result);
-  }
+  TRY(w, o->line, AllocateDescriptorSets, g->device, &allocate, &set);
   VkWriteDescriptorSet writes[MAX_BINDINGS];
   uint32_t n = 0;
   for (uint32_t b = 0; b < MAX_BINDINGS; ++b) {
@@ -115,16 +109,10 @@ static bool submit(recorder *r, int line, uint32_t times) {
   work *w = r->w;
   gpu *g = w->g;
   barrier(r, true);
-  VkResult result = g->EndCommandBuffer(r->commands);
-  if (result != VK_SUCCESS) {
-    return work_failed(w, line, "vkEndCommandBuffer", result);
-  }
+  TRY(w, line, EndCommandBuffer, r->commands);
   VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
   VkFence *fence = &w->fences[w->n_fences];
-  result = g->CreateFence(g->device, &info, NULL, fence);
-  if (result != VK_SUCCESS) {
-    return work_failed(w, line, "vkCreateFence", result);
-  }
+  TRY(w, line, CreateFence, g->device, &info, NULL, fence);
   ++w->n_fences;
   VkSubmitInfo work_to_do = {
       .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
@@ -132,14 +120,13 @@ static bool submit(recorder *r, int line, uint32_t times) {
       .pCommandBuffers = &r->commands,
   };
   for (uint32_t i = 0; i < times; ++i) {
-    if (i != 0 && !wait_for(r, line, *fence)) {
-      return false;
+    if (i != 0) {
+      if (!wait_for(r, line, *fence)) {
+        return false;
+      }
+      TRY(w, line, ResetFences, g->device, 1, fence);
     }
-    result = i == 0 ? VK_SUCCESS : g->ResetFences(g->device, 1, fence);
-    if (result != VK_SUCCESS) {
-      return work_failed(w, line, "vkResetFences", result);
-    }
-    result = g->QueueSubmit(g->queue, 1, &work_to_do, *fence);
+    const VkResult result = g->QueueSubmit(g->queue, 1, &work_to_do, *fence);
     if (result != VK_SUCCESS) {
       *r->lost = result == VK_ERROR_DEVICE_LOST;
       return work_failed(w, line, "vkQueueSubmit", result);
@@ -217,16 +204,13 @@ static bool make_pools(work *w) {
       .poolSizeCount = 2,
       .pPoolSizes = sizes,
   };
-  VkResult result = g->CreateDescriptorPool(g->device, &descriptors, NULL, &w->descriptors);
-  if (result != VK_SUCCESS) {
-    return work_failed(w, w->c->line, "vkCreateDescriptorPool", result);
-  }
+  TRY(w, w->c->line, CreateDescriptorPool, g->device, &descriptors, NULL, &w->descriptors);
   VkCommandPoolCreateInfo commands = {
       .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
       .queueFamilyIndex = g->family,
   };
-  result = g->CreateCommandPool(g->device, &commands, NULL, &w->commands);
-  return result == VK_SUCCESS || work_failed(w, w->c->line, "vkCreateCommandPool", result);
+  TRY(w, w->c->line, CreateCommandPool, g->device, &commands, NULL, &w->commands);
+  return true;
 }
 
 bool work_run(work *w, unsigned timeout_s, bool *lost) {

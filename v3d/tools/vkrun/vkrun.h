@@ -153,9 +153,9 @@ typedef struct gpu {
 } gpu;
 
 /* Opens the device whose name or driver's name contains `wanted` (any case; NULL: the first), with
- * every feature that compute shaders can use, robust buffer access only when asked for. Prints the
- * choice. With `list_only`, prints all devices and opens none. Returns an exit code. */
-int gpu_open(gpu *g, const char *wanted, bool robust, bool list_only);
+ * every feature that compute shaders can use, but no robust buffer access. Prints the choice. With
+ * `list_only`, prints all devices and opens none. Returns an exit code. */
+int gpu_open(gpu *g, const char *wanted, bool list_only);
 void gpu_close(gpu *g);
 
 /* The name of a result, such as "VK_ERROR_DEVICE_LOST". */
@@ -191,6 +191,14 @@ void work_free(work *w);
 
 /* Prints `failed CASE path:line: call: RESULT` and returns false. */
 bool work_failed(const work *w, int line, const char *call, VkResult result);
+
+/* Calls a function of the device; where that fails the caller returns false, and that was said. */
+#define TRY(w, line, name, ...)                       \
+  do {                                                \
+    const VkResult tried = (w)->g->name(__VA_ARGS__); \
+    if (tried != VK_SUCCESS)                          \
+      return work_failed(w, line, "vk" #name, tried); \
+  } while (0)
 
 /* ---- small things ---- */
 

@@ -56,10 +56,7 @@ static bool make_buffer(work *w, size_t i) {
                VK_BUFFER_USAGE_TRANSFER_DST_BIT,
       .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
   };
-  VkResult result = g->CreateBuffer(g->device, &info, NULL, &w->buffers[i]);
-  if (result != VK_SUCCESS) {
-    return work_failed(w, b->line, "vkCreateBuffer", result);
-  }
+  TRY(w, b->line, CreateBuffer, g->device, &info, NULL, &w->buffers[i]);
   VkMemoryRequirements needs;
   g->GetBufferMemoryRequirements(g->device, w->buffers[i], &needs);
   if ((needs.memoryTypeBits >> g->memory_type & 1) == 0) {
@@ -70,19 +67,10 @@ static bool make_buffer(work *w, size_t i) {
       .allocationSize = needs.size,
       .memoryTypeIndex = g->memory_type,
   };
-  result = g->AllocateMemory(g->device, &allocate, NULL, &w->memories[i]);
-  if (result != VK_SUCCESS) {
-    return work_failed(w, b->line, "vkAllocateMemory", result);
-  }
-  result = g->BindBufferMemory(g->device, w->buffers[i], w->memories[i], 0);
-  if (result != VK_SUCCESS) {
-    return work_failed(w, b->line, "vkBindBufferMemory", result);
-  }
+  TRY(w, b->line, AllocateMemory, g->device, &allocate, NULL, &w->memories[i]);
+  TRY(w, b->line, BindBufferMemory, g->device, w->buffers[i], w->memories[i], 0);
   void *address;
-  result = g->MapMemory(g->device, w->memories[i], 0, VK_WHOLE_SIZE, 0, &address);
-  if (result != VK_SUCCESS) {
-    return work_failed(w, b->line, "vkMapMemory", result);
-  }
+  TRY(w, b->line, MapMemory, g->device, w->memories[i], 0, VK_WHOLE_SIZE, 0, &address);
   w->mapped[i] = address;
   return fill_buffer(w, b, w->mapped[i]);
 }
@@ -107,10 +95,7 @@ static bool make_layouts(work *w, size_t i) {
       .bindingCount = n,
       .pBindings = bindings,
   };
-  VkResult result = g->CreateDescriptorSetLayout(g->device, &set, NULL, &w->set_layouts[i]);
-  if (result != VK_SUCCESS) {
-    return work_failed(w, p->line, "vkCreateDescriptorSetLayout", result);
-  }
+  TRY(w, p->line, CreateDescriptorSetLayout, g->device, &set, NULL, &w->set_layouts[i]);
   VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, p->push_end};
   VkPipelineLayoutCreateInfo layout = {
       .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -119,8 +104,8 @@ static bool make_layouts(work *w, size_t i) {
       .pushConstantRangeCount = p->push_end != 0,
       .pPushConstantRanges = &push,
   };
-  result = g->CreatePipelineLayout(g->device, &layout, NULL, &w->layouts[i]);
-  return result == VK_SUCCESS || work_failed(w, p->line, "vkCreatePipelineLayout", result);
+  TRY(w, p->line, CreatePipelineLayout, g->device, &layout, NULL, &w->layouts[i]);
+  return true;
 }
 
 static bool make_module(work *w, size_t i) {
@@ -177,9 +162,9 @@ static bool make_pipeline(work *w, size_t i, bool statistics) {
                 .pSpecializationInfo = p->n_spec != 0 ? &constants : NULL},
       .layout = w->layouts[i],
   };
-  VkResult result =
-      g->CreateComputePipelines(g->device, VK_NULL_HANDLE, 1, &info, NULL, &w->pipelines[i]);
-  return result == VK_SUCCESS || work_failed(w, p->line, "vkCreateComputePipelines", result);
+  TRY(w, p->line, CreateComputePipelines, g->device, VK_NULL_HANDLE, 1, &info, NULL,
+      &w->pipelines[i]);
+  return true;
 }
 
 static void print_statistic(const VkPipelineExecutableStatisticKHR *s) {

@@ -113,7 +113,6 @@ static void begin(struct session *s) {
   const char *what;
   check(dev_server_init(&s->server, NULL, &executor, &profile, MEMORY, &what) == 0);
   s->server.device.quiet = true;
-  s->server.device.timelines = true;
   s->server.device.timed = true;
   for (unsigned i = 0; i < DESCRIPTORS; i++)
     s->descriptors[i] = -1;
@@ -305,18 +304,6 @@ static void meant(struct session *s, uint32_t nr, struct user *user) {
                                         .timeout_ns = how & 1 ? INT64_MAX : 0,
                                         .n_handles = how >> 1 & 3,
                                         .flags = how >> 3 & 3};
-  const struct abi_timeline_wait timeline_wait = {.handles = HANDLES,
-                                                  .points = SYNCS,
-                                                  .timeout_ns = how & 1 ? INT64_MAX : 0,
-                                                  .n_handles = how >> 1 & 3,
-                                                  .flags = how >> 3 & 7};
-  const struct abi_timeline_array timeline = {
-      .handles = HANDLES, .points = SYNCS, .n_handles = 1 + (how >> 1 & 1)};
-  const struct abi_syncobj_transfer transfer = {.source = 1 + (how & 1),
-                                                .target = 1 + (how >> 1 & 1),
-                                                .source_point = how >> 2 & 3,
-                                                .target_point = how >> 4 & 3,
-                                                .flags = how >> 6 & 2};
   const struct abi_syncobj_handle handle = {.handle = 1 + (how >> 1 & 3), .flags = how & 1};
   const struct abi_prime_handle prime = {.handle = 1 + (how >> 1 & 3),
                                          .flags = how & 1 ? O_RDWR | O_CLOEXEC : 0};
@@ -354,12 +341,6 @@ static void meant(struct session *s, uint32_t nr, struct user *user) {
     memcpy(user->arg + 4, &(uint32_t){1 + (how & 7)}, 4);
   else if (nr == ABI_V3D_PERFMON_GET_VALUES || nr == ABI_V3D_PERFMON_DESTROY)
     user->arg[0] = 1;
-  else if (nr == ABI_SYNCOBJ_TIMELINE_WAIT)
-    memcpy(user->arg, &timeline_wait, sizeof timeline_wait);
-  else if (nr == ABI_SYNCOBJ_TIMELINE_SIGNAL || nr == ABI_SYNCOBJ_QUERY)
-    memcpy(user->arg, &timeline, sizeof timeline);
-  else if (nr == ABI_SYNCOBJ_TRANSFER)
-    memcpy(user->arg, &transfer, sizeof transfer);
   else if (nr == ABI_SYNCOBJ_HANDLE_TO_FD || nr == ABI_SYNCOBJ_FD_TO_HANDLE)
     memcpy(user->arg, &handle, sizeof handle);
   else if (nr == ABI_PRIME_HANDLE_TO_FD || nr == ABI_PRIME_FD_TO_HANDLE)
@@ -437,14 +418,10 @@ static void some_ioctl(struct session *s, unsigned which) {
                                 ABI_PRIME_FD_TO_HANDLE,
                                 ABI_SYNCOBJ_HANDLE_TO_FD,
                                 ABI_SYNCOBJ_FD_TO_HANDLE,
-                                ABI_SYNCOBJ_TIMELINE_WAIT,
-                                ABI_SYNCOBJ_TIMELINE_SIGNAL,
                                 ABI_V3D_PERFMON_CREATE,
                                 ABI_V3D_PERFMON_DESTROY,
                                 ABI_V3D_PERFMON_GET_VALUES,
-                                ABI_V3D_PERFMON_GET_COUNTER,
-                                ABI_SYNCOBJ_QUERY,
-                                ABI_SYNCOBJ_TRANSFER};
+                                ABI_V3D_PERFMON_GET_COUNTER};
   static const uint8_t types[] = {ABI_TYPE_SYNC_FILE, ABI_TYPE_DMA_BUF, ABI_TYPE_DMA_HEAP};
   struct input *in = &s->in;
   struct user user = {0};

@@ -106,23 +106,6 @@ _Static_assert((int)ABI_STAGE_CPU == V3D_CPU, "stage");
 #ifdef DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE
 _Static_assert((int)ABI_SYNCOBJ_WAIT_DEADLINE == DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE, "flag");
 #endif
-
-SAME_SIZE(abi_timeline_array, drm_syncobj_timeline_array);
-SAME_PLACE(abi_timeline_array, points, drm_syncobj_timeline_array, points);
-SAME_PLACE(abi_timeline_array, flags, drm_syncobj_timeline_array, flags);
-SAME_SIZE(abi_syncobj_transfer, drm_syncobj_transfer);
-SAME_PLACE(abi_syncobj_transfer, target, drm_syncobj_transfer, dst_handle);
-SAME_PLACE(abi_syncobj_transfer, target_point, drm_syncobj_transfer, dst_point);
-SAME_PLACE(abi_syncobj_transfer, flags, drm_syncobj_transfer, flags);
-_Static_assert(sizeof(struct abi_timeline_wait) <= sizeof(struct drm_syncobj_timeline_wait),
-               "timeline wait");
-SAME_PLACE(abi_timeline_wait, points, drm_syncobj_timeline_wait, points);
-SAME_PLACE(abi_timeline_wait, timeout_ns, drm_syncobj_timeline_wait, timeout_nsec);
-SAME_PLACE(abi_timeline_wait, n_handles, drm_syncobj_timeline_wait, count_handles);
-SAME_PLACE(abi_timeline_wait, first_signaled, drm_syncobj_timeline_wait, first_signaled);
-_Static_assert((int)ABI_SYNCOBJ_WAIT_AVAILABLE == DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE, "flag");
-_Static_assert((int)ABI_SYNCOBJ_QUERY_LAST_SUBMITTED == DRM_SYNCOBJ_QUERY_FLAGS_LAST_SUBMITTED,
-               "flag");
 _Static_assert((int)ABI_SYNCOBJ_FD_SYNC_FILE == DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE &&
                    (int)ABI_SYNCOBJ_FD_SYNC_FILE == DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE,
                "flag");

@@ -69,7 +69,10 @@ static void syncobjs(void) {
   CHECK_INT(DRM_CALL(fd, ABI_SYNCOBJ_CREATE, &create), -EINVAL);
   /* This driver has no timelines. */
   uint64_t nothing[6] = {0};
-  CHECK_INT(drm_call(fd, ABI_REQUEST(1, ABI_SYNCOBJ_QUERY, nothing), nothing), -EOPNOTSUPP);
+  const int nrs[] = {ABI_SYNCOBJ_QUERY, ABI_SYNCOBJ_TIMELINE_WAIT, ABI_SYNCOBJ_TRANSFER,
+                     ABI_SYNCOBJ_TIMELINE_SIGNAL, ABI_SYNCOBJ_EVENTFD};
+  for (size_t i = 0; i < sizeof nrs / sizeof *nrs; i++)
+    CHECK_INT(drm_call(fd, ABI_REQUEST(1, nrs[i], nothing), nothing), -EOPNOTSUPP);
 }
 
 static void *submit_late(void *argument) {

@@ -174,8 +174,6 @@ static void make(struct request *request, uint32_t client) {
     make_submission(nr, arg);
   if (nr == ABI_SYNCOBJ_WAIT || nr == ABI_V3D_WAIT_BO) /* never for ever */
     memset(arg + 8, 0, 8);
-  if (nr == ABI_SYNCOBJ_TIMELINE_WAIT)
-    memset(arg + offsetof(struct abi_timeline_wait, timeout_ns), 0, 8);
   if (nr == ABI_V3D_CREATE_BO || nr == ABI_PRIME_HANDLE_TO_FD)
     memset(arg + 4, 0, 4);
   append(request, arg, sizeof arg);
@@ -310,7 +308,6 @@ int main(int argc, char **argv) {
     char message[200];
     CHECK_INT(dev_faults_add(&server.device.faults, argv[i], message, sizeof message), 0);
   }
-  server.device.timelines = true;
   server.event_fd = eventfd(0, EFD_CLOEXEC);
   server.on_event = on_event;
   pthread_create(&thread, NULL, serve, &server);

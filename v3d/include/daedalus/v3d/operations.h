@@ -2,18 +2,19 @@
 /*
  * daedalus/v3d/operations.h - the ALU operations of V3D 7.1, as data.
  *
- * DAEDALUS_V3D_OPERATIONS(X) calls X(ID, text, units, sources, unpack, pack, traits) for each:
+ * DAEDALUS_V3D_OPERATIONS(X) calls X(ID, text, sources, unpack, pack, traits, add, mul) for each:
  *   ID       DAEDALUS_V3D_OP_<ID>
  *   text     the mnemonic
- *   units    A add ALU only, M mul ALU only, AM either
  *   sources  0, 1 or 2 operands
  *   unpack   what may be done to the operands on their way in (daedalus_v3d_unpack_kind)
  *   pack     what may be done to the result on its way out (daedalus_v3d_pack_kind)
- *   traits   DAEDALUS_V3D_TRAIT_* bits
+ *   traits   0, or T1(A), T2(A, B), T3(A, B, C) of DAEDALUS_V3D_TRAIT_* bits
+ *   add, mul how each ALU encodes it: NO (it has not the operation), or what encoding/tables.c
+ * makes a row of: TWO(opcode), SECOND(opcode), ONE(opcode, selector), DEST(opcode, selector, kind
+ * of destination), WADDR(opcode, write address)
  *
- * How operations are encoded stands in encoding/tables.c, what they compute in simulator/alu*.c;
- * both go by these names.  Source: Mesa's qpu_pack.c and qpu_instr.h (25.0.7 and later),
- * py-videocore7.
+ * What operations compute stands in simulator/alu*.c, which goes by these names.  Source: Mesa's
+ * qpu_pack.c and qpu_instr.h (25.0.7 and later), py-videocore7.
  */
 #ifndef DAEDALUS_V3D_OPERATIONS_H
 #define DAEDALUS_V3D_OPERATIONS_H
@@ -63,146 +64,137 @@ enum {
   DAEDALUS_V3D_TRAIT_LANES = 1u << 8
 };
 
-#define DAEDALUS_V3D_OPERATIONS(X)                                                                \
-  X(NOP, "nop", AM, 0, NONE, NONE, 0)                                                             \
-  /* Add ALU, two sources. */                                                                     \
-  X(FADD, "fadd", A, 2, F32, F32, DAEDALUS_V3D_TRAIT_FLOAT | DAEDALUS_V3D_TRAIT_ORDERED_PAIR)     \
-  X(FADDNF, "faddnf", A, 2, F32, F32, DAEDALUS_V3D_TRAIT_FLOAT | DAEDALUS_V3D_TRAIT_ORDERED_PAIR) \
-  X(VFADD, "vfadd", A, 2, F16, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                    \
-  X(VFPACK, "vfpack", A, 2, F32_HALVES, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                           \
-  X(ADD, "add", AM, 2, NONE, NONE, 0)                                                             \
-  X(SUB, "sub", AM, 2, NONE, NONE, 0)                                                             \
-  X(FSUB, "fsub", A, 2, F32, F32, DAEDALUS_V3D_TRAIT_FLOAT)                                       \
-  X(VFSUB, "vfsub", A, 2, F16, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                    \
-  X(MIN, "min", A, 2, NONE, NONE, 0)                                                              \
-  X(MAX, "max", A, 2, NONE, NONE, 0)                                                              \
-  X(UMIN, "umin", A, 2, NONE, NONE, 0)                                                            \
-  X(UMAX, "umax", A, 2, NONE, NONE, 0)                                                            \
-  X(SHL, "shl", A, 2, NONE, NONE, 0)                                                              \
-  X(SHR, "shr", A, 2, NONE, NONE, 0)                                                              \
-  X(ASR, "asr", A, 2, NONE, NONE, 0)                                                              \
-  X(ROR, "ror", A, 2, NONE, NONE, 0)                                                              \
-  X(FMIN, "fmin", A, 2, F32, F32, DAEDALUS_V3D_TRAIT_FLOAT | DAEDALUS_V3D_TRAIT_ORDERED_PAIR)     \
-  X(FMAX, "fmax", A, 2, F32, F32, DAEDALUS_V3D_TRAIT_FLOAT | DAEDALUS_V3D_TRAIT_ORDERED_PAIR)     \
-  X(VFMIN, "vfmin", A, 2, F16, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                    \
-  X(VFMAX, "vfmax", A, 2, F16, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                    \
-  X(AND, "and", A, 2, NONE, NONE, 0)                                                              \
-  X(OR, "or", A, 2, NONE, NONE, 0)                                                                \
-  X(XOR, "xor", A, 2, NONE, NONE, 0)                                                              \
-  X(VADD, "vadd", A, 2, NONE, NONE, 0)                                                            \
-  X(VSUB, "vsub", A, 2, NONE, NONE, 0)                                                            \
-  X(FCMP, "fcmp", A, 2, F32, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                      \
-  X(VFCMP, "vfcmp", A, 2, F16, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                    \
-  X(VPACK, "vpack", A, 2, NONE, NONE, 0)                                                          \
-  X(V8PACK, "v8pack", A, 2, NONE, NONE, 0)                                                        \
-  X(V10PACK, "v10pack", A, 2, NONE, NONE, 0)                                                      \
-  X(V11FPACK, "v11fpack", A, 2, NONE, NONE, 0)                                                    \
-  X(ROTQ, "rotq", A, 2, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_LANES)            \
-  X(ROT, "rot", A, 2, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_LANES)              \
-  X(SHUFFLE, "shuffle", A, 2, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_LANES)      \
-  X(LDVPMG_IN, "ldvpmg_in", A, 2, NONE, NONE,                                                     \
-    DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS)                                         \
-  X(LDVPMG_OUT, "ldvpmg_out", A, 2, NONE, NONE,                                                   \
-    DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS)                                         \
-  X(STVPMV, "stvpmv", A, 2, NONE, NONE,                                                           \
-    DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS | DAEDALUS_V3D_TRAIT_NO_DEST)            \
-  X(STVPMD, "stvpmd", A, 2, NONE, NONE,                                                           \
-    DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS | DAEDALUS_V3D_TRAIT_NO_DEST)            \
-  X(STVPMP, "stvpmp", A, 2, NONE, NONE,                                                           \
-    DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS | DAEDALUS_V3D_TRAIT_NO_DEST)            \
-  /* Add ALU, one source. */                                                                      \
-  X(NOT, "not", A, 1, NONE, NONE, 0)                                                              \
-  X(NEG, "neg", A, 1, NONE, NONE, 0)                                                              \
-  X(FLAPUSH, "flapush", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_READS_FLAGS)                         \
-  X(FLBPUSH, "flbpush", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_READS_FLAGS)                         \
-  X(FLPOP, "flpop", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_WRITES_FLAGS)                            \
-  X(CLZ, "clz", A, 1, NONE, NONE, 0)                                                              \
-  X(SETMSF, "setmsf", A, 1, NONE, NONE, 0)                                                        \
-  X(SETREVF, "setrevf", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_GRAPHICS)                            \
-  X(LDVPMV_IN, "ldvpmv_in", A, 1, NONE, NONE,                                                     \
-    DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS)                                         \
-  X(LDVPMV_OUT, "ldvpmv_out", A, 1, NONE, NONE,                                                   \
-    DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS)                                         \
-  X(LDVPMD_IN, "ldvpmd_in", A, 1, NONE, NONE,                                                     \
-    DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS)                                         \
-  X(LDVPMD_OUT, "ldvpmd_out", A, 1, NONE, NONE,                                                   \
-    DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS)                                         \
-  X(LDVPMP, "ldvpmp", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS)     \
-  X(RECIP, "recip", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_FLOAT)          \
-  X(RSQRT, "rsqrt", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_FLOAT)          \
-  X(EXP, "exp", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_FLOAT)              \
-  X(LOG, "log", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_FLOAT)              \
-  X(SIN, "sin", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_FLOAT)              \
-  X(RSQRT2, "rsqrt2", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_FLOAT)        \
-  X(BALLOT, "ballot", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_LANES)        \
-  X(BCASTF, "bcastf", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_LANES)        \
-  X(ALLEQ, "alleq", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_LANES)          \
-  X(ALLFEQ, "allfeq", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_SFU | DAEDALUS_V3D_TRAIT_LANES)        \
-  X(VFMOV, "vfmov", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                   \
-  X(VFABS, "vfabs", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                   \
-  X(VFNEG, "vfneg", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                   \
-  X(VFNAB, "vfnab", A, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                   \
-  X(FROUND, "fround", A, 1, F32_HALVES, F32, DAEDALUS_V3D_TRAIT_FLOAT)                            \
-  X(FTRUNC, "ftrunc", A, 1, F32_HALVES, F32, DAEDALUS_V3D_TRAIT_FLOAT)                            \
-  X(FFLOOR, "ffloor", A, 1, F32_HALVES, F32, DAEDALUS_V3D_TRAIT_FLOAT)                            \
-  X(FCEIL, "fceil", A, 1, F32_HALVES, F32, DAEDALUS_V3D_TRAIT_FLOAT)                              \
-  X(FTOIN, "ftoin", A, 1, F32_HALVES, NONE, 0)                                                    \
-  X(FTOIZ, "ftoiz", A, 1, F32_HALVES, NONE, 0)                                                    \
-  X(FTOUZ, "ftouz", A, 1, F32_HALVES, NONE, 0)                                                    \
-  X(FTOC, "ftoc", A, 1, F32_HALVES, NONE, DAEDALUS_V3D_TRAIT_GRAPHICS)                            \
-  X(FDX, "fdx", A, 1, F32_HALVES, F32, DAEDALUS_V3D_TRAIT_FLOAT | DAEDALUS_V3D_TRAIT_LANES)       \
-  X(FDY, "fdy", A, 1, F32_HALVES, F32, DAEDALUS_V3D_TRAIT_FLOAT | DAEDALUS_V3D_TRAIT_LANES)       \
-  X(ITOF, "itof", A, 1, NONE, F32, DAEDALUS_V3D_TRAIT_FLOAT)                                      \
-  X(UTOF, "utof", A, 1, NONE, F32, DAEDALUS_V3D_TRAIT_FLOAT)                                      \
-  X(FMOV, "fmov", AM, 1, FMOV, F32, DAEDALUS_V3D_TRAIT_FLOAT)                                     \
-  X(MOV, "mov", AM, 1, MOV, NONE, 0)                                                              \
-  /* Add ALU, no source. */                                                                       \
-  X(TIDX, "tidx", A, 0, NONE, NONE, 0)                                                            \
-  X(EIDX, "eidx", A, 0, NONE, NONE, 0)                                                            \
-  X(LR, "lr", A, 0, NONE, NONE, 0)                                                                \
-  X(VFLA, "vfla", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_READS_FLAGS)                               \
-  X(VFLNA, "vflna", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_READS_FLAGS)                             \
-  X(VFLB, "vflb", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_READS_FLAGS)                               \
-  X(VFLNB, "vflnb", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_READS_FLAGS)                             \
-  X(XCD, "xcd", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_GRAPHICS)                                    \
-  X(YCD, "ycd", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_GRAPHICS)                                    \
-  X(MSF, "msf", A, 0, NONE, NONE, 0)                                                              \
-  X(REVF, "revf", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_GRAPHICS)                                  \
-  X(IID, "iid", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_GRAPHICS)                                    \
-  X(SAMPID, "sampid", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_GRAPHICS)                              \
-  X(BARRIERID, "barrierid", A, 0, NONE, NONE, 0)                                                  \
-  X(TMUWT, "tmuwt", A, 0, NONE, NONE, 0)                                                          \
-  X(VPMWT, "vpmwt", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_VPM | DAEDALUS_V3D_TRAIT_GRAPHICS)       \
-  X(FLAFIRST, "flafirst", A, 0, NONE, NONE,                                                       \
-    DAEDALUS_V3D_TRAIT_READS_FLAGS | DAEDALUS_V3D_TRAIT_LANES)                                    \
-  X(FLNAFIRST, "flnafirst", A, 0, NONE, NONE,                                                     \
-    DAEDALUS_V3D_TRAIT_READS_FLAGS | DAEDALUS_V3D_TRAIT_LANES)                                    \
-  X(FXCD, "fxcd", A, 0, NONE, F32, DAEDALUS_V3D_TRAIT_GRAPHICS | DAEDALUS_V3D_TRAIT_FLOAT)        \
-  X(FYCD, "fycd", A, 0, NONE, F32, DAEDALUS_V3D_TRAIT_GRAPHICS | DAEDALUS_V3D_TRAIT_FLOAT)        \
-  X(SETNNMODE_UU, "setnnmode_uu", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_NO_DEST)                   \
-  X(SETNNMODE_SU, "setnnmode_su", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_NO_DEST)                   \
-  X(SETNNMODE_US, "setnnmode_us", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_NO_DEST)                   \
-  X(SETNNMODE_SS, "setnnmode_ss", A, 0, NONE, NONE, DAEDALUS_V3D_TRAIT_NO_DEST)                   \
-  /* Mul ALU. */                                                                                  \
-  X(UMUL24, "umul24", M, 2, NONE, NONE, 0)                                                        \
-  X(SMUL24, "smul24", M, 2, NONE, NONE, 0)                                                        \
-  X(MULTOP, "multop", M, 2, NONE, NONE, 0)                                                        \
-  X(V8DOT, "v8dot", M, 2, NONE, NONE, 0)                                                          \
-  X(VFMUL, "vfmul", M, 2, F16, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                                    \
-  X(FMUL, "fmul", M, 2, F32, F32, DAEDALUS_V3D_TRAIT_FLOAT)                                       \
-  X(FTOUNORM16, "ftounorm16", M, 1, NONE, NONE, 0)                                                \
-  X(FTOSNORM16, "ftosnorm16", M, 1, NONE, NONE, 0)                                                \
-  X(VFTOUNORM8, "vftounorm8", M, 1, NONE, NONE, 0)                                                \
-  X(VFTOSNORM8, "vftosnorm8", M, 1, NONE, NONE, 0)                                                \
-  X(FUNPACKUNORMLO, "funpackunormlo", M, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                 \
-  X(FUNPACKUNORMHI, "funpackunormhi", M, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                 \
-  X(FUNPACKSNORMLO, "funpacksnormlo", M, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                 \
-  X(FUNPACKSNORMHI, "funpacksnormhi", M, 1, NONE, NONE, DAEDALUS_V3D_TRAIT_FLOAT)                 \
-  X(VFTOUNORM10LO, "vftounorm10lo", M, 1, NONE, NONE, 0)                                          \
-  X(VFTOUNORM10HI, "vftounorm10hi", M, 1, NONE, NONE, 0)
+#define DAEDALUS_V3D_OPERATIONS(X)                                                        \
+  X(NOP, "nop", 0, NONE, NONE, 0, DEST(187, 0, NONE), DEST(14, 63, NONE))                 \
+  /* Add ALU, two sources. */                                                             \
+  X(FADD, "fadd", 2, F32, F32, T2(FLOAT, ORDERED_PAIR), TWO(0), NO)                       \
+  X(FADDNF, "faddnf", 2, F32, F32, T2(FLOAT, ORDERED_PAIR), SECOND(0), NO)                \
+  X(VFADD, "vfadd", 2, F16, NONE, T1(FLOAT), TWO(48), NO)                                 \
+  /* No modifier code is 0: 53..55, 57..59, 61..63. */                                    \
+  X(VFPACK, "vfpack", 2, F32_HALVES, NONE, T1(FLOAT), TWO(48), NO)                        \
+  X(ADD, "add", 2, NONE, NONE, 0, TWO(56), TWO(1))                                        \
+  X(SUB, "sub", 2, NONE, NONE, 0, TWO(60), TWO(2))                                        \
+  X(FSUB, "fsub", 2, F32, F32, T1(FLOAT), TWO(64), NO)                                    \
+  X(VFSUB, "vfsub", 2, F16, NONE, T1(FLOAT), TWO(112), NO)                                \
+  X(MIN, "min", 2, NONE, NONE, 0, TWO(120), NO)                                           \
+  X(MAX, "max", 2, NONE, NONE, 0, TWO(121), NO)                                           \
+  X(UMIN, "umin", 2, NONE, NONE, 0, TWO(122), NO)                                         \
+  X(UMAX, "umax", 2, NONE, NONE, 0, TWO(123), NO)                                         \
+  X(SHL, "shl", 2, NONE, NONE, 0, TWO(124), NO)                                           \
+  X(SHR, "shr", 2, NONE, NONE, 0, TWO(125), NO)                                           \
+  X(ASR, "asr", 2, NONE, NONE, 0, TWO(126), NO)                                           \
+  X(ROR, "ror", 2, NONE, NONE, 0, TWO(127), NO)                                           \
+  X(FMIN, "fmin", 2, F32, F32, T2(FLOAT, ORDERED_PAIR), TWO(128), NO)                     \
+  X(FMAX, "fmax", 2, F32, F32, T2(FLOAT, ORDERED_PAIR), SECOND(128), NO)                  \
+  X(VFMIN, "vfmin", 2, F16, NONE, T1(FLOAT), TWO(176), NO)                                \
+  X(VFMAX, "vfmax", 2, F16, NONE, T1(FLOAT), TWO(240), NO)                                \
+  X(AND, "and", 2, NONE, NONE, 0, TWO(181), NO)                                           \
+  X(OR, "or", 2, NONE, NONE, 0, TWO(182), NO)                                             \
+  X(XOR, "xor", 2, NONE, NONE, 0, TWO(183), NO)                                           \
+  X(VADD, "vadd", 2, NONE, NONE, 0, TWO(184), NO)                                         \
+  X(VSUB, "vsub", 2, NONE, NONE, 0, TWO(185), NO)                                         \
+  X(FCMP, "fcmp", 2, F32, NONE, T1(FLOAT), TWO(192), NO)                                  \
+  X(VFCMP, "vfcmp", 2, F16, NONE, T1(FLOAT), TWO(208), NO)                                \
+  X(VPACK, "vpack", 2, NONE, NONE, 0, TWO(247), NO)                                       \
+  X(V8PACK, "v8pack", 2, NONE, NONE, 0, TWO(248), NO)                                     \
+  X(V10PACK, "v10pack", 2, NONE, NONE, 0, TWO(250), NO)                                   \
+  X(V11FPACK, "v11fpack", 2, NONE, NONE, 0, TWO(251), NO)                                 \
+  X(ROTQ, "rotq", 2, NONE, NONE, T2(SFU, LANES), TWO(252), NO)                            \
+  X(ROT, "rot", 2, NONE, NONE, T2(SFU, LANES), TWO(253), NO)                              \
+  X(SHUFFLE, "shuffle", 2, NONE, NONE, T2(SFU, LANES), TWO(254), NO)                      \
+  X(LDVPMG_IN, "ldvpmg_in", 2, NONE, NONE, T2(VPM, GRAPHICS), DEST(189, 0, REGISTER), NO) \
+  X(LDVPMG_OUT, "ldvpmg_out", 2, NONE, NONE, T2(VPM, GRAPHICS), DEST(189, 0, OUT), NO)    \
+  X(STVPMV, "stvpmv", 2, NONE, NONE, T3(VPM, GRAPHICS, NO_DEST), WADDR(190, 0), NO)       \
+  X(STVPMD, "stvpmd", 2, NONE, NONE, T3(VPM, GRAPHICS, NO_DEST), WADDR(190, 1), NO)       \
+  X(STVPMP, "stvpmp", 2, NONE, NONE, T3(VPM, GRAPHICS, NO_DEST), WADDR(190, 2), NO)       \
+  /* Add ALU, one source. */                                                              \
+  X(NOT, "not", 1, NONE, NONE, 0, ONE(186, 0), NO)                                        \
+  X(NEG, "neg", 1, NONE, NONE, 0, ONE(186, 1), NO)                                        \
+  X(FLAPUSH, "flapush", 1, NONE, NONE, T1(READS_FLAGS), ONE(186, 2), NO)                  \
+  X(FLBPUSH, "flbpush", 1, NONE, NONE, T1(READS_FLAGS), ONE(186, 3), NO)                  \
+  X(FLPOP, "flpop", 1, NONE, NONE, T1(WRITES_FLAGS), ONE(186, 4), NO)                     \
+  X(CLZ, "clz", 1, NONE, NONE, 0, ONE(186, 5), NO)                                        \
+  X(SETMSF, "setmsf", 1, NONE, NONE, 0, ONE(186, 6), NO)                                  \
+  X(SETREVF, "setrevf", 1, NONE, NONE, T1(GRAPHICS), ONE(186, 7), NO)                     \
+  X(LDVPMV_IN, "ldvpmv_in", 1, NONE, NONE, T2(VPM, GRAPHICS), DEST(188, 0, REGISTER), NO) \
+  X(LDVPMV_OUT, "ldvpmv_out", 1, NONE, NONE, T2(VPM, GRAPHICS), DEST(188, 0, OUT), NO)    \
+  X(LDVPMD_IN, "ldvpmd_in", 1, NONE, NONE, T2(VPM, GRAPHICS), DEST(188, 1, REGISTER), NO) \
+  X(LDVPMD_OUT, "ldvpmd_out", 1, NONE, NONE, T2(VPM, GRAPHICS), DEST(188, 1, OUT), NO)    \
+  X(LDVPMP, "ldvpmp", 1, NONE, NONE, T2(VPM, GRAPHICS), DEST(188, 2, REGISTER), NO)       \
+  X(RECIP, "recip", 1, NONE, NONE, T2(SFU, FLOAT), ONE(188, 32), NO)                      \
+  X(RSQRT, "rsqrt", 1, NONE, NONE, T2(SFU, FLOAT), ONE(188, 33), NO)                      \
+  X(EXP, "exp", 1, NONE, NONE, T2(SFU, FLOAT), ONE(188, 34), NO)                          \
+  X(LOG, "log", 1, NONE, NONE, T2(SFU, FLOAT), ONE(188, 35), NO)                          \
+  X(SIN, "sin", 1, NONE, NONE, T2(SFU, FLOAT), ONE(188, 36), NO)                          \
+  X(RSQRT2, "rsqrt2", 1, NONE, NONE, T2(SFU, FLOAT), ONE(188, 37), NO)                    \
+  X(BALLOT, "ballot", 1, NONE, NONE, T2(SFU, LANES), ONE(188, 38), NO)                    \
+  X(BCASTF, "bcastf", 1, NONE, NONE, T2(SFU, LANES), ONE(188, 39), NO)                    \
+  X(ALLEQ, "alleq", 1, NONE, NONE, T2(SFU, LANES), ONE(188, 40), NO)                      \
+  X(ALLFEQ, "allfeq", 1, NONE, NONE, T2(SFU, LANES), ONE(188, 41), NO)                    \
+  X(VFMOV, "vfmov", 1, NONE, NONE, T1(FLOAT), ONE(191, 0), NO)                            \
+  X(VFABS, "vfabs", 1, NONE, NONE, T1(FLOAT), ONE(191, 5), NO)                            \
+  X(VFNEG, "vfneg", 1, NONE, NONE, T1(FLOAT), ONE(191, 10), NO)                           \
+  X(VFNAB, "vfnab", 1, NONE, NONE, T1(FLOAT), ONE(191, 15), NO)                           \
+  X(FROUND, "fround", 1, F32_HALVES, F32, T1(FLOAT), ONE(245, 0), NO)                     \
+  X(FTRUNC, "ftrunc", 1, F32_HALVES, F32, T1(FLOAT), ONE(245, 16), NO)                    \
+  X(FFLOOR, "ffloor", 1, F32_HALVES, F32, T1(FLOAT), ONE(245, 32), NO)                    \
+  X(FCEIL, "fceil", 1, F32_HALVES, F32, T1(FLOAT), ONE(245, 48), NO)                      \
+  X(FTOIN, "ftoin", 1, F32_HALVES, NONE, 0, ONE(245, 3), NO)                              \
+  X(FTOIZ, "ftoiz", 1, F32_HALVES, NONE, 0, ONE(245, 19), NO)                             \
+  X(FTOUZ, "ftouz", 1, F32_HALVES, NONE, 0, ONE(245, 35), NO)                             \
+  X(FTOC, "ftoc", 1, F32_HALVES, NONE, T1(GRAPHICS), ONE(245, 51), NO)                    \
+  X(FDX, "fdx", 1, F32_HALVES, F32, T2(FLOAT, LANES), ONE(246, 0), NO)                    \
+  X(FDY, "fdy", 1, F32_HALVES, F32, T2(FLOAT, LANES), ONE(246, 16), NO)                   \
+  X(ITOF, "itof", 1, NONE, F32, T1(FLOAT), ONE(246, 32), NO)                              \
+  X(UTOF, "utof", 1, NONE, F32, T1(FLOAT), ONE(246, 36), NO)                              \
+  X(FMOV, "fmov", 1, FMOV, F32, T1(FLOAT), ONE(249, 0), ONE(14, 0))                       \
+  X(MOV, "mov", 1, MOV, NONE, 0, ONE(249, 3), ONE(14, 3))                                 \
+  /* Add ALU, no source. */                                                               \
+  X(TIDX, "tidx", 0, NONE, NONE, 0, ONE(187, 1), NO)                                      \
+  X(EIDX, "eidx", 0, NONE, NONE, 0, ONE(187, 2), NO)                                      \
+  X(LR, "lr", 0, NONE, NONE, 0, ONE(187, 3), NO)                                          \
+  X(VFLA, "vfla", 0, NONE, NONE, T1(READS_FLAGS), ONE(187, 4), NO)                        \
+  X(VFLNA, "vflna", 0, NONE, NONE, T1(READS_FLAGS), ONE(187, 5), NO)                      \
+  X(VFLB, "vflb", 0, NONE, NONE, T1(READS_FLAGS), ONE(187, 6), NO)                        \
+  X(VFLNB, "vflnb", 0, NONE, NONE, T1(READS_FLAGS), ONE(187, 7), NO)                      \
+  X(XCD, "xcd", 0, NONE, NONE, T1(GRAPHICS), ONE(187, 8), NO)                             \
+  X(YCD, "ycd", 0, NONE, NONE, T1(GRAPHICS), ONE(187, 9), NO)                             \
+  X(MSF, "msf", 0, NONE, NONE, 0, ONE(187, 10), NO)                                       \
+  X(REVF, "revf", 0, NONE, NONE, T1(GRAPHICS), ONE(187, 11), NO)                          \
+  X(IID, "iid", 0, NONE, NONE, T1(GRAPHICS), ONE(187, 12), NO)                            \
+  X(SAMPID, "sampid", 0, NONE, NONE, T1(GRAPHICS), ONE(187, 13), NO)                      \
+  X(BARRIERID, "barrierid", 0, NONE, NONE, 0, ONE(187, 14), NO)                           \
+  X(TMUWT, "tmuwt", 0, NONE, NONE, 0, ONE(187, 15), NO)                                   \
+  X(VPMWT, "vpmwt", 0, NONE, NONE, T2(VPM, GRAPHICS), ONE(187, 16), NO)                   \
+  X(FLAFIRST, "flafirst", 0, NONE, NONE, T2(READS_FLAGS, LANES), ONE(187, 17), NO)        \
+  X(FLNAFIRST, "flnafirst", 0, NONE, NONE, T2(READS_FLAGS, LANES), ONE(187, 18), NO)      \
+  X(FXCD, "fxcd", 0, NONE, F32, T2(GRAPHICS, FLOAT), ONE(187, 32), NO)                    \
+  X(FYCD, "fycd", 0, NONE, F32, T2(GRAPHICS, FLOAT), ONE(187, 36), NO)                    \
+  X(SETNNMODE_UU, "setnnmode_uu", 0, NONE, NONE, T1(NO_DEST), DEST(187, 48, NONE), NO)    \
+  X(SETNNMODE_SU, "setnnmode_su", 0, NONE, NONE, T1(NO_DEST), DEST(187, 49, NONE), NO)    \
+  X(SETNNMODE_US, "setnnmode_us", 0, NONE, NONE, T1(NO_DEST), DEST(187, 50, NONE), NO)    \
+  X(SETNNMODE_SS, "setnnmode_ss", 0, NONE, NONE, T1(NO_DEST), DEST(187, 51, NONE), NO)    \
+  /* Mul ALU. */                                                                          \
+  X(UMUL24, "umul24", 2, NONE, NONE, 0, NO, TWO(3))                                       \
+  X(SMUL24, "smul24", 2, NONE, NONE, 0, NO, TWO(9))                                       \
+  X(MULTOP, "multop", 2, NONE, NONE, 0, NO, TWO(10))                                      \
+  X(V8DOT, "v8dot", 2, NONE, NONE, 0, NO, TWO(11))                                        \
+  X(VFMUL, "vfmul", 2, F16, NONE, T1(FLOAT), NO, TWO(4))                                  \
+  X(FMUL, "fmul", 2, F32, F32, T1(FLOAT), NO, TWO(16))                                    \
+  X(FTOUNORM16, "ftounorm16", 1, NONE, NONE, 0, NO, ONE(14, 32))                          \
+  X(FTOSNORM16, "ftosnorm16", 1, NONE, NONE, 0, NO, ONE(14, 33))                          \
+  X(VFTOUNORM8, "vftounorm8", 1, NONE, NONE, 0, NO, ONE(14, 34))                          \
+  X(VFTOSNORM8, "vftosnorm8", 1, NONE, NONE, 0, NO, ONE(14, 35))                          \
+  X(FUNPACKUNORMLO, "funpackunormlo", 1, NONE, NONE, T1(FLOAT), NO, ONE(14, 36))          \
+  X(FUNPACKUNORMHI, "funpackunormhi", 1, NONE, NONE, T1(FLOAT), NO, ONE(14, 37))          \
+  X(FUNPACKSNORMLO, "funpacksnormlo", 1, NONE, NONE, T1(FLOAT), NO, ONE(14, 38))          \
+  X(FUNPACKSNORMHI, "funpacksnormhi", 1, NONE, NONE, T1(FLOAT), NO, ONE(14, 39))          \
+  X(VFTOUNORM10LO, "vftounorm10lo", 1, NONE, NONE, 0, NO, ONE(14, 48))                    \
+  X(VFTOUNORM10HI, "vftounorm10hi", 1, NONE, NONE, 0, NO, ONE(14, 49))
 
 typedef enum daedalus_v3d_op {
-#define DAEDALUS_V3D_ENUMERATE(id, text, units, sources, unpack, pack, traits) DAEDALUS_V3D_OP_##id,
+#define DAEDALUS_V3D_ENUMERATE(id, text, sources, unpack, pack, traits, add, mul) \
+  DAEDALUS_V3D_OP_##id,
   DAEDALUS_V3D_OPERATIONS(DAEDALUS_V3D_ENUMERATE)
 #undef DAEDALUS_V3D_ENUMERATE
       DAEDALUS_V3D_N_OPS

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * daedalus-v3d-timing: what the timing model says of published figures, and how that changes within
+ * What the timing model says of published figures, and how that changes within
  * the intervals that public facts leave open.
  */
-#include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <daedalus/v3d/estimate.h>
 
-#include "timing.h"
+#include "../timing/timing.h"
+#include "v3d.h"
 
-static const char usage[] =
-    "usage: daedalus-v3d-timing [--intervals | --alternatives] FOLDER [PROFILE]\n"
-    "  Runs the programs in FOLDER by the timing model and compares with published figures; from\n"
-    "  .. to is what the alternatives to the open settings make of a figure, all at once.\n"
-    "  PROFILE has settings over the defaults. --intervals: how much each figure changes when one\n"
-    "  setting goes to an end of its interval. --alternatives: each figure by each of them.\n"
-    "  Exit codes: 0 done, 1 a calibrated figure is off by more than 10 %, by the settings or by "
-    "an\n"
-    "  alternative, 2 bad input.\n";
+enum { CODE_ADDRESS = 0x00100000, UNIFORM_ADDRESS = 0x00200000 };
 
 static const struct interval {
   const char *name;
@@ -32,19 +26,50 @@ static const struct interval {
 };
 enum { N_INTERVALS = sizeof intervals / sizeof intervals[0], TOLERANCE_PERCENT = 10 };
 
-static bool read_profile(const char *path, daedalus_v3d_profile *profile) {
-  char text[65536], message[200];
-  FILE *file = fopen(path, "rb");
-  if (!file) {
-    fprintf(stderr, "%s: %s\n", path, strerror(errno));
+static void fill_cfg(const work *w, uint32_t cfg[7]) {
+  const unsigned per = w->groups_per_supergroup, size = w->group_size;
+  const unsigned batches = (per * size + 15) / 16, rest = w->groups % per;
+  cfg[0] = w->groups << 16;
+  cfg[1] = cfg[2] = 1u << 16;
+  cfg[3] = (size & 0xff) | (per & 0xf) << 8 | (batches - 1) << 12;
+  cfg[4] = w->groups / per * batches + (rest * size + 15) / 16;
+  cfg[5] = CODE_ADDRESS;
+  cfg[6] = UNIFORM_ADDRESS;
+}
+
+/* Runs it, timed, with a program of the folder. Whether it ended well; stderr says why not. */
+static bool run_work(work *w, const char *folder, const daedalus_v3d_profile *profile,
+                     daedalus_v3d_report *report) {
+  char name[4096], *path = name;
+  daedalus_v3d_program program = {0};
+  snprintf(name, sizeof name, "%s/%s.qpu", folder, w->program);
+  if (assemble_files(&path, 1, &program) != EXIT_DONE)
     return false;
+  void *memory = calloc(1, w->bytes + 64);
+  daedalus_v3d_machine *machine = daedalus_v3d_machine_create(profile);
+  bool good = memory && machine;
+  if (good && w->fill)
+    w->fill(memory);
+  if (good) {
+    /* A dump of Mesa brings its own uniforms. */
+    const bool own = program.n_uniforms > 0;
+    daedalus_v3d_buffer buffers[] = {
+        {CODE_ADDRESS, (uint32_t)(program.n_words * 8), program.words},
+        {UNIFORM_ADDRESS, own ? (uint32_t)(program.n_uniforms * 4) : sizeof w->uniforms,
+         own ? program.uniforms : w->uniforms},
+        {WORK_ADDRESS, (uint32_t)(w->bytes + 64), memory}};
+    daedalus_v3d_job job = {.buffers = buffers, .n_buffers = 3, .timed = true};
+    fill_cfg(w, job.cfg);
+    good = daedalus_v3d_machine_run(machine, &job, report) == DAEDALUS_V3D_DONE;
+    if (!good)
+      complain("%s: %s", w->program, report->message);
+  } else {
+    complain("no memory, or a setting is out of its range");
   }
-  const size_t size = fread(text, 1, sizeof text, file);
-  fclose(file);
-  const unsigned line = daedalus_v3d_profile_parse(text, size, profile, message, sizeof message);
-  if (line)
-    fprintf(stderr, "%s:%u: %s\n", path, line, message);
-  return !line;
+  daedalus_v3d_machine_destroy(machine);
+  free(memory);
+  daedalus_v3d_program_free(&program);
+  return good;
 }
 
 /* The figure by the model, in its unit. The clock is that of the board that was measured. */
@@ -57,9 +82,9 @@ static bool model(const figure *f, const char *folder, daedalus_v3d_profile prof
   if (!run_work(&w, folder, &profile, report))
     return false;
   double ns = (double)report->times.ns;
-  if (f->launched)
+  if (w.launched)
     ns += (double)profile.job_ns + profile.submit_ns;
-  *value = f->is_time ? ns / units : units / ns;
+  *value = strchr(f->unit, '/') ? units / ns : ns / units;
   return true;
 }
 
@@ -119,21 +144,21 @@ static int compare(const char *folder, const daedalus_v3d_profile *profile, bool
     daedalus_v3d_report report;
     double value;
     if (!model(f, folder, *profile, &report, &value))
-      return 2;
+      return EXIT_BAD_INPUT;
     spread of = {value, value, NULL};
     if (!shown && !spread_of(f, folder, profile, false, &of))
-      return 2;
+      return EXIT_BAD_INPUT;
     printf("%-30s %-10s %4lu %9.4g %9.4g %+6.1f %% %9.4g..%-9.4g", f->name,
            f->role == CALIBRATED ? "calibrated" : "left out",
            (unsigned long)(f->clock_mhz ? f->clock_mhz : profile->clock_mhz), f->published, value,
            100 * (value / f->published - 1), of.low, of.high);
     print_shares(&report.times, profile);
     if (shown && !spread_of(f, folder, profile, true, &of))
-      return 2;
+      return EXIT_BAD_INPUT;
     if (of.bad)
       printf("  off by more than %d %% by the alternative %s\n", TOLERANCE_PERCENT, of.bad);
     if (of.bad || is_off(f, value))
-      code = 1;
+      code = EXIT_WRONG;
   }
   return code;
 }
@@ -157,7 +182,7 @@ static int show_intervals(const char *folder, const daedalus_v3d_profile *profil
     daedalus_v3d_report report;
     double base;
     if (!model(f, folder, *profile, &report, &base))
-      return 2;
+      return EXIT_BAD_INPUT;
     printf("%s: %.4g %s\n", f->name, base, f->unit);
     for (unsigned k = 0; k < N_INTERVALS; k++) {
       const struct interval *setting = &intervals[k];
@@ -167,25 +192,35 @@ static int show_intervals(const char *folder, const daedalus_v3d_profile *profil
              (unsigned long)setting->high);
       if (!print_change(f, folder, profile, setting, setting->low, base) ||
           !print_change(f, folder, profile, setting, setting->high, base))
-        return 2;
+        return EXIT_BAD_INPUT;
       printf(" %%\n");
     }
   }
   return 0;
 }
 
-int main(int argc, char **argv) {
+int verb_timing(int argc, char **argv) {
+  static const struct option options[] = {{"intervals", no_argument, NULL, 'I'},
+                                          {"alternatives", no_argument, NULL, 'A'},
+                                          {"profile", required_argument, NULL, 'p'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
   daedalus_v3d_profile profile = daedalus_v3d_profile_default();
-  const bool with_intervals = argc > 1 && !strcmp(argv[1], "--intervals");
-  const bool shown = argc > 1 && !strcmp(argv[1], "--alternatives");
-  char **rest = argv + 1 + (with_intervals || shown);
-  const int n = argc - 1 - (with_intervals || shown);
-  if (n < 1 || n > 2 || rest[0][0] == '-') {
-    const bool help = argc == 2 && !strcmp(argv[1], "--help");
-    fputs(usage, help ? stdout : stderr);
-    return help ? 0 : 2;
+  int by = 0;
+  for (int option; (option = getopt_long(argc, argv, "IAp:h", options, NULL)) != -1;) {
+    if (option == 'h')
+      return usage("timing");
+    if (option == '?')
+      return bad_arguments("timing");
+    if (option != 'p')
+      by = option;
+    else if (!read_profile(optarg, &profile))
+      return EXIT_BAD_INPUT;
   }
-  if (n == 2 && !read_profile(rest[1], &profile))
-    return 2;
-  return with_intervals ? show_intervals(rest[0], &profile) : compare(rest[0], &profile, shown);
+  if (argc - optind != 1) {
+    complain("timing: one folder of programs is needed");
+    return bad_arguments("timing");
+  }
+  return by == 'I' ? show_intervals(argv[optind], &profile)
+                   : compare(argv[optind], &profile, by == 'A');
 }
