@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The random programs themselves: reproducible, legal, varied; and a handful of them run."""
 
+import json
+import re
+from pathlib import Path
+
 import pytest
+from click.testing import CliRunner
 
 from daedalus.dsl.ir import Op, walk
 from daedalus.dsl.show import show
 from daedalus.dsl.verify import verify
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.cli import fuzz
 from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.vectors import Lines
-from daedalus.generator.verify.fuzz import campaign as fuzz
+from daedalus.generator.verify.fuzz import campaign
+from daedalus.generator.verify.fuzz.back_end import Failure
+from daedalus.generator.verify.fuzz.campaign import Campaign
+from daedalus.generator.verify.fuzz.cpu import Cpu, CpuTally, variants
 from daedalus.generator.verify.fuzz.programs import make_program
+from daedalus.generator.verify.fuzz.qpu import Qpu, QpuTally
 from daedalus.generator.verify.fuzz.shrink import shrink
 
 SEED = 7
@@ -52,25 +63,25 @@ WITH_DOTS = 20  # a program that DOT instructions have something to do in
 
 
 def test_programs_have_dot_products_of_neighbouring_bytes() -> None:
-    tally = fuzz.Tally()
+    tally = CpuTally()
     names: set[str] = set()
     for number in range(45):
         program = make_program(SEED, number)
         wanted = tuple(s for s in program.listed if s.choice("dot"))
-        made = fuzz.variants(program.kernel, wanted, tally)
+        made = variants(program.kernel, wanted, tally)
         assert all("vdotq_lane_s32" in v.text for v in made)
         names |= {v.options.name for v in made}
-    assert tally.dots >= 5
+    assert tally.dot_variants >= 5
     assert any("part0" in n for n in names)
     assert any("_x2" in n for n in names)
 
 
 @pytest.mark.campaign
 def test_wrong_dot_products_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    work = fuzz.Work(SEED, (WITH_DOTS,), 64, False)
-    right = fuzz.run_batch(work)
+    work = Campaign((Cpu(),), SEED, 64)
+    (right,) = work.batch([WITH_DOTS])
     assert [f.text for f in right.failures] == []
-    assert right.dots > 0
+    assert isinstance(right, CpuTally) and right.dot_variants > 0
     tables = Dots._tables
 
     def first_outputs_alone(self: Dots, out: Lines, n: int) -> list[str]:
@@ -78,20 +89,68 @@ def test_wrong_dot_products_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None
         return [sign_bits, first, *(first for _ in others)]
 
     monkeypatch.setattr(Dots, "_tables", first_outputs_alone)
-    wrong = fuzz.run_batch(work)
+    (wrong,) = work.batch([WITH_DOTS])
     assert wrong.failures
-    assert all(s.choice("dot") for f in wrong.failures for s in f.listed)
-    monkeypatch.setattr(fuzz, "_TRIES", 3)
-    assert fuzz._shrunk(SEED, wrong.failures[0], 64, sanitize=False).stages
+    assert all(s.choice("dot") for f in wrong.failures for s in f.ways)
+    monkeypatch.setattr(campaign, "_TRIES", 3)
+    program = make_program(SEED, WITH_DOTS)
+    assert work.shrunk(program, wrong.failures[0], work.back_ends[0]).stages
 
 
 def test_back_ends_agree_on_a_handful() -> None:
-    total = fuzz.Tally()
-    for tally in fuzz.campaign(SEED, 0, 4, 16):
-        total.add(tally)
-    assert [f.text for f in total.failures] == []
-    assert total.programs == 4
-    assert total.conformant > 0
+    """All of them, on the same programs."""
+    cpu, qpu = CpuTally(), QpuTally()
+    for tallies in Campaign((Cpu(), Qpu()), SEED, 16).run(0, 4):
+        for total, tally in zip((cpu, qpu), tallies, strict=True):
+            total.add(tally)
+    for total in (cpu, qpu):
+        assert [f.text for f in total.failures] == []
+        assert total.programs == 4 and total.operations == cpu.operations > 0
+        assert total.conformant > 0
+    assert qpu.ran > 0 and cpu.comparisons > cpu.variants > 0
+    assert all(name in cpu.lines(1)[0] for name in ("4 programs", f"{cpu.conformant} conformant"))
+    assert f"{qpu.ran} of 4 programs" in qpu.lines(1)[0]
+
+
+def test_what_is_not_asked_for_is_not_run() -> None:
+    (tally,) = Campaign((Cpu(("c",)),), SEED, 16).batch([0])
+    assert isinstance(tally, CpuTally)
+    assert tally.failures == [] and tally.comparisons > 0
+    assert tally.neon_variants == 0 and not tally.rules
+
+
+class _Fake(Cpu):
+    """A back end that fails with what stores under a condition."""
+
+    def run(self, programs, items, again=None):
+        assert again is None or again.ways == ("this",)
+        bad = [p for p in programs if any(x.mask for s in p.kernel.stages for x in s.stores)]
+        return CpuTally(failures=[Failure(p.number, "wrong", "because", ("this",)) for p in bad])
+
+
+def test_failures_are_written_and_shrunk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(campaign, "build_dir", lambda: tmp_path)
+    work = Campaign((_Fake(),), SEED, 16)
+    tallies = work.batch(range(8))
+    numbers = [f.number for f in tallies[0].failures]
+    folder = work.write_failures(tallies)
+    assert {f.name for f in folder.iterdir()} == {f"{SEED}-{n}.txt" for n in numbers} != set()
+    text = (folder / f"{SEED}-{numbers[0]}.txt").read_text()
+    parts = text.split("\n\n")
+    assert parts[:2] == [work.replay(numbers[0]), "wrong:\nbecause"]
+    whole, small = text.split("shrunk:\n")
+    assert len(small) < len(whole)
+
+
+def test_a_program_that_cannot_be_made_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(seed: int, number: int) -> None:
+        raise RuntimeError("no legal program")
+
+    monkeypatch.setattr(campaign, "make_program", fail)
+    cpu, qpu = Campaign((Cpu(), Qpu()), SEED, 16).batch([3])
+    assert [(f.number, f.kind) for f in cpu.failures] == [(3, "generator")]
+    assert qpu.failures == [] and qpu.nothing() == "no program had a QPU form"
+    assert cpu.programs == qpu.programs == 1
 
 
 def test_shrinking_keeps_what_fails() -> None:
@@ -107,6 +166,28 @@ def test_shrinking_keeps_what_fails() -> None:
 
 @pytest.mark.parametrize("sanitize", [False, True])
 def test_replay_names_the_program(sanitize: bool) -> None:
-    text = fuzz.replay_command(3, 14, 64, sanitize=sanitize)
-    assert "--programs 1 --seed 3 --first 14" in text
+    text = Campaign((Cpu(sanitize=sanitize),), 3, 64).replay(14)
+    assert "--target c,vector,neon --programs 1 --seed 3 --first 14" in text
     assert text.endswith("--sanitize") == sanitize
+    assert "--target c,qpu " in Campaign((Cpu(("c",)), Qpu()), 3, 64).replay(14)
+
+
+def test_exit_codes_and_what_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """1 after failures, with the command that repeats them; also where nothing was compared."""
+    monkeypatch.setattr(campaign, "build_dir", lambda: tmp_path)
+    monkeypatch.setattr(fuzz, "repo_root", lambda: tmp_path)
+    monkeypatch.setattr(fuzz, "Cpu", lambda targets, sanitize: _Fake(targets, sanitize))
+    words = ["--programs", "8", "--seed", str(SEED), "--items", "16"]
+    result = CliRunner().invoke(fuzz.command, words)
+    assert isinstance(result.exception, UserError), result.output
+    assert result.exception.exit_code == 1
+    assert re.fullmatch(r"\d of 8 programs failed", result.exception.message)
+    assert result.exception.hint == "they are in fuzz/failures"
+    found = json.loads(CliRunner().invoke(fuzz.command, [*words, "--json"]).stdout)
+    assert found["seed"] == SEED and found["items"] == 16
+    assert found["c,vector,neon"]["programs"] == 8 and found["c,vector,neon"]["failures"]
+
+    monkeypatch.setattr(Qpu, "run", lambda *_: QpuTally())
+    result = CliRunner().invoke(fuzz.command, ["--programs", "1", "--target", "qpu"])
+    assert isinstance(result.exception, UserError) and result.exception.exit_code == 1
+    assert result.exception.message == "no program had a QPU form: nothing was compared"

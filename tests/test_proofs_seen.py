@@ -8,7 +8,6 @@ a lie.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,19 +17,19 @@ import z3
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Node
 from daedalus.dsl.ranges import Interval
-from daedalus.generator.base.paths import repo_root
-from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.forms import Need
 from daedalus.generator.targets.neon.simulate import Change, Ran
-from daedalus.generator.verify import crosscheck, goals, mutants
+from daedalus.generator.verify import goals
 from daedalus.generator.verify.goals import Plan, lane_limits
-from daedalus.generator.verify.proofs import goal_proofs, mutant_proofs
+from daedalus.generator.verify.mutants import changed, mutants
+from daedalus.generator.verify.proofs import goal_proofs
 from daedalus.generator.verify.proofs.equivalence import Prover
 from daedalus.generator.verify.proofs.lane_walk import Variation
 from daedalus.generator.verify.proofs.symbolic import Truth
-from daedalus.generator.verify.witness import mutation, witness_file
 from daedalus.generator.verify.witness import shown as witness
+from daedalus.generator.verify.witness import witness_file
 
 # Variants of one stage and of several, with run-time indices, tables, strips, and functions for
 # several items.
@@ -73,7 +72,7 @@ class There(Prover):
         return super().holds(known, claim, seconds)
 
 
-def seen_plans(kernel: str) -> Iterator[tuple[Entry, Plan, Items]]:
+def seen_plans(kernel: str) -> Iterator[tuple[Plan, Items]]:
     """The functions of the kernel's variant, with its witnesses."""
     entry = find(load(), kernel)
     assert entry is not None
@@ -81,26 +80,12 @@ def seen_plans(kernel: str) -> Iterator[tuple[Entry, Plan, Items]]:
     assert found
     kept = witness_file.read(entry.kernel)
     for plan in found:
-        yield entry, plan, kept.take(plan.conformant(kept))
+        yield plan, kept.take(plan.conformant(kept))
 
 
 def spread(every: list[Any]) -> list[Any]:
     """AT_ONCE of them, evenly from all."""
     return every[:: max(1, len(every) // AT_ONCE)][:AT_ONCE]
-
-
-@contextmanager
-def changed(plan: Plan, stage: int, need: Need, v: Variation) -> Iterator[Change]:
-    """A variation as the simulator has it; of a scalar operand it has none."""
-    assert not v.scalar
-    chosen = plan.stages[stage].selection.chosen
-    usual = chosen[need]
-    op = {0: v.op or usual.op, 1: simulate.MORE, -1: simulate.LESS}[v.result]
-    chosen[need] = usual._replace(imm=usual.imm + v.imm)
-    try:
-        yield Change(stage, need, op)
-    finally:
-        chosen[need] = usual
 
 
 def shown(plan: Plan, ran: Ran, change: Change) -> list[int]:
@@ -122,11 +107,11 @@ def lane_of(plan: Plan, ran: Ran, change: Change, item: int) -> int | None:
 
 def ask(plan: Plan, ran: Ran, stage: int, need: Need, v: Variation) -> bool:
     """Whether some item shows the variation; if so, the prover is asked about it there."""
-    with changed(plan, stage, need, v) as change:
-        items = shown(plan, ran, change)
-        if not items:
-            return False
-        lane = lane_of(plan, ran, change, items[0])
+    change = changed(stage, need, v)
+    items = shown(plan, ran, change)
+    if not items:
+        return False
+    lane = lane_of(plan, ran, change, items[0])
     prover = There(plan, ran, items[0], stage, lane)
     assert not prover.same(stage, need, v), (need, v)
     assert prover.refuted, (need, v)
@@ -138,7 +123,7 @@ def ask(plan: Plan, ran: Ran, stage: int, need: Need, v: Variation) -> bool:
     "kernel", [pytest.param(k, marks=pytest.mark.campaign) if k == "vp9_idct8" else k for k in SEEN]
 )
 def test_what_has_a_witness_is_not_proven_to_have_none(kernel: str) -> None:
-    for _, plan, items in seen_plans(kernel):
+    for plan, items in seen_plans(kernel):
         ran, asked = simulate.run(plan.lowered, plan.stages, items), 0
         last = [g for g in plan.goals if g.stage == len(plan.stages) - 1]
         for goal in spread(last):
@@ -158,20 +143,18 @@ def test_what_has_a_witness_is_not_proven_to_have_none(kernel: str) -> None:
         assert asked >= min(2, len(last))
 
 
-def mutated(entry: Entry, plan: Plan, stages: range) -> list[tuple[int, Need, Variation]]:
+def mutated(plan: Plan, stages: range) -> list[tuple[int, Need, Variation]]:
     """What the mutants of a function change in these stages."""
-    file = repo_root() / "generated" / "src" / entry.kernel.family / f"{plan.name}.c"
-    every = mutants.mutate(file.read_text()).mutants
-    found = [mutant_proofs.lowering(plan, m) for m in every if m.function == plan.function]
-    return [f for f in found if f and f[0] in stages and not f[2].scalar]
+    every = [m for m in mutants(plan) if m.stage in stages and m.number == 0]
+    return [(m.stage, m.need, m.varied) for m in every]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", SEEN)
 def test_mutants_that_are_seen_are_not_proven_the_same(kernel: str) -> None:
-    for entry, plan, items in seen_plans(kernel):
+    for plan, items in seen_plans(kernel):
         ran, last = simulate.run(plan.lowered, plan.stages, items), len(plan.stages) - 1
-        mine = mutated(entry, plan, range(last, last + 1))
+        mine = mutated(plan, range(last, last + 1))
         asked = sum(ask(plan, ran, *f) for f in spread(mine))
         assert asked >= min(2, len(mine))
 
@@ -179,29 +162,7 @@ def test_mutants_that_are_seen_are_not_proven_the_same(kernel: str) -> None:
 @pytest.mark.campaign
 def test_changes_of_a_stage_before_the_last_are_followed() -> None:
     """Of values of all lanes at once, as they meet in the stage that reads them."""
-    for entry, plan, items in seen_plans("h264_idct4"):
+    for plan, items in seen_plans("h264_idct4"):
         ran = simulate.run(plan.lowered, plan.stages, items)
-        before = mutated(entry, plan, range(len(plan.stages) - 1))
+        before = mutated(plan, range(len(plan.stages) - 1))
         assert sum(ask(plan, ran, *f) for f in spread(before)) >= 2
-
-
-@pytest.mark.slow
-def test_a_mutant_is_the_variation_that_it_is_said_to_be() -> None:
-    """Where the compiled one is another on the witnesses, the variation is; not the other way
-    round, as a mutant may be of half the lanes."""
-    for entry, plan, items in seen_plans("h264_deblock_luma_v"):
-        exe, every = mutation.program(entry, plan.options)
-        ran, killed = simulate.run(plan.lowered, plan.stages, items), 0
-        (batch,) = (
-            b for b in crosscheck.prepare(entry.kernel, 1, 1, items) if b.kind == crosscheck.WITNESS
-        )
-        for mutant in [m for m in every if m.function == plan.function]:
-            found = mutant_proofs.lowering(plan, mutant)
-            if found is None or found[2].scalar:
-                continue
-            with changed(plan, *found) as change:
-                seen = bool(shown(plan, ran, change))
-            if mutation._differs(entry, plan.options, exe, [batch], mutant.number, seed=1):
-                assert seen, mutant
-                killed += 1
-        assert killed > 5

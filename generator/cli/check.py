@@ -124,12 +124,13 @@ def chosen_devices(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return gpus, tuple(qpus)
 
 
-def chosen_targets(text: str) -> tuple[str, ...]:
+def chosen_targets(text: str, known: Sequence[str] = TARGETS) -> tuple[str, ...]:
+    """The targets that are named. Raises UserError where that is none, or one is not known."""
     names = tuple(t.strip() for t in text.split(",") if t.strip())
-    unknown = [t for t in names if t not in TARGETS]
+    unknown = [t for t in names if t not in known]
     if unknown or not names:
         raise UserError(
-            f"unknown target {', '.join(unknown) or text!r}", f"targets are {', '.join(TARGETS)}"
+            f"unknown target {', '.join(unknown) or text!r}", f"targets are {', '.join(known)}"
         )
     return names
 

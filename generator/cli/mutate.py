@@ -23,8 +23,9 @@ from daedalus.generator.verify.witness import mutation, reasons
 def command(
     kernels: tuple[str, ...], everything: bool, sample: int | None, seed: int, as_json: bool
 ) -> None:
-    """Changes one intrinsic, constant or comparison of the KERNELS' NEON code (default: all
-    kernels) at a time, and runs each such mutant on the witnesses and some drawn items.
+    """Changes one instruction, constant or comparison that was selected for the KERNELS' NEON code
+    (default: all kernels) at a time, and runs each such mutant on the witnesses and some drawn
+    items.
 
     Exits with 1 if a mutant gives the right results, the solver does not prove that it has to, and
     tools/mutants.toml has no reason why.
@@ -41,22 +42,16 @@ def command(
         click.echo(json.dumps({"results": [_record(r) for r in found]}, indent=1))
     else:
         print_table(
-            ("variant", "mutants", "killed by witnesses", "by drawn items", "proven the same",
+            ("variant", "mutants", "told by witnesses", "by drawn items", "proven the same",
              "listed", "survived"),
-            [(r.variant, r.mutants, r.by_witness, r.by_drawn, r.proven, len(r.equivalent),
+            [(r.variant, r.mutants, r.by_witness, r.by_drawn, r.proven, len(r.listed),
               len(r.survivors)) for r in found],
         )  # fmt: skip
     lines = [f"{r.variant}: {m}: survived" for r in found for m in r.survivors]
     lines += [line for r in found for line in r.unproven]
-    if sample is None:
-        ids = {e.kernel.id for e in entries}
-        excused = set().union(*(r.excused for r in found))
-        listed = [r for r in reasons.read("equivalent") if r.kernel in ids]
-        lines += [
-            f"{reasons.NAME}: {r}: no mutant, or killed; take it out"
-            for r in listed
-            if r not in excused
-        ]
+    lines += [
+        f"{reasons.NAME}: {s}: it is told, or proven; take it out" for r in found for s in r.stale
+    ]
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
     if lines:
@@ -71,6 +66,6 @@ def command(
 def _record(r: mutation.Report) -> dict[str, object]:
     return {
         "variant": r.variant, "mutants": r.mutants, "by_witness": r.by_witness,
-        "by_drawn": r.by_drawn, "proven": r.proven, "equivalent": [str(m) for m in r.equivalent],
+        "by_drawn": r.by_drawn, "proven": r.proven, "listed": [str(m) for m in r.listed],
         "survivors": [str(m) for m in r.survivors], "unproven": r.unproven,
     }  # fmt: skip

@@ -24,7 +24,7 @@ from daedalus.generator.options import Options, variant_name
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.emit import emit
-from daedalus.generator.targets.neon.forms import Demand, Need
+from daedalus.generator.targets.neon.forms import Choice, Demand, Need
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Selection
@@ -69,12 +69,15 @@ class Goal:
     @property
     def text(self) -> str:
         """What it is, without the line: by this a reason names it."""
-        node, demand = self.need
         what = f"{self.op} for {self.plain}" if self.plain else "wraps"
-        if self.op == "dup":
-            what = self.plain
-        name = f" {node.value}" if node.op is Op.CONST else f" {node.name}" if node.name else ""
-        return f"{node.op}{name} as {demand.kind} {demand.width} (rule {self.rule}, {what})"
+        return described(self.need, self.rule, self.plain if self.op == "dup" else what)
+
+
+def described(need: Need, rule: str, what: str) -> str:
+    """A lowering, and what is changed about it."""
+    node, demand = need
+    name = f" {node.value}" if node.op is Op.CONST else f" {node.name}" if node.name else ""
+    return f"{node.op}{name} as {demand.kind} {demand.width} (rule {rule}, {what})"
 
 
 @dataclass(frozen=True)
@@ -165,17 +168,25 @@ def _joined(goals: list[Goal]) -> list[Goal]:
     return found
 
 
+def plainer(need: Need, choice: Choice) -> Iterator[str]:
+    """What a lowering has to be told from: another operation, or a change of a constant."""
+    if choice.op == "dup" and need[0].op is Op.CONST:
+        yield from (simulate.LESS, simulate.MORE)
+    if choice.op in PLAIN:
+        yield PLAIN[choice.op]
+
+
 def _goals(stage: int, selection: Selection) -> Iterator[Goal]:
     known = _bounds(selection)
     for need in selection.reached():
         node, demand = need
         choice, held = selection.chosen[need], known[node]
-        if choice.op == "dup" and node.op is Op.CONST and demand.kind == "bits":
-            yield from (Goal(stage, need, "dup", "dup", c) for c in (simulate.LESS, simulate.MORE))
+        if choice.op == "dup" and demand.kind != "bits":
+            continue
         if choice.op in SATURATING and held.within(*limits(demand.width, demand.kind == "sat_s")):
             continue  # it cannot bind: with the plain operation the lane holds the same
-        if choice.op in PLAIN:
-            yield Goal(stage, need, choice.rule, choice.op, PLAIN[choice.op])
+        for plain in plainer(need, choice):
+            yield Goal(stage, need, choice.rule, choice.op, plain)
         fits = any(held.within(*limits(demand.width, s)) for s in (False, True))
         if demand.kind == "bits" and choice.op in OPS and not node.is_bool and not fits:
             yield Goal(stage, need, choice.rule, choice.op, "")

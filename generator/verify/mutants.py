@@ -1,182 +1,122 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Mutants of generated NEON code: one intrinsic, constant or comparison replaced by its neighbour.
+"""Mutants: every small error in a plan's lowerings that the checks have to notice.
 
-All mutants of a variant are one C file: where a mutation applies stands a choice by the number in
-the environment variable DAEDALUS_MUTANT (0: none), so that they are compiled once.
-
-Mutations: a saturating operation wraps; a rounding one cuts off (and a halving rounds); a shift or
-a constant is one more or one less; a comparison takes or leaves equality.
+All changes that goals (`goals.py`) are about, and beside them: a halving rounds, a saturating shift
+keeps its limits and cuts off, a shift, a mask or a factor is one more or less. Each is of one
+instruction: where a value takes several, an error in one of them is a mutant of its own.
 """
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-CHOICE = "daedalus_mutant"
-_HEAD = f"""#include <stdlib.h>
-static int {CHOICE};
-__attribute__((constructor)) static void choose_mutant(void) {{
-  const char *text = getenv("DAEDALUS_MUTANT");
-  {CHOICE} = text == NULL ? 0 : atoi(text);
-}}
-"""
+import numpy as np
 
-_CALL = re.compile(r"\bv[a-z0-9_]+\(")
-_FUNCTION = re.compile(r"\bstatic inline void (\w+)\(")
-_ASSIGNED = re.compile(r"(\w+) = [^;{}]*$")
-_CONSTANTS = re.compile(r"static const u?int\d+_t (\w+)_values\[\d+\] = \{([^}]*)\};")
+from daedalus.dsl.interp import Array
+from daedalus.dsl.ir import Op
+from daedalus.generator.targets.neon import simulate
+from daedalus.generator.targets.neon.forms import Choice, Need
+from daedalus.generator.targets.neon.ops import OPS
+from daedalus.generator.targets.neon.rules import limits
+from daedalus.generator.targets.neon.simulate import Change, Part
+from daedalus.generator.verify.goals import Goal, Plan, described, plainer
+from daedalus.generator.verify.proofs.lane_walk import Variation
+
+# What a lowering becomes beside what PLAIN says.
+_ALSO = {
+    "hadd_u": "rhadd_u", "hadd_s": "rhadd_s",
+    "qrshrn_n_u": "qshrn_n_u", "qrshrn_n_s": "qshrn_n_s", "qrshrun_n": "qshrun_n",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """Number, the call as it was, and as it became; and the function, and the variable that gets
-    its value there ("" if none does)."""
+    """A lowering that is varied, in one of its instructions.
 
+    count  how many it has
+    goal   that this is a case of; None if there is none
+    """
+
+    plan: Plan
+    stage: int
+    need: Need
+    varied: Variation
     number: int
-    before: str
-    after: str
-    function: str = ""
-    variable: str = ""
+    count: int
+    goal: Goal | None
 
     def __str__(self) -> str:
-        return f"{self.before} -> {self.after}"
+        one = f", instruction {self.number + 1} of {self.count}" if self.count > 1 else ""
+        return f"{self.need[0].loc}: {self.text}{one}"
+
+    @property
+    def text(self) -> str:
+        """What it is, without line and instruction: by this a reason names it."""
+        choice, v = self.plan.stages[self.stage].selection.chosen[self.need], self.varied
+        more = "one more" if v.imm + v.scalar + v.result > 0 else "one less"
+        what = f"{choice.op} for {v.op}" if v.op else more
+        if v.imm:
+            what = f"{choice.op} by {choice.imm}, {more}"
+        elif v.scalar:
+            what = f"{choice.op} by {choice.scalars[0].value}, {more}"
+        return described(self.need, choice.rule, what)
+
+    @property
+    def change(self) -> Change:
+        """What the simulation takes for it."""
+        part = self.plan.stages[self.stage]
+        where = _instructions(part, self.need) == self.number if self.count > 1 else None
+        return changed(self.stage, self.need, self.varied, where)
 
 
-@dataclass
-class Mutated:
-    """A C file that is all mutants of a variant."""
-
-    text: str = ""
-    mutants: list[Mutant] = field(default_factory=list)
+def changed(stage: int, need: Need, varied: Variation, lanes: Array | None = None) -> Change:
+    """A variation as the simulation has it, on some lanes (bool [lanes]) or on all."""
+    op = varied.op or {1: simulate.MORE, -1: simulate.LESS, 0: ""}[varied.result]
+    return Change(stage, need, op, varied.imm, varied.scalar, lanes)
 
 
-def mutate(text: str) -> Mutated:
-    """All mutants of a generated file."""
-    found = Mutated()
-    constants = {
-        m[1]: [int(v) for v in m[2].split(",")] for m in _CONSTANTS.finditer(text)
-    }  # fmt: skip
-    head, brace, rest = text.partition("static inline")
-    found.text = head + _HEAD + _rewritten(brace + rest, constants, found, None)
-    return found
+def mutants(plan: Plan) -> Iterator[Mutant]:
+    """All mutants of a function."""
+    goals = {(g.stage, n, g.plain): g for g in plan.goals if g.plain for n in (g.need, *g.alike)}
+    for stage, part in enumerate(plan.stages):
+        for need in part.order:
+            choice = part.selection.chosen[need]
+            count = 1 if choice.op == "dup" else int(_instructions(part, need).max()) + 1
+            for plain, varied in _variations(need, choice):
+                for n in range(count):
+                    yield Mutant(
+                        plan, stage, need, varied, n, count, goals.get((stage, need, plain))
+                    )
 
 
-def _place(before: str) -> tuple[str, str]:
-    """Function and variable of a call, by the text before it."""
-    functions = _FUNCTION.findall(before)
-    assigned = _ASSIGNED.search(before, max(before.rfind(c) for c in ";{}") + 1)
-    return functions[-1] if functions else "", assigned[1] if assigned else ""
+def _variations(need: Need, choice: Choice) -> Iterator[tuple[str, Variation]]:
+    """What a lowering is varied to; first what a goal calls it, "" where none can be about it."""
+    for plain in plainer(need, choice):
+        by = {simulate.MORE: 1, simulate.LESS: -1}.get(plain, 0)
+        yield plain, Variation(result=by) if by else Variation(op=plain)
+    if choice.op in _ALSO:
+        yield "", Variation(op=_ALSO[choice.op])
+    form = OPS[choice.op].form if choice.op in OPS else ""
+    if form in ("n", "m"):
+        low, high = _immediates(choice.op, need[1].width)
+        yield from (("", Variation(imm=n)) for n in (-1, 1) if low <= choice.imm + n <= high)
+    if form == "k" and choice.scalars[0].op is Op.CONST:
+        yield from (("", Variation(scalar=n)) for n in (-1, 1))
 
 
-def _rewritten(
-    text: str, constants: dict[str, list[int]], found: Mutated, place: tuple[str, str] | None
-) -> str:
-    """The text with a choice at every call that has mutants; calls in calls, too, which are at the
-    `place` of the outer one."""
-    out, at = "", 0
-    while m := _CALL.search(text, at):
-        here = place or _place(text[: m.start()])
-        end = _closing(text, m.end() - 1)
-        name, inside = text[m.start() : m.end() - 1], text[m.end() : end]
-        out += text[at : m.start()]
-        call = f"{name}({_rewritten(inside, constants, found, here)})"
-        choice = ""
-        plain = " ".join(text[m.start() : end + 1].split())
-        for after in dict.fromkeys(_mutations(name, _arguments(inside), constants)):
-            found.mutants.append(Mutant(len(found.mutants) + 1, plain, after, *here))
-            choice += f"{CHOICE} == {found.mutants[-1].number} ? {after} : "
-        out += f"({choice}{call})" if choice else call
-        at = end + 1
-    return out + text[at:]
+def _immediates(op: str, width: int) -> tuple[int, int]:
+    """What the architecture has for an immediate: a mask's, or a shift's."""
+    if OPS[op].form == "m":
+        return limits(width, False)
+    if "shl" in op:
+        return 0, (width // 2 if OPS[op].shape == "long" else width) - 1
+    return 1, width
 
 
-def _closing(text: str, opening: int) -> int:
-    depth = 0
-    for n in range(opening, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[n], 0)
-        if depth == 0:
-            return n
-    raise ValueError("unbalanced parentheses in generated code")
-
-
-def _arguments(text: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for n, c in enumerate(text):
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(c, 0)
-        if c == "," and depth == 0:
-            parts.append(text[start:n])
-            start = n + 1
-    return [" ".join(p.split()) for p in (*parts, text[start:])]
-
-
-# ------------------------------------------------------------------ what becomes what
-
-# Name -> name of the same type and operands: `#` is what both have in common.
-_RENAMED: list[tuple[str, str]] = [
-    (r"vq(add|sub|shl)(q?(?:_n)?_[us]\d+)", r"v\1\2"),
-    (r"vq(movn|shrn|rshrn)((?:_high)?(?:_n)?_[us]\d+)", r"v\1\2"),
-    (r"vqr(shru?n(?:_high)?_n_[us]\d+)", r"vq\1"),
-    (r"vr(shrn(?:_high)?_n_[us]\d+|shrq?_n_[us]\d+|haddq?_[us]\d+)", r"v\1"),
-    (r"vhadd(q?_[us]\d+)", r"vrhadd\1"),
-    (r"vqr(dmulhq?_.*)", r"vq\1"),
-    (r"vcge(q?_[us]\d+)", r"vcgt\1"),
-    (r"vcgt(q?_[us]\d+)", r"vcge\1"),
-]
-
-
-def _mutations(name: str, args: list[str], constants: dict[str, list[int]]) -> Iterator[str]:
-    """The calls that a call becomes, of the same type."""
-    for old, new in _RENAMED:
-        if m := re.fullmatch(old, name):
-            yield f"{m.expand(new)}({', '.join(args)})"
-    if m := re.fullmatch(r"vsqadd(q?)_u(\d+)", name):  # unsigned plus signed
-        yield f"vadd{m[1]}_u{m[2]}({args[0]}, vreinterpret{m[1]}_u{m[2]}_s{m[2]}({args[1]}))"
-    if m := re.fullmatch(r"vq(mov|shr|rshr)un(_high)?(_n)?_s(\d+)", name):  # signed to unsigned
-        half, n = int(m[4]) // 2, m[3] or ""
-        rest = list(args)
-        if m[2]:
-            rest[0] = f"vreinterpret_s{half}_u{half}({args[0]})"
-        q = "q" if m[2] else ""
-        plain = f"v{m[1]}n{m[2] or ''}{n}_s{m[4]}({', '.join(rest)})"
-        yield f"vreinterpret{q}_u{half}_s{half}({plain})"
-    if re.search(r"_n_[us]\d+$", name) and args[-1].isdigit():
-        yield from _shifts(name, args)
-    if m := re.fullmatch(r"vdup(q?)_n_[us]\d+", name):
-        yield from _constant(name, args[0])
-    if m := re.fullmatch(r"v\w+_laneq_([us])(\d+)", name):
-        sign, width = m[1], int(m[2])
-        vector, lane = args[-2], args[-1]
-        if vector in constants:
-            value = constants[vector][int(lane)]
-            ctype = f"{'u' if sign == 'u' else ''}int{width}_t"
-            for other in (value - 1, value + 1):
-                made = f"vdupq_n_{sign}{width}(({ctype}){other})"
-                yield f"{name}({', '.join([*args[:-2], made, '0'])})"
-
-
-def _shifts(name: str, args: list[str]) -> Iterator[str]:
-    """A shift by one more or less, where the architecture has it."""
-    m = re.search(r"_[us](\d+)$", name)
-    assert m is not None
-    width = int(m[1])
-    lowest, highest = (0, width - 1) if "shl" in name else (1, width)
-    if "shrn" in name or "shrun" in name:
-        highest = width // 2
-    for n in (int(args[-1]) - 1, int(args[-1]) + 1):
-        if lowest <= n <= highest:
-            yield f"{name}({', '.join([*args[:-1], str(n)])})"
-
-
-def _constant(name: str, text: str) -> Iterator[str]:
-    """A constant broadcast that is one more or less."""
-    m = re.fullmatch(r"\((u?int\d+_t)\)\((-?\d+)\)", text)
-    if m:
-        for n in (int(m[2]) - 1, int(m[2]) + 1):
-            yield f"{name}(({m[1]})({n}))"
-
-
-def unknown(text: str) -> set[str]:
-    """Saturating and rounding intrinsics of a generated file that no mutation knows."""
-    names = {m[0][:-1] for m in _CALL.finditer(text)}
-    lossy = {n for n in names if re.match(r"v(s?q(?!dmul|tbl)|r(?!einterpret|ev|bit))", n)}
-    return {n for n in lossy if not any(_mutations(n, ["a", "b", "c"], {}))}
+def _instructions(part: Part, need: Need) -> Array:
+    """By which of an item's instructions for a form every lane is computed: there is one for each
+    register, of the result or of what is narrowed."""
+    selection, width = part.selection, need[1].width
+    op = OPS.get(selection.chosen[need].op)
+    points = np.arange(part.vector.lanes) % selection.lanes.count
+    narrows = op is not None and op.shape == "narrow"
+    return points // selection.shape.per_register(2 * width if narrows else width)

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.cli import bench, bench_options, stream
+from daedalus.generator.cli import bench, bench_options, fuzz, stream
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,20 @@ def test_stream(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyP
 def test_bench(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench.bench, "write_data", None)
     refused(bench.command, words, message, hint)
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        ("--target glsl", "unknown target 'glsl'", "targets are c, vector, neon, qpu"),
+        ("--target c,nosuch", "unknown target 'nosuch'", "c, vector, neon, qpu"),
+        ("--target ,", "unknown target ','", "c, vector, neon, qpu"),
+        ("--target c,qpu --sanitize", "--sanitize is for the CPU's code", "leave it out with"),
+    ],
+)
+def test_fuzz(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fuzz, "Campaign", None)
+    refused(fuzz.command, words, message, hint)
 
 
 def refused(command: click.Command, words: str, message: str, hint: str) -> None:

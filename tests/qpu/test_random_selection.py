@@ -19,6 +19,7 @@ from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.virtual import Compute, Form, Program
 from daedalus.generator.verify.fuzz import qpu as fuzz_qpu
+from daedalus.generator.verify.fuzz.campaign import Campaign
 from daedalus.generator.verify.fuzz.programs import make_program
 from daedalus.generator.verify.qpu_trial import interpreted, selected, trial
 
@@ -58,10 +59,12 @@ def test_what_was_wrong_once() -> None:
     assert sum(ran) >= len(FOUND) - 6
 
 
-def _run(programs: Iterable[tuple[int, int]]) -> fuzz_qpu.Tally:
-    total = fuzz_qpu.Tally()
+def _run(programs: Iterable[tuple[int, int]]) -> fuzz_qpu.QpuTally:
+    total = fuzz_qpu.QpuTally()
     for seed, number in programs:
-        total.add(fuzz_qpu.run_number(seed, number, 16))
+        (tally,) = Campaign((fuzz_qpu.Qpu(),), seed, 16).batch([number])
+        assert isinstance(tally, fuzz_qpu.QpuTally)
+        total.add(tally)
     return total
 
 
@@ -70,8 +73,9 @@ def test_programs_do_on_the_simulator_what_the_reference_does(first: int) -> Non
     total = _run((SEED, n) for n in range(first, first + 12))
     assert not total.failures, total.failures[0].text
     assert total.ran >= 7  # the others need more elements than there are, or what is not there
-    assert total.ran + sum(total.without.values()) + total.excluded == total.programs
-    assert total.conformant >= 16 * (total.ran - total.vacuous)
+    without = total.programs_without_form.total()
+    assert total.ran + without + total.programs_excluded == total.programs
+    assert total.conformant >= 16 * (total.ran - total.without_conformant)
 
 
 def test_what_was_wrong_on_the_way_there() -> None:
@@ -91,7 +95,7 @@ def test_programs_that_exclude_all_items_are_not_run(
 
     monkeypatch.setattr(fuzz_qpu, "compare", refuse)
     total = _run([(SEED, 2000)])
-    found = (total.ran, total.excluded, len(total.failures))
+    found = (total.ran, total.programs_excluded, len(total.failures))
     assert found == ((0, 1, 0) if rule == "assumption" else (1, 0, 1))
 
 
@@ -128,7 +132,8 @@ def test_the_same_program_is_run_the_same_way() -> None:
 def test_every_kind_of_code_is_drawn_by_name() -> None:
     total = _run((SEED, n) for n in range(2000, 2010))
     assert not total.failures
-    assert total.at_four > 0 and total.paired > 0 and 0 < total.renewed < total.ran
+    assert total.at_four_threads > 0 and total.paired > 0
+    assert 0 < total.flags_renewed < total.ran
 
 
 def test_unifa_is_drawn_where_a_batch_is_one_item() -> None:

@@ -16,7 +16,7 @@ from daedalus.generator.compile.variants import make_variant
 from daedalus.generator.options import options_of, variant_name
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.verify import crosscheck
-from daedalus.generator.verify.fuzz.campaign import Build
+from daedalus.generator.verify.fuzz.build import Build
 
 HEAD = '''
 from daedalus.dsl.lang import *

@@ -19,7 +19,7 @@ from daedalus.generator.compile.variants import Variant, make_variant
 from daedalus.generator.host import native
 from daedalus.generator.options import VectorOptions, options_of
 from daedalus.generator.verify import crosscheck
-from daedalus.generator.verify.fuzz import campaign as fuzz
+from daedalus.generator.verify.fuzz.build import Build
 
 ITEMS = 300
 SEED = 3
@@ -63,7 +63,7 @@ def built(
     folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], targets: tuple[str, ...],
     level: str = "-O0",
 ) -> Programs:  # fmt: skip
-    build = fuzz.Build(folder, kernels, sanitize=False, targets=targets, level=level)
+    build = Build(folder, kernels, sanitize=False, targets=targets, level=level)
     found = [d for d in build.devices if d.arch == ARCHES[d.target]]
     return {d.target: (d, build.program(d)) for d in found}
 

@@ -132,8 +132,8 @@ def test_what_never_saturates_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_reason_that_is_not_needed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = find(load(), "h264_idct4")
     assert entry is not None
-    needless = reasons.Reason("h264_idct4", ("add as nothing",), "none", proof=True)
-    monkeypatch.setattr(reasons, "read", lambda section: (needless,))
+    needless = reasons.Reason("h264_idct4", "add as nothing", "none", proof=True)
+    monkeypatch.setattr(reasons, "read", lambda: (needless,))
     (line,) = witness.examine(entry, witness_file.read(entry.kernel)).missing
     assert line.startswith("tools/mutants.toml: h264_idct4: add as nothing")
 

@@ -211,7 +211,6 @@ class _Stage:
             self.out.lines += s.lines
         for step in steps:
             self._step(step)
-        self.selection.registers = {need: group.names for need, group in self.groups.items()}
         return self.out.lines
 
     # ------------------------------------------------------------------ steps

@@ -23,14 +23,10 @@ class NotLowerable(SpecError):
 
 
 class Selection:
-    """The decisions of one stage.
-
-    registers  the C variables that hold each form; the emitter fills it in
-    """
+    """The decisions of one stage."""
 
     def __init__(self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape) -> None:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
-        self.registers: dict[Need, tuple[str, ...]] = {}
         self.stage = stage = lanes.stage
         self.roots: list[Need] = [
             (s.value, Demand("bits", ranges.dtype(s.buffer).bits)) for s in stage.stores

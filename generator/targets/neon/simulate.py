@@ -32,12 +32,19 @@ State = Mapping[str, Array]  # buffer or temp -> [items, *extents]
 
 @dataclass(frozen=True)
 class Change:
-    """The operation `op` in place of the one chosen for a need of a stage, or a change of
-    what that one gives."""
+    """What is computed in place of a need of a stage.
+
+    op      the operation, or a change of what the chosen one gives; "" for the chosen one
+    imm     by how much its immediate is another; `scalar`: its scalar operand
+    lanes   where; None everywhere
+    """
 
     stage: int
     need: Need
     op: str
+    imm: int = 0
+    scalar: int = 0
+    lanes: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -233,20 +240,26 @@ def _forms(
     for need in part.order:
         choice = part.selection.chosen[need]
         node, demand = need
-        changed = change.op if change is not None and change.need == need else ""
-        if change is not None and not changed and fresh.isdisjoint(choice.inputs):
+        mine = change if change is not None and change.need == need else None
+        if change is not None and mine is None and fresh.isdisjoint(choice.inputs):
             continue
+        changed = "" if mine is None else mine.op
         if choice.op in _LEAVES:
             forms[need] = as_demanded(told.values[node], demand)
         elif choice.op == "":
             forms[need] = forms[choice.inputs[0]]
         else:
             op = changed if changed in OPS else choice.op
-            forms[need] = compute(op, choice, demand, forms, told.values)
+            by = 0
+            if mine is not None:
+                choice, by = choice._replace(imm=choice.imm + mine.imm), mine.scalar
+            forms[need] = compute(op, choice, demand, forms, told.values, by)
         if changed == INVERTED:
             forms[need] = forms[need] ^ _ones(demand.width)
         elif changed in (LESS, MORE):
             forms[need] = (forms[need] + (1 if changed == MORE else -1)) & _ones(demand.width)
+        if mine is not None and mine.lanes is not None:
+            forms[need] = np.where(mine.lanes, forms[need], base[need])
         if change is not None and not np.array_equal(forms[need], base[need]):
             fresh.add(need)
     return forms
@@ -254,13 +267,13 @@ def _forms(
 
 def compute(
     op_name: str, choice: Choice, demand: Demand, forms: Mapping[Need, Array],
-    values: Mapping[Node, Array],
+    values: Mapping[Node, Array], by: int = 0,
 ) -> Array:  # fmt: skip
-    """One operation on the operands of a choice, as bit patterns."""
+    """One operation on the operands of a choice, as bit patterns; scalars are more `by` so much."""
     op = OPS[op_name]
     widths = operand_widths(op, demand.width)
     args = [(forms[i], i[1].width) for i in choice.inputs]
-    args += [(values[n], widths[-1]) for n in choice.scalars]
+    args += [(values[n] + by, widths[-1]) for n in choice.scalars]
     signs = op.signs.replace("=", "u")
     lanes = tuple(read(x, w, s) for (x, w), s in zip(args, signs, strict=False))
     return np.asarray(op.meaning(demand.width, lanes, choice.imm)) & _ones(demand.width)

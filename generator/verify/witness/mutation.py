@@ -1,74 +1,76 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The check of the check: every mutant of generated NEON code must be told from the original.
+"""The check of the check: every mutant (`mutants.py`) must be told from the original.
 
-Mutants run through the check program, through SIMDe or natively, first on a kernel's witnesses,
-then on a few drawn items. One that gives the original's results on all of them may be a goal that
-is on record as proven to have no witness (`proof_file.py`). Else the solver is asked for a proof
-that it computes the same; without one it runs on more items, and the solver gets more time.
-What is left *survives*: then items are missing, or it computes the same for a reason that the
-solver does not find. The latter stand in `tools/mutants.toml`, with the reason; an entry there that
-no survivor needs is an error, too.
+Mutants are simulated, as goals are: first on a kernel's witnesses, then on a few drawn items. One
+that gives the original's results on all of them may be of a goal that is on record as proven to
+have no witness (`proof_file.py`). Else the solver is asked for a proof that it computes the same;
+without one it runs on more items, and the solver does more work. What is left *survives*: then
+items are missing, or it computes the same for a reason that the solver does not find. The latter
+stand in `tools/mutants.toml`, with the reason; an entry there that no survivor needs is an error,
+too.
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
 
 import numpy as np
 
-from daedalus.dsl import interp, vectors
+from daedalus.dsl import vectors
+from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.base.errors import UserError
-from daedalus.generator.base.paths import build_dir, repo_root
-from daedalus.generator.compile import layout
 from daedalus.generator.compile.registry import Entry
-from daedalus.generator.host import fetch, native
 from daedalus.generator.options import Options, variant_name
-from daedalus.generator.verify import crosscheck, goals
-from daedalus.generator.verify.crosscheck import Batch, Device
+from daedalus.generator.targets.neon import simulate
+from daedalus.generator.targets.neon.forms import Need
+from daedalus.generator.verify import goals
 from daedalus.generator.verify.goals import Goal, Plan
-from daedalus.generator.verify.mutants import Mutant, mutate, unknown
+from daedalus.generator.verify.mutants import Mutant, mutants
 from daedalus.generator.verify.proofs import proof_file
-from daedalus.generator.verify.witness import reasons, witness_file
-from daedalus.generator.verify.witness import shown as witness
+from daedalus.generator.verify.proofs.equivalence import Prover
+from daedalus.generator.verify.proofs.lane_walk import Variation
+from daedalus.generator.verify.witness import reasons, shown, witness_file
 from daedalus.generator.verify.witness.reasons import Reason
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
 DEEP = 150  # and how many times as many with spots, if it still survives
-PATIENCE = (4, 120)  # seconds for the hardest question of a proof: before and after these
+PATIENCE = (4, 120)  # work on the hardest question of a proof, in seconds: before and after these
+_TRIED = 64  # items on which a mutant is run to the end
 
 
 class Draws:
     """The items that a kernel's mutants run on: drawn once for all variants.
 
-    few   witnesses and DRAWN conformant items a class, with the other kinds that go with them; and
-          as many with spots
-    many  DEEP times as many with spots
+    witnesses  those on file
+    few        DRAWN conformant items a class, as many with spots, and boundary items
+    many       DEEP times as many with spots
     """
 
     def __init__(self, kernel: Kernel, seed: int) -> None:
         self._kernel, self._seed = kernel, seed
-        self._many: list[Batch] = []
+        self._many: list[Items] = []
+        self.witnesses = witness_file.read(kernel)
 
     @cached_property
-    def few(self) -> list[Batch]:
-        found = crosscheck.prepare(self._kernel, DRAWN, self._seed, witness_file.read(self._kernel))
-        return [*(b for b in found if b.kind != "hostile"), self._spotted(found[0])]
+    def _usual(self) -> Items:
+        count = DRAWN * len(self._kernel.class_names)
+        return vectors.make_items(self._kernel, count, self._seed, "conformant")
 
-    def many(self) -> Iterator[Batch]:
+    @cached_property
+    def few(self) -> list[Items]:
+        boundary = vectors.make_items(self._kernel, DRAWN, self._seed, "boundary")
+        return [self._usual, boundary, self._spotted(0)]
+
+    def many(self) -> Iterator[Items]:
         """Drawn when they are asked for the first time."""
         for n in range(DEEP):
             if n == len(self._many):
-                self._many.append(self._spotted(self.few[0], seed=n + 1))
+                self._many.append(self._spotted(n + 1))
             yield self._many[n]
 
-    def _spotted(self, usual: Batch, seed: int = 0) -> Batch:
-        rng = np.random.default_rng([self._seed, seed])
-        items = vectors.spotted(self._kernel, usual.placed.items, rng)
-        placed = layout.place(self._kernel, items, rng, upwards=False)
-        return Batch("spotted", placed, interp.run(self._kernel, items))
+    def _spotted(self, n: int) -> Items:
+        rng = np.random.default_rng([self._seed, n])
+        return vectors.spotted(self._kernel, self._usual, rng)
 
 
 @dataclass
@@ -77,8 +79,10 @@ class Report:
 
     by_witness, by_drawn  how many were told by the witnesses, and by drawn items only
     proven                how many were not, and are proven to compute the same
-    survivors             those that were not; `equivalent` those that tools/mutants.toml lists: as
-                          equivalent, or as a goal that is proven to have no witness
+    survivors             those that were not; `listed` those that tools/mutants.toml has a reason
+                          for, or that are of a goal that is proven to have no witness
+    excused               the entries there that these are; `stale` those that only a mutant that
+                          is no goal's could need, and none does
     unproven              a line for every goal that is listed so, without a proof on record
     """
 
@@ -88,8 +92,9 @@ class Report:
     by_drawn: int = 0
     proven: int = 0
     survivors: list[Mutant] = field(default_factory=list)
-    equivalent: list[Mutant] = field(default_factory=list)
-    excused: set[Reason] = field(default_factory=set)  # the entries that these are
+    listed: list[Mutant] = field(default_factory=list)
+    excused: set[Reason] = field(default_factory=set)
+    stale: list[Reason] = field(default_factory=list)
     unproven: list[str] = field(default_factory=list)
 
 
@@ -98,109 +103,89 @@ def neon_variants(entry: Entry, *, prod: bool) -> Iterator[Options]:
     yield from (s for s, is_prod in entry.listed if s.target == "neon" and (is_prod or not prod))
 
 
-def program(
-    entry: Entry, options: Options, folder: Path | None = None
-) -> tuple[Path, list[Mutant]]:
-    """The check program with all mutants of a variant in place of it."""
-    arch = "host" if native.is_arm() else "simde"
-    name = variant_name(entry.kernel.id, options)
-    source = repo_root() / "generated" / "src" / entry.kernel.family / f"{name}.c"
-    text = source.read_text()
-    strange = unknown(text)
-    if strange:
-        raise UserError(
-            f"{source.name}: no mutation is known for {', '.join(sorted(strange))}",
-            "teach it to generator/verify/mutants.py",
-        )
-    made = mutate(text)
-    folder = folder or build_dir() / "mutants" / name
-    folder.mkdir(parents=True, exist_ok=True)
-    mutated = folder / source.name
-    if not mutated.is_file() or mutated.read_text() != made.text:
-        mutated.write_text(made.text)
-    library = native.build_library(
-        arch, targets=("daedalus_variants",), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
-    )
-    system = [] if native.is_arm() else [
-        repo_root() / "tools" / "simde", fetch.ensure("simde", "all") / "usr" / "include",
-    ]  # fmt: skip
-    exe = native.compile_program(
-        arch, folder / "check", [*crosscheck.sources(), mutated],
-        includes=[*native.library_includes(), source.parent], system_includes=system,
-        libraries=[library / "libdaedalus_variants.a"],
-        flags=("-O1", "-DDAEDALUS_HAVE_NEON=1", "-fwrapv"),
-    )  # fmt: skip
-    return exe, made.mutants
-
-
 def run(
     entry: Entry, options: Options, seed: int = 1, sample: int | None = None,
     draws: Draws | None = None,
 ) -> Report:  # fmt: skip
     """Runs the mutants of a variant (a seeded sample, if given) on items, drawn here or `draws`."""
-    from daedalus.generator.verify.proofs import mutant_proofs  # the solver takes a while to load
-
-    kernel = entry.kernel
-    draws = draws or Draws(kernel, seed)
-    exe, mutants = program(entry, options)
-    report = Report(variant_name(kernel.id, options), len(mutants))
-    if sample is not None and sample < len(mutants):
-        rng = np.random.default_rng([seed, len(mutants)])
-        mutants = [mutants[n] for n in sorted(rng.permutation(len(mutants))[:sample])]
-        report.mutants = sample
-    told = [b for b in draws.few if b.kind == crosscheck.WITNESS]
-    drawn = [b for b in draws.few if b.kind != crosscheck.WITNESS]
-    if _differs(entry, options, exe, draws.few, 0, seed):
-        raise UserError(f"{report.variant} is wrong as it is", "run ./daedalus check")
-    plans = {p.function: p for p in goals.plans_of(entry, options)}
-    proven = cache(lambda function: _proven(report, plans[function]))
-    for m in mutants:
-        plan = plans[m.function]
-        if told and _differs(entry, options, exe, told, m.number, seed):
-            report.by_witness += 1
-        elif _differs(entry, options, exe, drawn, m.number, seed):
-            report.by_drawn += 1
-        elif mutant_proofs.is_one_of(proven(m.function), plan, m):
-            report.equivalent.append(m)
-        elif mutant_proofs.equivalent(plan, m, PATIENCE[0]):
-            report.proven += 1
-        elif _differs(entry, options, exe, draws.many(), m.number, seed):
-            report.by_drawn += 1
-        elif mutant_proofs.equivalent(plan, m, PATIENCE[1]):
-            report.proven += 1
-        else:
-            reason = reasons.of("equivalent", kernel.id, plan.name, m.before, m.after)
-            if reason is None:
-                report.survivors.append(m)
-            else:
-                report.equivalent.append(m)
-                report.excused.add(reason)
+    every = [m for p in goals.plans_of(entry, options) for m in mutants(p)]
+    others = {m.text for m in every if m.goal is None} if sample is None else set()
+    if sample is not None and sample < len(every):
+        rng = np.random.default_rng([seed, len(every)])
+        every = [every[n] for n in sorted(rng.permutation(len(every))[:sample])]
+    report = Report(variant_name(entry.kernel.id, options), len(every))
+    draws = draws or Draws(entry.kernel, seed)
+    for function in dict.fromkeys(m.plan.function for m in every):
+        mine = [m for m in every if m.plan.function == function]
+        _run(report, mine[0].plan, mine, draws)
+    report.stale = [
+        r
+        for r in reasons.read()
+        if r.variant == report.variant and r.goal in others and r not in report.excused
+    ]
     return report
+
+
+def _run(report: Report, plan: Plan, every: list[Mutant], draws: Draws) -> None:
+    """The mutants of one function."""
+    left = untold(plan, [draws.witnesses], every)
+    report.by_witness += len(every) - len(left)
+    left = _by_drawn(report, plan, draws.few, left)
+    proven = _proven(report, plan) if left else []
+    report.listed += [m for m in left if m.goal in proven]
+    left = _not_the_same(report, plan, [m for m in left if m.goal not in proven], PATIENCE[0])
+    left = _by_drawn(report, plan, draws.many(), left)
+    for m in _not_the_same(report, plan, left, PATIENCE[1]):
+        reason = reasons.of(plan.kernel.id, plan.name, m.text)
+        if reason is None:
+            report.survivors.append(m)
+        else:
+            report.listed.append(m)
+            report.excused.add(reason)
+
+
+def untold(plan: Plan, batches: Iterable[Items], left: list[Mutant]) -> list[Mutant]:
+    """The mutants whose results are the original's on all conformant items of the batches."""
+    for items in batches if left else ():
+        for portion in plan.portions(items.take(plan.conformant(items))):
+            base = simulate.run(plan.lowered, plan.stages, portion)
+            left = [
+                m
+                for m in left
+                if not len(simulate.shows(plan.lowered, plan.stages, base, m.change, _TRIED))
+            ]
+        if not left:
+            break
+    return left
+
+
+def _by_drawn(
+    report: Report, plan: Plan, batches: Iterable[Items], every: list[Mutant]
+) -> list[Mutant]:
+    left = untold(plan, batches, every)
+    report.by_drawn += len(every) - len(left)
+    return left
+
+
+def _not_the_same(report: Report, plan: Plan, every: list[Mutant], patience: float) -> list[Mutant]:
+    """Those that are not proven to compute the same. What is proven of a lane is of all."""
+
+    @cache
+    def same(stage: int, need: Need, varied: Variation) -> bool:
+        return Prover(plan.lowered, plan.stages, patience).same(stage, need, varied)
+
+    left = [m for m in every if not same(m.stage, m.need, m.varied)]
+    report.proven += len(every) - len(left)
+    return left
 
 
 def _proven(report: Report, plan: Plan) -> list[Goal]:
     """A function's goals that are proven to have no witness; those that are only said to be, the
     report gets."""
     found, known = [], proof_file.recorded(plan)
-    for goal in witness.said_to_be_proven(plan, witness_file.read(plan.kernel)):
+    for goal in shown.said_to_be_proven(plan, witness_file.read(plan.kernel)):
         if proof_file.key(plan, goal) in known:
             found.append(goal)
         else:
             report.unproven.append(f"{plan.title}: {goal}: {proof_file.missing(plan.kernel.id)}")
     return found
-
-
-def _differs(
-    entry: Entry, options: Options, exe: Path, batches: Iterable[Batch], number: int, seed: int
-) -> bool:
-    device = Device("mutants", "neon", "host" if native.is_arm() else "simde")
-    name = variant_name(entry.kernel.id, options)
-    os.environ["DAEDALUS_MUTANT"] = str(number)
-    try:
-        for b in batches:
-            (outcome,) = crosscheck.check_kernel(entry.kernel, [name], device, exe, [b], seed)
-            if outcome.mismatches or outcome.out_of_bounds:
-                return True
-    finally:
-        del os.environ["DAEDALUS_MUTANT"]
-    return False

@@ -18,6 +18,7 @@ from daedalus.generator.compile.registry import Entry
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.simulate import Change
 from daedalus.generator.verify.goals import Goal, Plan, lane_limits, plans
+from daedalus.generator.verify.mutants import mutants
 from daedalus.generator.verify.proofs import proof_file
 from daedalus.generator.verify.witness import reasons, witness_file
 from daedalus.generator.verify.witness.reasons import Reason
@@ -119,7 +120,10 @@ def examine(entry: Entry, items: Items) -> Found:
             excused.add(reason)
             if reason.proof and proof_file.key(plan, goal) not in proven:
                 result.unproven.append(f"{plan.title}: {goal}: {proof_file.missing(name)}")
-    stale = [r for r in reasons.read("unwitnessed") if r.kernel == name and r not in excused]
+    stale = [r for r in reasons.read() if r.kernel == name and r not in excused]
+    if stale:  # but `mutate` says whether those are needed that are of no goal
+        others = {m.text for p in plans(entry) for m in mutants(p) if m.goal is None}
+        stale = [r for r in stale if r.proof or r.goal not in others]
     result.missing.extend(
         f"{reasons.NAME}: {r}: it has a witness, or is none; take it out" for r in stale
     )
@@ -134,7 +138,7 @@ def unmet(plan: Plan, items: Items) -> list[Goal]:
 
 def reason_of(plan: Plan, goal: Goal) -> Reason | None:
     """The entry that says why a goal has no witness; one that is no proof names the variant."""
-    return reasons.of("unwitnessed", plan.kernel.id, plan.name, goal.text)
+    return reasons.of(plan.kernel.id, plan.name, goal.text)
 
 
 def said_to_be_proven(plan: Plan, items: Items) -> list[Goal]:
