@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import COMMUTATIVE, Affine, Node, Op, Stage, Table, evaluate
+from daedalus.dsl.ir import COMMUTATIVE, Affine, Kernel, Node, Op, Stage, Table, evaluate
 
 _NEVER_FOLDED = frozenset(
     {Op.CONST, Op.PARAM, Op.LANE, Op.LOAD, Op.TABLE, Op.DOT, Op.ASSUME, Op.LE, Op.GT}
@@ -204,6 +204,19 @@ def rewrite_stage(
         given=None if stage.given is None else new[stage.given],
         limits=tuple((lane, new[n]) for lane, n in stage.limits),
     )
+
+
+def rewrite(
+    kernel: Kernel, change: Callable[[Node, tuple[Node, ...], Builder], Node | None]
+) -> Kernel:
+    """The kernel with every stage rebuilt so; `change` gets the stage's builder as well."""
+    tables = {t.name: t for t in kernel.tables}
+
+    def rebuilt(stage: Stage) -> Stage:
+        builder = Builder(tables)
+        return rewrite_stage(stage, builder, lambda node, args: change(node, args, builder))
+
+    return replace(kernel, stages=tuple(map(rebuilt, kernel.stages)))
 
 
 def at_lanes(node: Node, args: tuple[Node, ...], at: Mapping[str, int], builder: Builder) -> Node:

@@ -7,9 +7,7 @@ bits; taking the bias away with saturation gives the sum's part above zero, all 
 unsigned wants.
 """
 
-from dataclasses import replace
-
-from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.build import Builder, rewrite
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Interval, Ranges
 
@@ -17,22 +15,17 @@ from daedalus.dsl.ranges import Interval, Ranges
 def bias_sums(kernel: Kernel) -> Kernel:
     """`kernel` with (sum + bias) - bias for such sums where they are rounded or shifted."""
     ranges = Ranges(kernel)
-    tables = {t.name: t for t in kernel.tables}
-    stages = []
-    for stage in kernel.stages:
-        builder = Builder(tables)
 
-        def change(node: Node, args: tuple[Node, ...], b: Builder = builder) -> Node | None:
-            if node.op not in (Op.RSHR, Op.SHR) or not _wanted(node.args[0], ranges):
-                return None
-            r = ranges.of(node.args[0])
-            bias = b.const(-r.lo, node.loc)
-            lifted = b.make(Op.ASSUME, (_lift(b, args[0], bias),), ("", 0, r.hi - r.lo), node.loc)
-            lowered = b.make(Op.SUB, (lifted, bias), (), node.loc)
-            return b.make(node.op, (lowered,), node.attr, node.loc, node.name)
+    def change(node: Node, args: tuple[Node, ...], b: Builder) -> Node | None:
+        if node.op not in (Op.RSHR, Op.SHR) or not _wanted(node.args[0], ranges):
+            return None
+        r = ranges.of(node.args[0])
+        bias = b.const(-r.lo, node.loc)
+        lifted = b.make(Op.ASSUME, (_lift(b, args[0], bias),), ("", 0, r.hi - r.lo), node.loc)
+        lowered = b.make(Op.SUB, (lifted, bias), (), node.loc)
+        return b.make(node.op, (lowered,), node.attr, node.loc, node.name)
 
-        stages.append(rewrite_stage(stage, builder, change))
-    return replace(kernel, stages=tuple(stages))
+    return rewrite(kernel, change)
 
 
 def _wanted(node: Node, ranges: Ranges) -> bool:

@@ -5,10 +5,9 @@ The row-wise bound of the sum is kept as a fact (an assumption without a name).
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
-from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.build import Builder, rewrite
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 
@@ -18,23 +17,16 @@ Keep = Callable[[Kernel, Ranges, Node], bool]
 def expand_dot(kernel: Kernel, keep: Keep = lambda kernel, ranges, node: False) -> Kernel:
     """`kernel` without DOT, but for those that a back end wants to keep."""
     ranges = cache(lambda: Ranges(kernel))  # few programs have such products
-    tables = {t.name: t for t in kernel.tables}
-    stages = []
-    for stage in kernel.stages:
-        builder = Builder(tables)
 
-        def change(node: Node, args: tuple[Node, ...], b: Builder = builder) -> Node | None:
-            if node.op is not Op.DOT or keep(kernel, ranges(), node):
-                return None
-            total = b.const(0, node.loc)
-            for k, x in enumerate(args[1:]):
-                row = (args[0], b.const(k, node.loc))
-                tap = b.make(Op.TABLE, row, (node.attr[0],), node.loc)
-                total = b.make(
-                    Op.ADD, (total, b.make(Op.MUL, (x, tap), (), node.loc)), (), node.loc
-                )
-            r = ranges().of(node)
-            return b.make(Op.ASSUME, (total,), ("", r.lo, r.hi), node.loc, node.name)
+    def change(node: Node, args: tuple[Node, ...], b: Builder) -> Node | None:
+        if node.op is not Op.DOT or keep(kernel, ranges(), node):
+            return None
+        total = b.const(0, node.loc)
+        for k, x in enumerate(args[1:]):
+            row = (args[0], b.const(k, node.loc))
+            tap = b.make(Op.TABLE, row, (node.attr[0],), node.loc)
+            total = b.make(Op.ADD, (total, b.make(Op.MUL, (x, tap), (), node.loc)), (), node.loc)
+        r = ranges().of(node)
+        return b.make(Op.ASSUME, (total,), ("", r.lo, r.hi), node.loc, node.name)
 
-        stages.append(rewrite_stage(stage, builder, change))
-    return replace(kernel, stages=tuple(stages))
+    return rewrite(kernel, change)

@@ -5,28 +5,21 @@ Between bounds that are k higher. Several values that are stored in one word the
 in one subtraction.
 """
 
-from dataclasses import replace
-
-from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.build import Builder, rewrite
 from daedalus.dsl.ir import Kernel, Node, Op
 
 
 def subtract_late(kernel: Kernel) -> Kernel:
     """`kernel` with clips of differences from constants as differences of clips."""
-    tables = {t.name: t for t in kernel.tables}
-    stages = []
-    for stage in kernel.stages:
-        builder = Builder(tables)
 
-        def change(node: Node, args: tuple[Node, ...], b: Builder = builder) -> Node | None:
-            if node.op is not Op.CLIP or args[0].op is not Op.SUB:
-                return None
-            x, k = args[0].args
-            if k.op is not Op.CONST:
-                return None
-            bounds = (node.attr[0] + k.value, node.attr[1] + k.value)
-            clipped = b.make(Op.CLIP, (x,), bounds, node.loc, node.name)
-            return b.make(Op.SUB, (clipped, k), (), node.loc)
+    def change(node: Node, args: tuple[Node, ...], b: Builder) -> Node | None:
+        if node.op is not Op.CLIP or args[0].op is not Op.SUB:
+            return None
+        x, k = args[0].args
+        if k.op is not Op.CONST:
+            return None
+        bounds = (node.attr[0] + k.value, node.attr[1] + k.value)
+        clipped = b.make(Op.CLIP, (x,), bounds, node.loc, node.name)
+        return b.make(Op.SUB, (clipped, k), (), node.loc)
 
-        stages.append(rewrite_stage(stage, builder, change))
-    return replace(kernel, stages=tuple(stages))
+    return rewrite(kernel, change)

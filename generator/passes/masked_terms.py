@@ -5,9 +5,7 @@ select(m, clip(x + d), x) is clip(x + select(m, d, 0)) where x lies within the c
 conditions as integers, the inner choice is one AND.
 """
 
-from dataclasses import replace
-
-from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.build import Builder, rewrite
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 
@@ -15,22 +13,17 @@ from daedalus.dsl.ranges import Ranges
 def choose_terms(kernel: Kernel) -> Kernel:
     """`kernel` with selections moved towards the terms that they concern. Exact on integers."""
     ranges = Ranges(kernel, hostile=True)
-    tables = {t.name: t for t in kernel.tables}
-    stages = []
-    for stage in kernel.stages:
-        builder = Builder(tables)
 
-        def change(node: Node, args: tuple[Node, ...], b: Builder = builder) -> Node | None:
-            if node.op is not Op.SELECT:
-                return None
-            mask, x, y = args
-            if x.op is Op.CLIP and ranges.of(node.args[2]).within(*x.attr):
-                inner = _term(mask, x.args[0], y, node, b)
-                return inner and b.make(Op.CLIP, (inner,), x.attr, node.loc, node.name)
-            return _term(mask, x, y, node, b)
+    def change(node: Node, args: tuple[Node, ...], b: Builder) -> Node | None:
+        if node.op is not Op.SELECT:
+            return None
+        mask, x, y = args
+        if x.op is Op.CLIP and ranges.of(node.args[2]).within(*x.attr):
+            inner = _term(mask, x.args[0], y, node, b)
+            return inner and b.make(Op.CLIP, (inner,), x.attr, node.loc, node.name)
+        return _term(mask, x, y, node, b)
 
-        stages.append(rewrite_stage(stage, builder, change))
-    return replace(kernel, stages=tuple(stages))
+    return rewrite(kernel, change)
 
 
 def _term(mask: Node, x: Node, y: Node, node: Node, b: Builder) -> Node | None:

@@ -4,23 +4,16 @@
 Halves the comparisons on every target.
 """
 
-from dataclasses import replace
-
-from daedalus.dsl.build import Builder, rewrite_stage
-from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.build import Builder, rewrite
+from daedalus.dsl.ir import Kernel, Node, Op
 
 _PAIRS = {Op.AND: Op.LE, Op.OR: Op.GT}
 
 
 def merge_limits(kernel: Kernel) -> Kernel:
     """`kernel` with comparisons against a common limit merged."""
-    return replace(kernel, stages=tuple(_stage(kernel, s) for s in kernel.stages))
 
-
-def _stage(kernel: Kernel, stage: Stage) -> Stage:
-    builder = Builder({t.name: t for t in kernel.tables})
-
-    def change(node: Node, args: tuple[Node, ...]) -> Node | None:
+    def change(node: Node, args: tuple[Node, ...], b: Builder) -> Node | None:
         compare = _PAIRS.get(node.op)
         if compare is None:
             return None
@@ -38,14 +31,14 @@ def _stage(kernel: Kernel, stage: Stage) -> Stage:
             if at is None:
                 merged.append(term)
             else:
-                both = builder.make(Op.MAX, (merged[at].args[0], term.args[0]), (), node.loc)
-                merged[at] = builder.make(compare, (both, term.args[1]), (), node.loc)
+                both = b.make(Op.MAX, (merged[at].args[0], term.args[0]), (), node.loc)
+                merged[at] = b.make(compare, (both, term.args[1]), (), node.loc)
         out = merged[0]
         for m in merged[1:]:
-            out = builder.make(node.op, (out, m), (), node.loc)
+            out = b.make(node.op, (out, m), (), node.loc)
         return out
 
-    return rewrite_stage(stage, builder, change)
+    return rewrite(kernel, change)
 
 
 def _terms(op: Op, node: Node) -> list[Node]:

@@ -5,9 +5,7 @@ For m = min(|p - q|, l) with l >= 0, the selection of -m where p < q and of m el
 max(min(p - q, l), -l).
 """
 
-from dataclasses import replace
-
-from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.build import Builder, rewrite
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 
@@ -15,33 +13,23 @@ from daedalus.dsl.ranges import Ranges
 def limit_differences(kernel: Kernel) -> Kernel:
     """`kernel` with such selections as limits. Exact on integers."""
     ranges = Ranges(kernel, hostile=True)
-    tables = {t.name: t for t in kernel.tables}
-    stages = []
-    for stage in kernel.stages:
-        builder = Builder(tables)
-        new: dict[Node, Node] = {}  # what became of a node
+    new: dict[Node, Node] = {}  # what became of a node
 
-        def change(
-            node: Node,
-            args: tuple[Node, ...],
-            b: Builder = builder,
-            new: dict[Node, Node] = new,
-        ) -> Node | None:
-            new.update(zip(node.args, args, strict=True))
-            found = _signed_limit(node)
-            if found is None:
-                return None
-            p, q, limit = found
-            if ranges.of(limit).lo < 0:
-                return None
-            most, loc = new[limit], node.loc
-            difference = b.make(Op.SUB, (new[p], new[q]), (), loc)
-            least = b.make(Op.SUB, (b.const(0, loc), most), (), loc)
-            below = b.make(Op.MIN, (difference, most), (), loc)
-            return b.make(Op.MAX, (below, least), (), loc, node.name)
+    def change(node: Node, args: tuple[Node, ...], b: Builder) -> Node | None:
+        new.update(zip(node.args, args, strict=True))
+        found = _signed_limit(node)
+        if found is None:
+            return None
+        p, q, limit = found
+        if ranges.of(limit).lo < 0:
+            return None
+        most, loc = new[limit], node.loc
+        difference = b.make(Op.SUB, (new[p], new[q]), (), loc)
+        least = b.make(Op.SUB, (b.const(0, loc), most), (), loc)
+        below = b.make(Op.MIN, (difference, most), (), loc)
+        return b.make(Op.MAX, (below, least), (), loc, node.name)
 
-        stages.append(rewrite_stage(stage, builder, change))
-    return replace(kernel, stages=tuple(stages))
+    return rewrite(kernel, change)
 
 
 def _signed_limit(node: Node) -> tuple[Node, Node, Node] | None:

@@ -6,9 +6,7 @@ max(x, lo) and min(x, hi), of which a bound that cannot bind needs neither. Clip
 element is read stay: on them an item that is not conformant depends.
 """
 
-from dataclasses import replace
-
-from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.build import Builder, rewrite
 from daedalus.dsl.ir import DTYPES, Kernel, Node, Op, i32, walk
 from daedalus.dsl.ranges import Interval, Ranges
 
@@ -16,30 +14,24 @@ from daedalus.dsl.ranges import Interval, Ranges
 def split_clips(kernel: Kernel) -> Kernel:
     """`kernel` with only those clips that a saturation does."""
     ranges = Ranges(kernel)
-    tables = {t.name: t for t in kernel.tables}
-    stages = []
-    for stage in kernel.stages:
-        builder = Builder(tables)
-        places = set(walk([a for n in stage.nodes() if n.op is Op.LOAD for a in n.args]))
+    loads = [n for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD]
+    places = set(walk([a for n in loads for a in n.args]))
 
-        def change(
-            node: Node, args: tuple[Node, ...], b: Builder = builder, kept: set[Node] = places
-        ) -> Node | None:
-            if node.op is not Op.CLIP or node in kept:
-                return None
-            x, (lo, hi) = ranges.of(node.args[0]), node.attr
-            if _saturates(x, lo, hi):
-                return None
-            if x.hi <= lo or x.lo >= hi:
-                return b.const(lo if x.hi <= lo else hi, node.loc)
-            out = args[0]
-            for op, bound, binds in ((Op.MAX, lo, x.lo < lo), (Op.MIN, hi, x.hi > hi)):
-                if binds:
-                    out = b.make(op, (out, b.const(bound, node.loc)), (), node.loc, node.name)
-            return out
+    def change(node: Node, args: tuple[Node, ...], b: Builder) -> Node | None:
+        if node.op is not Op.CLIP or node in places:
+            return None
+        x, (lo, hi) = ranges.of(node.args[0]), node.attr
+        if _saturates(x, lo, hi):
+            return None
+        if x.hi <= lo or x.lo >= hi:
+            return b.const(lo if x.hi <= lo else hi, node.loc)
+        out = args[0]
+        for op, bound, binds in ((Op.MAX, lo, x.lo < lo), (Op.MIN, hi, x.hi > hi)):
+            if binds:
+                out = b.make(op, (out, b.const(bound, node.loc)), (), node.loc, node.name)
+        return out
 
-        stages.append(rewrite_stage(stage, builder, change))
-    return replace(kernel, stages=tuple(stages))
+    return rewrite(kernel, change)
 
 
 def _saturates(x: Interval, lo: int, hi: int) -> bool:

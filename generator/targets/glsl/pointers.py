@@ -5,14 +5,10 @@ Of a plane a stage gets a pointer for each way its lanes walk it and each row, t
 one before by adding the stride: V3D has no cheap multiplication. Pointers count units of a view.
 """
 
-from collections.abc import Hashable
-
-from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node, Op
+from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.glsl.values import Values
-from daedalus.generator.targets.gpu.walks import Walk, byte_place, lanes_of
-
-Moves = tuple[tuple[Node, int], ...]
+from daedalus.generator.targets.gpu.walks import Parts, Walk, byte_place, runtime, walk_of
 
 
 class Bases:
@@ -38,7 +34,7 @@ class Pointers:
         self._bases, self._names = bases, names
         self._rows: dict[tuple[Walk, int], dict[int, str]] = {}
         self._wanted: dict[tuple[Walk, int], set[int]] = {}
-        self._offsets: dict[tuple[str, Moves, Moves], str] = {}
+        self._offsets: dict[tuple[str, Parts, Parts], str] = {}
         self.lines: list[str] = []
 
     def want(self, walk: Walk, unit: int, row: int) -> None:
@@ -87,9 +83,8 @@ class Pointers:
     ) -> str:
         """The place of an element whose index has parts known only at run time."""
         row, col = byte_place(b, index)
-        walk = Walk(b.name, lanes_of(row), lanes_of(col))
-        pointer = self._pointer(b, walk, unit, row.const)
-        rows, cols = _runtime(row, 1, args), _runtime(col, unit, args)
+        pointer = self._pointer(b, walk_of(b, index)[0], unit, row.const)
+        rows, cols = runtime(row, 1, args), runtime(col, unit, args)
         const = col.const // unit
         for sign, op in ((1, "+"), (-1, "-")):
             known = self._offsets.get((b.name, _times(rows, sign), _times(cols, sign)))
@@ -104,38 +99,12 @@ class Pointers:
         return plus(f"{pointer} + {name}", const)
 
 
-def moved_place(b: Buffer, n: Node) -> tuple[Hashable, int]:
-    """Where a LOAD reads whose index has such parts: what it has in common with its neighbours in
-    the row, and its byte."""
-    assert b.dtype is not None
-    row, col = byte_place(b, n.index)
-    walk = Walk(b.name, lanes_of(row), lanes_of(col))
-    moves = _runtime(row, 1, n.args), _runtime(col, b.dtype.bytes, n.args)
-    return (walk, row.const, moves), col.const
-
-
 def plus(text: str, const: int) -> str:
     """A text and a number added to it."""
     return f"{text} {'+' if const > 0 else '-'} {abs(const)}" if const else text
 
 
-def _runtime(a: Affine, unit: int, args: tuple[Node, ...]) -> Moves:
-    """The parts of an index that are values, each with how often it is taken, in units.
-
-    A multiple of a value counts as that value: what goes as far backwards as something else goes
-    forwards is then seen.
-    """
-    found = []
-    for name, c in a.terms:
-        if name.startswith("#"):
-            node = args[int(name[1:])]
-            while node.op is Op.MUL and node.args[1].op is Op.CONST:
-                node, c = node.args[0], c * node.args[1].value
-            found.append((node, c // unit))
-    return tuple(sorted(found, key=lambda t: t[0].seq))
-
-
-def _times(moves: Moves, sign: int) -> Moves:
+def _times(moves: Parts, sign: int) -> Parts:
     return tuple((n, c * sign) for n, c in moves)
 
 

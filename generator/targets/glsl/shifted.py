@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Windows of rows that begin at any byte, read in words: the words that they lie in, shifted."""
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from daedalus.dsl.ir import Buffer
@@ -11,40 +10,23 @@ from daedalus.generator.targets.glsl.pointers import plus
 from daedalus.generator.targets.glsl.views import Views
 
 
-@dataclass
+@dataclass(frozen=True)
 class Windows:
-    """The windows of a stage: each a run of bytes that is read once; `lines` are the statements
-    that nobody took yet."""
+    """Reads windows by statements that are put at the end of `lines`."""
 
     views: Views
     names: Names
-    extents: dict[Hashable, tuple[int, int]] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
-    _words: dict[Hashable, list[str]] = field(default_factory=dict)
+    lines: list[str]
 
-    def want(self, key: Hashable, byte: int, size: int) -> None:
-        """Says that a window holds an element, before it is read."""
-        low, high = self.extents.get(key, (byte, byte + size))
-        self.extents[key] = min(low, byte), max(high, byte + size)
-
-    def low(self, key: Hashable) -> int:
-        """The first byte of a window, counted as those wanted are."""
-        return self.extents[key][0]
-
-    def is_read(self, key: Hashable) -> bool:
-        """Whether the window is in locals."""
-        return key in self._words
-
-    def read(self, b: Buffer, key: Hashable, place: str) -> None:
-        """Reads a window of which the first element is at a place, counted in elements."""
+    def read(self, b: Buffer, place: str, length: int) -> list[str]:
+        """Locals that hold so many bytes, of which the first element is at a place, counted in
+        elements; four in each."""
         assert b.dtype is not None
-        low, high = self.extents[key]
-        length = high - low
         count = -(-length // 4)
         scale = b.dtype.bytes
         begin, by = self._fresh(b, "begin"), self._fresh(b, "by")
         text = place if scale == 1 else f"({place}) * {scale}"
-        self.lines += [f"const int {begin} = {text};", f"const int {by} = {begin} << 3;"]
+        self.lines.extend([f"const int {begin} = {text};", f"const int {by} = {begin} << 3;"])
         view = self.views.of(b, 4).name
         first = f"{begin} >> 2"
         if count > 1:
@@ -55,12 +37,7 @@ class Windows:
             # The last only where the window reaches into it: else there may be nothing.
             at = plus(first, n) if n < count else f"({begin} + {length - 1}) >> 2"
             raw.append(self._local(b, "word", f"{view}[{at}]"))
-        self._words[key] = self._shifted(b, raw, by)
-
-    def word(self, key: Hashable, byte: int) -> tuple[str, int]:
-        """The local that has a byte of a window that is read, and at which bit."""
-        at = byte - self.low(key)
-        return self._words[key][at // 4], 8 * (at % 4)
+        return self._shifted(b, raw, by)
 
     def _shifted(self, b: Buffer, raw: list[str], by: str) -> list[str]:
         """Of each two words the bytes that are one.

@@ -3,10 +3,12 @@
 
 from dataclasses import dataclass
 
-from daedalus.dsl.ir import Affine, Buffer, Index
+from daedalus.dsl.ir import Affine, Buffer, Index, Node, Op
 from daedalus.generator.targets.c.emit import flat
 
 Terms = tuple[tuple[str, int], ...]
+Parts = tuple[tuple[Node, int], ...]  # of a row or a byte: values, each with how often it is taken
+Moves = tuple[Parts, Parts] | tuple[()]
 
 
 @dataclass(frozen=True)
@@ -35,3 +37,28 @@ def walk_of(b: Buffer, index: Index) -> tuple[Walk, int, int]:
     """The walk of an access, its row and its byte."""
     row, col = byte_place(b, index)
     return Walk(b.name, lanes_of(row), lanes_of(col)), row.const, col.const
+
+
+def moved_place(b: Buffer, n: Node) -> tuple[Walk, int, Moves, int]:
+    """The walk of a LOAD whose index has parts that are known only at run time, its row, these
+    parts and its byte."""
+    assert b.dtype is not None
+    walk, row, byte = walk_of(b, n.index)
+    rows, cols = byte_place(b, n.index)
+    return walk, row, (runtime(rows, 1, n.args), runtime(cols, b.dtype.bytes, n.args)), byte
+
+
+def runtime(a: Affine, unit: int, args: tuple[Node, ...]) -> Parts:
+    """The parts of an index that are values, each with how often it is taken, in units.
+
+    A multiple of a value counts as that value: what goes as far backwards as something else goes
+    forwards is then seen.
+    """
+    found = []
+    for name, c in a.terms:
+        if name.startswith("#"):
+            node = args[int(name[1:])]
+            while node.op is Op.MUL and node.args[1].op is Op.CONST:
+                node, c = node.args[0], c * node.args[1].value
+            found.append((node, c // unit))
+    return tuple(sorted(found, key=lambda t: t[0].seq))

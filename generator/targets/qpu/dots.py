@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 
 from daedalus.dsl.ir import Kernel, Node, Op, u8
 from daedalus.dsl.ranges import Ranges
+from daedalus.generator.targets.gpu.walks import Walk, walk_of
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.dot_rules import Rows, dot_rule, words_of
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.expressions import made
 from daedalus.generator.targets.qpu.memory import StageMemory
-from daedalus.generator.targets.qpu.places import Walk, walk_of
 from daedalus.generator.targets.qpu.tables import Tables
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
@@ -49,12 +49,12 @@ class Dots:
         for x, c in form.items():
             if x is None or x.op is not Op.LOAD or x.args:
                 return None
-            b = self._kernel.buffer(x.attr[0])
-            if b.kind != "plane" or b.dtype != u8 or not self._memory.in_words(b, x.index):
+            found = self._memory.plan.in_words(x)
+            kind = self._kernel.buffer(x.attr[0]).kind
+            if found is None or found.type != u8 or kind != "plane":
                 return None
-            walk, row, byte = walk_of(b, x.index)
-            where.add((walk, row))
-            weights[byte] = weights.get(byte, 0) + c
+            where.add((found.run.walk, found.run.row))
+            weights[found.byte] = weights.get(found.byte, 0) + c
         if len(weights) < FEWEST or len(where) > 1:
             return None
         low, high = min(weights), max(weights)
@@ -76,12 +76,12 @@ class Dots:
         if rule is None:
             return None
         self.used = True
-        b, e = self._kernel.buffer(walk.buffer), self._e
+        e, plan = self._e, self._memory.plan
         assert e.dot_mode(rule.mode)
         pixels: list[Argument] = []
-        at = start = self._memory.word(b, walk, row, byte, values)[1]
+        at = start = byte - plan.at(walk, row, byte).at % 4  # where a word begins
         while at < byte + len(rows[0]):
-            word = self._memory.word(b, walk, row, at, values)[0]
+            word = self._memory.word(plan.at(walk, row, at), values)
             pixels.append(made(rule.word, {"a": word}.__getitem__, e))
             at += 4
         total: Argument = more + rule.more(rows)

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stage reads and writes of buffers: elements, or words of which they are fields."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
 
-from daedalus.dsl.ir import Buffer, DType, Index, Kernel, Node, Op, Stage, Store, u8
-from daedalus.dsl.ranges import Interval, Ranges
-from daedalus.generator.targets.gpu.walks import byte_place
-from daedalus.generator.targets.gpu.windows import Writes, elements, load_unit, places, writes
+from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Op, Stage, Store
+from daedalus.dsl.ranges import Ranges
+from daedalus.generator.targets.gpu.plan import Field, Run, Unit
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.fields import field_of, word_of
 from daedalus.generator.targets.qpu.item import Items
-from daedalus.generator.targets.qpu.limits import strongest
 from daedalus.generator.targets.qpu.lines import Lines, shared
-from daedalus.generator.targets.qpu.places import Pointers, Walk, walk_of
+from daedalus.generator.targets.qpu.places import Pointers
+from daedalus.generator.targets.qpu.plan import QpuPlan, words_around
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
 
@@ -23,22 +21,9 @@ from daedalus.generator.targets.qpu.virtual import Value
 _TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "vec2", 12: "vec3", 16: "vec4"}
 
 
-@dataclass
-class _Moved:
-    """A run of bytes at a place known at run time: where its first is, the bytes of the words that
-    hold it, its length, and it, once it is read."""
-
-    low: int
-    size: int
-    length: int
-    words: list[Value] = field(default_factory=list)
-
-
 class StageMemory:
-    """The buffers of a stage.
+    """The buffers of a stage, as it is planned.
 
-    words    units larger than elements are used, where they are whole and aligned
-    shifted  planes that are only read are read in words all the same, and these shifted
     lined    neighbouring elements read blocks that are only read in words together
     live     that the item exists
     loading  what must hold for a load to be made, if anything
@@ -50,222 +35,96 @@ class StageMemory:
         self, kernel: Kernel, stage: Stage, items: Items, lanes: dict[str, Value], e: Emitter, *,
         words: bool, shifted: bool, lined: bool, live: Condition, ranges: Ranges,
     ) -> None:  # fmt: skip
-        self._kernel, self._stage, self._items, self._e = kernel, stage, items, e
+        self._kernel, self._stage, self._e = kernel, stage, e
         self.loading, self.storing = list[Condition](), [live]
         self._pointers = Pointers(items, lanes, e)
-        self._shifted = shifted
-        self._windows: dict[tuple[Walk, int], list[Value]] = {}
         self._single = items.mapping.elements == 1
-        self._loaded: dict[tuple[Walk, int, int], tuple[Value, ...]] = {}
+        self.plan = QpuPlan(
+            kernel, stage, ranges, words=words, shifted=shifted, single=self._single
+        )
+        self._words: dict[Run, Sequence[Value]] = {}  # of what is read
         # Stores that wait: note, address, type, data, space, conditions.
         self._queue: list[tuple[str, Value, str, list[Value], str, list[Condition]]] = []
-        self._places = places(kernel, stage)
-        self._units: dict[Walk, int] = {}
-        self._ranges = ranges
-        self._moved: dict[tuple[object, ...], _Moved] = {}
-        if words:
-            self._find_moved(ranges)
         self.align: dict[str, int] = {}
-        self.paired: dict[tuple[Store, ...], Value] = {}  # words that are there, by their stores
-        for walk, rows in self._places.items():
-            b = kernel.buffer(walk.buffer)
-            assert b.dtype is not None
-            if words and not self._anywhere(b):
-                unit = min(load_unit(b, walk, rows), self._most(b))
-            else:
-                unit = b.dtype.bytes
-            self._units[walk] = unit
-            for row, bytes_ in rows.items():
-                for byte in bytes_:
-                    self._pointers.want(walk, row, byte // unit * unit)
+        self.paired: dict[tuple[Store | None, ...], Value] = {}  # words that are there
+        for walk, _, row, byte in self.plan.wanted():
+            self._pointers.want(walk, row, byte)
         together = {b: shared(kernel, stage, b, items.mapping.elements) for b in kernel.buffers}
         self._lines = {
             b.name: Lines(b, how, items, e)
             for b, how in together.items()
             if lined and words and how
         }
-        self._writes: dict[Walk, tuple[Writes, int]] = {}
-        for w in writes(kernel, stage):
-            assert w.buffer.dtype is not None
-            unit = min(w.unit(stage), self._most(w.buffer)) if words else w.buffer.dtype.bytes
-            if unit > w.buffer.dtype.bytes and not self._nested(w, unit):
-                unit = w.buffer.dtype.bytes
-            self._writes[w.walk] = (w, unit)
-            for row in w.stores:
-                for at in w.units(row, unit):
-                    self._pointers.want(w.walk, row, at)
-        self._left = {
-            (walk, row, at): {b for b in elements(w.buffer, unit, at) if b in own}
-            for walk, (w, unit) in self._writes.items()
-            for row, own in w.stores.items()
-            for at in w.units(row, unit)
-        }
-
-    def _most(self, b: Buffer) -> int:
-        """The largest unit to use: where one element does an item, what it changes is kept in
-        registers from the load to the store, so it is better done word by word. Items of a block
-        begin with whole words, or are read by elements."""
-        assert b.dtype is not None
-        if b.kind == "block" and b.size * b.dtype.bytes % 4:
-            return b.dtype.bytes
-        return 4 if self._single and b.access == "inout" else 16
-
-    def _nested(self, w: Writes, unit: int) -> bool:
-        """Whether of every unit one element is stored only where all others are."""
-        return all(
-            self._strongest([own[b] for b in elements(w.buffer, unit, at) if b in own]) is not None
-            for row, own in w.stores.items()
-            for at in w.units(row, unit)
-        )
-
-    def _strongest(self, stores: list[Store]) -> tuple[Node | None] | None:
-        return strongest([s.mask for s in stores], self._ranges)
+        self._unit_of = {s: u for u in self.plan.units for _, s in u.own}
+        self._left = {u: {s for _, s in u.own} for u in self.plan.units}
 
     # ------------------------------------------------------------------ loads
 
-    @staticmethod
-    def _moved_key(b: Buffer, n: Node) -> tuple[object, ...]:
-        """What loads at places known at run time share that are neighbours in a row."""
-        row, col = byte_place(b, n.index)
-        return b.name, row, col.terms, n.args
-
-    def _find_moved(self, ranges: Ranges) -> None:
-        """Runs of bytes at places known at run time that vectors of whole words can be read of:
-        wherever they begin, each of these words holds a byte of the buffer's rectangle."""
-        loads = [
-            (n, b)
-            for n in self._stage.nodes()
-            if n.op is Op.LOAD and n.args
-            for b in (self._kernel.buffer(n.attr[0]),)
-            if b.kind == "plane" and b.access == "in" and b.dtype == u8
-        ]
-        found: dict[tuple[object, ...], set[int]] = {}
-        for n, b in loads:
-            found.setdefault(self._moved_key(b, n), set()).add(byte_place(b, n.index)[1].const)
-        for n, b in loads:
-            key = self._moved_key(b, n)
-            if key in self._moved or len(found[key]) < 2:
-                continue
-            low, length = min(found[key]), max(found[key]) + 1 - min(found[key])
-            count = (length + 2) // 4 + 1
-            begin = Interval(low, low)
-            for name, c in byte_place(b, n.index)[1].terms:
-                if name.startswith("#"):
-                    r = ranges.of(n.args[int(name[1:])])
-                else:
-                    r = Interval(0, self._stage.extents[name] - 1)
-                begin = Interval(
-                    begin.lo + min(c * r.lo, c * r.hi), begin.hi + max(c * r.lo, c * r.hi)
-                )
-            last = begin.hi // 4 * 4 + 4 * (count - 1)
-            if count <= 4 and begin.lo >= b.shape[1][0] and last < b.shape[1][1]:
-                self._moved[key] = _Moved(low, 4 * count, length)
-
-    def _run(self, b: Buffer, n: Node, window: "_Moved", values: Values) -> list[Value]:
-        """The words of such a run."""
-        e = self._e
-        if not window.words:
-            index = (n.index[0], replace(n.index[1], const=window.low))
-            begin = self._pointers.moved(b, index, n.args, [values.argument(a) for a in n.args])
-            raw = self._load(e.op("and", begin, -4), b, window.size, b.name, values)
-            self.align[b.name] = 4
-            window.words = self._joined(list(raw), begin, window.length)
-        return window.words
-
-    def _moved_byte(self, b: Buffer, n: Node, window: "_Moved", values: Values) -> Argument:
-        """An element of such a run."""
-        at = byte_place(b, n.index)[1].const - window.low
-        assert b.dtype is not None
-        return field_of(self._run(b, n, window, values)[at // 4], b.dtype, 8 * (at % 4), self._e)
-
     def read(self, n: Node, values: Values) -> Argument:
         """A LOAD from a buffer."""
-        b = self._kernel.buffer(n.attr[0])
-        assert b.dtype is not None
-        if n.args:
-            window = self._moved.get(self._moved_key(b, n))
-            if window is not None:
-                return self._moved_byte(b, n, window, values)
-            place = self._pointers.moved(b, n.index, n.args, [values.argument(a) for a in n.args])
-            (word,) = self._load(place, b, b.dtype.bytes, b.name, values)
-            return field_of(word, b.dtype, 0, self._e) if b.dtype.signed else word
-        walk, row, byte = walk_of(b, n.index)
-        if self._anywhere(b):
-            word, begin = self.word(b, walk, row, byte, values)
-            return field_of(word, b.dtype, 8 * (byte - begin), self._e)
-        unit = self._units[walk]
-        words = self._unit(b, walk, row, byte // unit * unit, unit, values)
-        at = byte % unit
-        if unit == b.dtype.bytes and not b.dtype.signed:
-            return words[0]
-        return field_of(words[at // 4], b.dtype, 8 * (at % 4), self._e)
+        found = self.plan.field(n)
+        if found.whole and not found.type.signed:
+            return self._read(found.run, values)[0]
+        return self._element(found, values)
 
-    def _anywhere(self, b: Buffer) -> bool:
-        """Whether a plane is read in words although its items lie at any place."""
-        return self._shifted and b.kind == "plane" and b.access == "in" and b.dtype == u8
+    def word(self, f: Field, values: Values) -> Value:
+        """The word that an element is read in."""
+        return self._read(f.run, values)[f.word]
 
-    def field(self, n: Node) -> tuple[tuple[object, ...], int, DType] | None:
-        """Which word a LOAD's element is read in, if in one: what tells it from others, the bit
-        that the element begins with, and its type."""
-        b = self._kernel.buffer(n.attr[0])
-        if b.kind == "temp" or b.dtype is None:
-            return None
-        if n.args:
-            key = self._moved_key(b, n)
-            if key not in self._moved:
-                return None
-            at = byte_place(b, n.index)[1].const - self._moved[key].low
-            return (key, at // 4), 8 * (at % 4), b.dtype
-        if not self.in_words(b, n.index):
-            return None
-        walk, row, byte = walk_of(b, n.index)
-        begin = min(self._places[walk][row]) if self._anywhere(b) else 0
-        at = byte - begin
-        return (walk, row, at // 4), 8 * (at % 4), b.dtype
+    def _element(self, f: Field, values: Values) -> Value:
+        return field_of(self.word(f, values), f.type, f.bit, self._e)
 
-    def field_word(self, n: Node, values: Values) -> Value:
-        """That word."""
-        b = self._kernel.buffer(n.attr[0])
-        if not n.args:
-            return self.word(b, *walk_of(b, n.index), values)[0]
-        window = self._moved[self._moved_key(b, n)]
-        return self._run(b, n, window, values)[(byte_place(b, n.index)[1].const - window.low) // 4]
+    def _read(self, run: Run, values: Values) -> Sequence[Value]:
+        """The words of what is read together."""
+        if run not in self._words:
+            b = self._kernel.buffer(run.walk.buffer)
+            if run.window:
+                self._words[run] = self._window(b, run, values)
+            elif b.name in self._lines:
+                self._aligned(b, 4)
+                at = range(run.begin, run.begin + run.size, 4)
+                lines = self._lines[b.name]
+                self._words[run] = [lines.word((run.walk, x), values.flags) for x in at]
+            elif b.kind == "block" and self._single and run.load is None:
+                # All of them, in their order: then each address is the one before and a step.
+                for one in dict.fromkeys((*self.plan.runs(run.walk, run.row), run)):
+                    self._words[one] = self._unit(b, one, values)
+            else:
+                self._words[run] = self._unit(b, run, values)
+        return self._words[run]
 
-    def in_words(self, b: Buffer, index: Index) -> bool:
-        """Whether an element is read as a field of a word."""
-        return self._anywhere(b) or self._units[walk_of(b, index)[0]] >= 4
+    def _unit(self, b: Buffer, run: Run, values: Values) -> Sequence[Value]:
+        self._aligned(b, run.size)
+        space = b.name if run.load else self._space(b, run)
+        return self._load(self._address(b, run, values), run.size, space, values)
 
-    def word(self, b: Buffer, walk: Walk, row: int, byte: int, values: Values) -> tuple[Value, int]:
-        """The word that a byte is read in, and the byte that it begins with."""
-        if not self._anywhere(b):
-            unit = self._units[walk]
-            start = byte // unit * unit
-            words = self._unit(b, walk, row, start, unit, values)
-            return words[(byte - start) // 4], byte // 4 * 4
-        low = min(self._places[walk][row])
-        if (walk, row) not in self._windows:
-            self._windows[walk, row] = self._window(b, walk, row, low, values)
-        number = (byte - low) // 4
-        return self._windows[walk, row][number], low + 4 * number
+    def _address(self, b: Buffer, run: Run, values: Values) -> Value:
+        """Where something that is read begins."""
+        if run.load is None:
+            return self._pointers.at(b, run.walk, run.row, run.begin)
+        args = run.load.args
+        return self._pointers.moved(b, run.index(b), args, [values.argument(a) for a in args])
 
-    def _window(self, b: Buffer, walk: Walk, row: int, low: int, values: Values) -> list[Value]:
-        """A row's bytes from the first that is wanted on, as words: of each two words of memory
-        the bytes that are one. No word is read that holds none of them."""
-        e = self._e
-        length = max(self._places[walk][row]) + 1 - low
-        begin = self._pointers.at(b, walk, row, low)
+    def _window(self, b: Buffer, run: Run, values: Values) -> list[Value]:
+        """A window's bytes as words: of each two words of memory the bytes that are one. No word
+        is read that holds none of them, or none that the item may read."""
+        e, length = self._e, run.size
+        begin = self._address(b, run, values)
         first = e.op("and", begin, -4)
-        sure = (length - 1) // 4 + 1  # words that are touched wherever it begins
+        count, sure = words_around(length), (length - 1) // 4 + 1  # that are touched in any case
+        if run.load is not None:
+            self._aligned(b, 4)
+            return self._joined(self._load(first, 4 * count, b.name, values), begin, length)
         raw: list[Value] = []
         while len(raw) < sure:
             unit = 4 * min(4, sure - len(raw))
-            raw += self._load(e.plus(first, 4 * len(raw)), b, unit, b.name, values)
-        if (length + 2) // 4 + 1 > sure:
+            raw += self._load(e.plus(first, 4 * len(raw)), unit, b.name, values)
+        if count > sure:
             last = e.op("and", e.plus(begin, length - 1), -4)
-            raw += self._load(last, b, 4, b.name, values)
+            raw += self._load(last, 4, b.name, values)
         return self._joined(raw, begin, length)
 
-    def _joined(self, raw: list[Value], begin: Value, length: int) -> list[Value]:
+    def _joined(self, raw: Sequence[Value], begin: Value, length: int) -> list[Value]:
         """So many bytes from an address on, of the words that hold them."""
         e = self._e
         by = e.op("shl", begin, 3)
@@ -279,41 +138,18 @@ class StageMemory:
             found.append(word)
         return found
 
-    def _unit(
-        self, b: Buffer, walk: Walk, row: int, start: int, unit: int, values: Values
-    ) -> tuple[Value, ...]:
-        """The words of a unit."""
-        key = (walk, row, start)
-        if b.name in self._lines:
-            self.align[b.name] = max(self.align.get(b.name, 1), 4)
-            words = range(start, start + unit, 4)
-            self._loaded[key] = tuple(
-                self._lines[b.name].word((walk, at), values.flags) for at in words
-            )
-        if key not in self._loaded and b.kind == "block" and self._single:
-            # All of them, in their order: then each address is the one before and a step.
-            for at in sorted({x // unit * unit for x in self._places[walk][row]}):
-                place = self._pointers.at(b, walk, row, at)
-                space = self._space(b, row, at, unit)
-                self._loaded[walk, row, at] = self._load(place, b, unit, space, values)
-        if key not in self._loaded:
-            place = self._pointers.at(b, walk, row, start)
-            space = self._space(b, row, start, unit)
-            self._loaded[key] = self._load(place, b, unit, space, values)
-        return self._loaded[key]
-
-    def _load(
-        self, place: Value, b: Buffer, unit: int, space: str, values: Values
-    ) -> tuple[Value, ...]:
-        if not self._anywhere(b):
-            self.align[b.name] = max(self.align.get(b.name, 1), min(unit, 4))
+    def _load(self, place: Value, size: int, space: str, values: Values) -> Sequence[Value]:
         flag = values.flags.flag(both(*self.loading)) if self.loading else None
-        return self._e.b.load(place, _TYPES[unit], space=space, when=flag)
+        return self._e.b.load(place, _TYPES[size], space=space, when=flag)
 
-    def _space(self, b: Buffer, row: int, start: int, unit: int) -> str:
+    def _aligned(self, b: Buffer, size: int) -> None:
+        """Notes that the buffer's places are multiples of so many bytes, or of a word."""
+        self.align[b.name] = max(self.align.get(b.name, 1), min(size, 4))
+
+    def _space(self, b: Buffer, at: Run | Unit) -> str:
         """Lookups in different spaces do not meet: where one element does an item, those of places
         of its own."""
-        return f"{b.name} {row} {start // unit * unit} {unit}" if self._apart(b) else b.name
+        return f"{b.name} {at.row} {at.begin} {at.size}" if self._apart(b) else b.name
 
     def _apart(self, b: Buffer) -> bool:
         """Whether each place is read and written by one stage, in one and the same unit."""
@@ -322,8 +158,8 @@ class StageMemory:
             if any(x.buffer == b.name for x in s.stores)
             or any(n.op is Op.LOAD and n.attr[0] == b.name for n in s.nodes())
         ]  # fmt: skip
-        units = {u for w, u in self._units.items() if w.buffer == b.name}
-        units |= {u for w, (_, u) in self._writes.items() if w.buffer == b.name}
+        units = {u for w, u in self.plan.read.items() if w.buffer == b.name}
+        units |= {u.size for u in self.plan.units if u.buffer is b}
         moved = any(n.op is Op.LOAD and n.args and n.attr[0] == b.name for n in self._stage.nodes())
         return self._single and len(units) == 1 and not moved and len(stages) == 1
 
@@ -331,34 +167,24 @@ class StageMemory:
 
     def store(self, s: Store, values: Values) -> None:
         """Says that a store's value is there; a unit is stored once all of its are."""
-        b = self._kernel.buffer(s.buffer)
-        walk, row, byte = walk_of(b, s.index)
-        w, unit = self._writes[walk]
-        at = byte // unit * unit
-        left = self._left[walk, row, at]
-        left.discard(byte)
-        assert b.dtype is not None
-        if self._pairs(w, row, at, unit):
-            pass
-        elif b.dtype.bytes == 1 and unit >= 4:
-            pair = (byte & ~1, byte | 1)
-            if all(p in w.stores[row] and p not in left for p in pair):
+        u = self._unit_of[s]
+        left, t = self._left[u], u.buffer.dtype
+        left.discard(s)
+        assert t is not None
+        if not self._pairs(u) and t.bytes == 1 and u.size >= 4:
+            at = u.stores.index(s) & ~1
+            two = [x for x in u.stores[at : at + 2] if x is not None and x not in left]
+            if len(two) == 2:
                 # Two bytes of a word as soon as they are there: one value instead of two.
-                word_of([values.argument(w.stores[row][p].value) for p in pair], b.dtype, self._e)
+                word_of([values.argument(x.value) for x in two], t, self._e)
         if not left:
-            self._whole(w, row, at, unit, values)
+            self._whole(u, values)
 
     def units(self) -> Iterator[list[tuple[Buffer, tuple[Store, ...]]]]:
         """Units of words that are stored under one condition: of each word its stores."""
-        for w, unit in self._writes.values():
-            size = unit if w.buffer.dtype is None else w.buffer.dtype.bytes
-            for row, own in w.stores.items() if unit >= 4 > size else ():
-                for at in w.units(row, unit):
-                    stores = [own[x] for x in elements(w.buffer, unit, at) if x in own]
-                    if len(stores) == unit // size and len({s.mask for s in stores}) == 1:
-                        each = 4 // size
-                        parts = range(0, len(stores), each)
-                        yield [(w.buffer, tuple(stores[k : k + each])) for k in parts]
+        for u in self.plan.units:
+            if u.size >= 4 and len(u.stores) > u.size // 4 and None not in u.stores and u.alike:
+                yield [(u.buffer, tuple(s for s in word if s)) for word in u.words]
 
     def end(self, values: Values) -> None:
         """Makes the stores that had to wait for the stage's loads."""
@@ -368,93 +194,58 @@ class StageMemory:
                 self._e.b.store(place, data, type_, space=space, when=flag)
         self._queue = []
 
-    def _whole(self, w: Writes, row: int, at: int, unit: int, values: Values) -> None:
-        b, own = w.buffer, w.stores[row]
-        assert b.dtype is not None
-        size = b.dtype.bytes
-        pairs = self._pairs(w, row, at, unit)
-        parts: list[Argument] = []
-        for byte in () if pairs else elements(b, unit, at):
-            if byte in own:
-                parts.append(values.argument(own[byte].value))
-            else:
-                parts.append(self._old(w, row, byte, values))
-        stored = [own[x] for x in elements(b, unit, at) if x in own]
-        found = self._strongest(stored)
-        assert found is not None
-        (mask,) = found
-        if pairs:
-            data = pairs
-        elif unit <= size or unit < 4:
-            data = [self._small(parts, b.dtype)]
-        else:
-            each, where = 4 // size, tuple(elements(b, unit, at))
-            data = [
-                self._copied([own[x] for x in where[k : k + each] if x in own], values)
-                or word_of(parts[k : k + each], b.dtype, self._e)
-                for k in range(0, len(parts), each)
+    def _whole(self, u: Unit, values: Values) -> None:
+        b, t = u.buffer, u.buffer.dtype
+        assert t is not None
+        data, parts = self._pairs(u), list[Argument]()
+        if not data:
+            parts = [
+                self._element(self.plan.before(u, k), values)
+                if s is None
+                else values.argument(s.value)
+                for k, s in enumerate(u.stores)
             ]
-        read = self._places.get(w.walk, {}).get(row, set())
-        if self._apart(b) and any(at <= x < at + unit for x in read):
-            self._unit(b, w.walk, row, at, unit, values)  # what was there, before it is gone
-        space = self._space(b, row, at, unit)
+            each = len(u.words[0])
+            data = (
+                [self._small(parts, t)]
+                if u.size < 4 or len(parts) == 1
+                else [word_of(parts[k : k + each], t, self._e) for k in range(0, len(parts), each)]
+            )
+        if self._apart(b) and self.plan.reads_of(u):
+            self._read(self.plan.at(u.walk, u.row, u.begin).run, values)  # before it is gone
+        space, mask = self._space(b, u), (u.masks or (None,))[0]
         when = self._when(mask, values)
-        self._put(b, self._pointers.at(b, w.walk, row, at, write=True), unit, data, space, when,
-                  values)  # fmt: skip
-        for byte, part in zip(() if pairs else elements(b, unit, at), parts, strict=True):
-            if byte in own and own[byte].mask is not mask and mask is not None:
+        self._put(b, self._stored_at(u, u.begin), u.size, data, space, when, values)
+        for (byte, s), part in zip(u.own, parts, strict=False):
+            if s.mask is not mask and mask is not None:
                 # Where not all are stored, each by itself.
-                alone = [*self._when(own[byte].mask, values), ~values.condition(mask)]
-                place = self._pointers.at(b, w.walk, row, byte, write=True)
-                self._put(b, place, size, [self._e.value(part)], space, alone, values)
+                alone = [*self._when(s.mask, values), ~values.condition(mask)]
+                place = self._stored_at(u, byte)
+                self._put(b, place, t.bytes, [self._e.value(part)], space, alone, values)
 
-    def _pairs(self, w: Writes, row: int, at: int, unit: int) -> list[Value]:
+    def _pairs(self, u: Unit) -> list[Value]:
         """The words of a unit that were made of pairs, else none."""
-        own, b = w.stores[row], w.buffer
-        assert b.dtype is not None
-        where = elements(b, unit, at)
-        if not self.paired or unit < 4 or any(x not in own for x in where):
+        if not self.paired or u.size < 4 or None in u.stores or u.words[0] not in self.paired:
             return []
-        each = 4 // b.dtype.bytes
-        words = [tuple(own[x] for x in where[k : k + each]) for k in range(0, len(where), each)]
-        return [self.paired[x] for x in words] if words[0] in self.paired else []
+        return [self.paired[x] for x in u.words]
 
     def _when(self, mask: Node | None, values: Values) -> list[Condition]:
         return [*self.storing, *([] if mask is None else [values.condition(mask)])]
 
+    def _stored_at(self, u: Unit, byte: int) -> Value:
+        return self._pointers.at(u.buffer, u.walk, u.row, byte, write=True)
+
     def _put(
-        self, b: Buffer, place: Value, unit: int, data: list[Value], space: str,
+        self, b: Buffer, place: Value, size: int, data: list[Value], space: str,
         when: list[Condition], values: Values,
     ) -> None:  # fmt: skip
         """Stores now, or with those that wait for the stage's loads."""
-        self.align[b.name] = max(self.align.get(b.name, 1), min(unit, 4))
+        self._aligned(b, size)
         if self._apart(b) or not self.reads(b):
             flag = values.flags.flag(both(*when)) if when else None
-            self._e.b.store(place, data, _TYPES[unit], space=space, when=flag)
+            self._e.b.store(place, data, _TYPES[size], space=space, when=flag)
         else:
-            self._queue.append((self._e.b.noted, place, _TYPES[unit], data, space, when))
-
-    def _copied(self, stores: list[Store], values: Values) -> Value | None:
-        """The word that is read where these, into one word, store just its elements."""
-        if not stores:
-            return None
-        first = stores[0].value
-        if first.op is not Op.LOAD or first.args or len({s.value.attr for s in stores}) > 1:
-            return None
-        b = self._kernel.buffer(first.attr[0])
-        if b.kind == "temp" or b.dtype is None or self._anywhere(b):
-            return None
-        walk, row, byte = walk_of(b, first.index)
-        size = b.dtype.bytes
-        places = [(walk, row, byte + k * size) for k in range(4 // size)]
-        if byte % 4 or self._units[walk] < 4 or len(stores) != len(places):
-            return None
-        if any(
-            s.value.op is not Op.LOAD or s.value.args or walk_of(b, s.value.index) != p
-            for s, p in zip(stores, places, strict=True)
-        ):
-            return None
-        return self.word(b, walk, row, byte, values)[0]
+            self._queue.append((self._e.b.noted, place, _TYPES[size], data, space, when))
 
     def _small(self, parts: list[Argument], t: DType) -> Value:
         """What a store of one element, or of two bytes, stores."""
@@ -468,20 +259,5 @@ class StageMemory:
     def reads(self, b: Buffer) -> bool:
         """Whether the stage reads it, if only to write back what is there."""
         return any(n.op is Op.LOAD and n.attr[0] == b.name for n in self._stage.nodes()) or any(
-            byte not in own
-            for w, unit in self._writes.values()
-            for row, own in w.stores.items()
-            for at in w.units(row, unit)
-            for byte in elements(b, unit, at)
-            if w.buffer is b
+            None in u.stores for u in self.plan.units if u.buffer is b
         )
-
-    def _old(self, w: Writes, row: int, byte: int, values: Values) -> Value:
-        """An element that is written back."""
-        b = w.buffer
-        assert b.dtype is not None
-        unit = self._units.get(w.walk)
-        if unit is None:
-            unit = self._units[w.walk] = self._writes[w.walk][1]
-        words = self._unit(b, w.walk, row, byte // unit * unit, unit, values)
-        return field_of(words[byte % unit // 4], b.dtype, 8 * (byte % unit % 4), self._e)

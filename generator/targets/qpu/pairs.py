@@ -48,8 +48,8 @@ _LINEAR = {Op.ADD: 1, Op.SUB: -1}
 class Step:
     """What is computed once: forms of the same result, of steps, words of 32 bits and nodes.
 
-    Besides operations of the machine: ("value", n), a value in a register; ("word", n), the word
-    that an element lies in; ("pack", n, m), two values as halves; ("select", n, x, y).
+    Besides operations of the machine: ("value", n), a value in a register; ("word", f), the word
+    that a field lies in; ("pack", n, m), two values as halves; ("select", n, x, y).
     """
 
     forms: tuple[tuple[Any, ...], ...]
@@ -251,12 +251,14 @@ class Pairs:
 
     def _loaded(self, low: Node, high: Node) -> tuple[Register, int]:
         """Two elements of one word."""
-        b, c = self.memory.field(low), self.memory.field(high)
-        if b is None or c is None or b[0] != c[0] or c[1] - b[1] != 16 or b[1] > 8:
+        b, c = self.memory.plan.in_words(low), self.memory.plan.in_words(high)
+        if b is None or c is None or (b.run, b.word) != (c.run, c.word):
+            return self._packed(low, high)
+        if c.bit - b.bit != 16 or b.bit > 8:
             return self._packed(low, high)
         self.replaced |= {low, high}
-        word = self._step((("word", *b[0]),), low, (("word", low),))
-        made, k = elements(b[2], odd=b[1] != 0)
+        word = self._step((("word", b.run, b.word),), low, (("word", b),))
+        made, k = elements(b.type, odd=b.bit != 0)
         return self._expression(made, [word], low), k
 
     def _packed(self, low: Node, high: Node) -> tuple[Register, int]:
@@ -371,7 +373,7 @@ def _written(
 
     op, *args = s.forms[0]
     if op == "word":
-        return memory.field_word(args[0], values)
+        return memory.word(args[0], values)
     if op == "select":
         yes, no = argument(args[1]), argument(args[2])
         return e.select(values.flags.flag(values.condition(args[0])), yes, no)

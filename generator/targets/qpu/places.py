@@ -6,13 +6,11 @@ the one before by adding the stride. What of a pointer is the same in every trip
 """
 
 from daedalus.dsl.ir import Affine, Buffer, Index, Node
-from daedalus.generator.targets.gpu.walks import Walk, byte_place, lanes_of, walk_of
+from daedalus.generator.targets.gpu.walks import Walk, byte_place, walk_of
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.item import Items, weighted
 from daedalus.generator.targets.qpu.virtual import Value
-
-__all__ = ["Pointers", "Walk", "walk_of"]
 
 # Of a walk, places whose addresses are kept; if there are more, they are made anew for stores.
 KEPT = 6
@@ -108,7 +106,7 @@ class Pointers:
         """The address of an element whose index has parts known only at run time."""
         e = self._e
         row, col = byte_place(b, index)
-        walk = Walk(b.name, lanes_of(row), lanes_of(col))
+        walk = walk_of(b, index)[0]
         low = self._first.get(walk)
         if low is None:
             self.want(walk, row.const, col.const)
