@@ -126,8 +126,8 @@ def program(
     ]  # fmt: skip
     exe = native.compile_program(
         arch, folder / "check", [*crosscheck.sources(), mutated],
-        includes=[*native.library_includes(), source.parent], system_includes=system,
-        libraries=[library / "libdaedalus_variants.a"],
+        includes=[*crosscheck.includes(), source.parent],
+        system_includes=system, libraries=[library / "libdaedalus_variants.a"],
         flags=("-O1", "-DDAEDALUS_HAVE_NEON=1", "-fwrapv"),
     )  # fmt: skip
     return exe, made.mutants
