@@ -40,6 +40,7 @@ enum { SINGLE_ITEMS = 64 };
 
 unsigned logged_errors;
 unsigned long allocations;
+static tune_runner runner;
 
 typedef struct options {
   const char *data, *kernels, *skip, *class_name, *variant, *layout;
@@ -56,6 +57,8 @@ static void log_message(void *user, daedalus_log_level level, const char *messag
   (void)user;
   fprintf(stderr, "bench: %s\n", message);
   logged_errors += level == DAEDALUS_LOG_ERROR;
+  runner.errors = logged_errors;
+  snprintf(runner.said, sizeof(runner.said), "%s", message);
 }
 
 static void *resize(void *user, void *memory, size_t size) {
@@ -171,14 +174,13 @@ static void print_device(const daedalus_device_info *info) {
   printf("},\n\"generator\": \"%s\"", daedalus_kernels.generator);
 }
 
-static void print_throughput(daedalus_ctx *ctx, const daedalus_device_info *info,
-                             const sample_file *file, const options *o,
-                             const throughput_request *request) {
+static void print_throughput(const daedalus_device_info *info, const sample_file *file,
+                             const options *o, const throughput_request *request) {
   bool first = true;
   printf("[");
   for (size_t k = 0; k < file->n_kernels; k++) {
     if (chosen(o, &file->kernels[k])) {
-      throughput(ctx, info, &file->kernels[k], request, &first);
+      throughput(&runner, info, &file->kernels[k], request, &first);
     }
   }
   printf("]");
@@ -268,7 +270,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   daedalus_device_info info = {.size = sizeof(info)};
-  daedalus_ctx *ctx = open_context(&info);
+  daedalus_ctx *ctx = runner.ctx = open_context(&info);
   print_device(&info);
   const double copy_ns_per_byte = print_raw(&info, &o);
   throughput_request request = {.items = o.items,
@@ -280,14 +282,14 @@ int main(int argc, char **argv) {
                                 .workgroup = o.workgroup};
   if (strstr(o.skip, "throughput") == NULL) {
     printf(",\n\"throughput\": ");
-    print_throughput(ctx, &info, &file, &o, &request);
+    print_throughput(&info, &file, &o, &request);
   }
   if (o.bytes != 0) {
     request.bytes = o.bytes;
     request.workgroups = false;
     request.copy_ns_per_byte = copy_ns_per_byte;
     printf(",\n\"bandwidth\": ");
-    print_throughput(ctx, &info, &file, &o, &request);
+    print_throughput(&info, &file, &o, &request);
   }
   if (strstr(o.skip, "latency") == NULL) {
     print_latency(ctx, &file, &o);

@@ -20,7 +20,15 @@ from daedalus.v3d import driver
 from daedalus.v3d.comparison import failed_jobs
 
 DISTINCT = 256  # items of a class; each stands in a batch many times
-_SHARED = ("base", "items", "samples", "work")  # of runtime/tune, with the tuner
+_SHARED = (
+    "base",
+    "execute",
+    "items",
+    "point",
+    "samples",
+    "spills_absent",
+    "work",
+)  # of runtime/tune, with the tuner
 _PATIENCE = 3600  # seconds for one device
 
 
