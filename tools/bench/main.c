@@ -189,7 +189,7 @@ static void print_throughput(const daedalus_device_info *info, const sample_file
 /* M5a, M5b and the copy; the latter's time a byte, read and written ones counted, or 0. */
 static double print_raw(const daedalus_device_info *info, const options *o) {
   struct samples empty = {0}, noop = {0}, gpu = {0}, wall = {0};
-  raw_device *raw = raw_open(info);
+  raw_device *raw = raw_open(runner.ctx, info);
   double ns_per_byte = 0;
   if (raw == NULL) {
     printf(",\n\"m5a\": null, \"m5b\": null, \"copy\": null");
