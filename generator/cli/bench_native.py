@@ -3,12 +3,10 @@
 
 import json
 import platform
-import sys
 from pathlib import Path
 from typing import Any
 
-from daedalus.generator.base.console import console
-from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.console import fail
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.host import native
@@ -41,10 +39,7 @@ def run(kernel: str, rounds: int, *, as_json: bool) -> None:
         for c, gain in means.items()
         if gain is not None and gain < BAR
     ]
-    for text in failures:
-        console.print(f"failed: {text}", soft_wrap=True, markup=False)
-    if failures:
-        sys.exit(EXIT_FAILED)
+    fail(failures)
 
 
 def _machine() -> str:

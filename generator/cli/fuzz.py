@@ -6,7 +6,7 @@ import time
 
 import click
 
-from daedalus.generator.base.console import console, out
+from daedalus.generator.base.console import out, tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress, say
@@ -62,10 +62,10 @@ def command(
         _print(total, unused, time.monotonic() - started)
     if total.failures:
         for f in total.failures[:SHOWN_FAILURES]:
-            console.print(f"program {f.number}, {f.kind}:", markup=False)
-            console.print(f"{f.text.strip()[-1500:]}", markup=False, soft_wrap=True)
+            tell(f"program {f.number}, {f.kind}:")
+            tell(f"{f.text.strip()[-1500:]}")
             again = fuzz.replay_command(seed, f.number, items, sanitize=sanitize)
-            console.print(f"  replay: {again}", markup=False, soft_wrap=True)
+            tell(f"  replay: {again}")
         bad = len({f.number for f in total.failures})
         where = paths[0].parent.relative_to(repo_root())
         raise UserError(f"{bad} of {programs} programs failed", f"they are in {where}", EXIT_FAILED)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.base.console import console, out
+from daedalus.generator.base.console import out, tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress, say
@@ -39,10 +39,10 @@ def run(programs: int, seed: int, first: int, items: int, *, as_json: bool) -> N
         for line in _lines(total, time.monotonic() - started):
             out.print(line, markup=False, soft_wrap=True)
     for f in total.failures[:SHOWN_FAILURES]:
-        console.print(f"program {f.number}, {f.kind}:", markup=False)
-        console.print(f.text.strip()[-1500:], markup=False, soft_wrap=True)
+        tell(f"program {f.number}, {f.kind}:")
+        tell(f.text.strip()[-1500:])
         again = fuzz_qpu.replay_command(seed, f.number, items)
-        console.print(f"  replay: {again}", markup=False, soft_wrap=True)
+        tell(f"  replay: {again}")
     if total.failures:
         bad = len({f.number for f in total.failures})
         here = Path(where).relative_to(repo_root())

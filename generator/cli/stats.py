@@ -2,13 +2,12 @@
 """`daedalus stats`: what Mesa's driver makes of the GLSL variants on V3D."""
 
 import json
-import sys
 from dataclasses import asdict
 
 import click
 
-from daedalus.generator.base.console import console
-from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.console import fail
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
@@ -64,11 +63,7 @@ def command(
         headings = ["variant", *(c.replace("_", " ") for c in _COLUMNS)]
         print_table(headings, [[n, *(getattr(s, c) for c in _COLUMNS)] for n, s in found.items()])
         print(name)
-    wrong = [v.name for v in variants if v.prod and found[v.name].memory]
-    for one in wrong:
-        console.print(f"failed: {one} keeps values in memory", soft_wrap=True, markup=False)
-    if wrong:
-        sys.exit(EXIT_FAILED)
+    fail(f"{v.name} keeps values in memory" for v in variants if v.prod and found[v.name].memory)
 
 
 def _variants(kernels: tuple[str, ...], listed: tuple[str, ...]) -> list[Variant]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.cli.recipe import generated_library
@@ -206,10 +206,10 @@ def _run(
                 click.echo(told(entry))
     cut = sum(isinstance(e, Run) and e.ended == "budget" for e in fresh)
     if begun < len(jobs) or cut:
-        console.print(
+        tell(
             f"the budget ended M4: of {len(jobs)} pairs {len(jobs) - begun} were not begun, {cut}"
-            " not finished", markup=False, soft_wrap=True,
-        )  # fmt: skip
+            " not finished"
+        )
     return worst
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_INTERRUPTED, UserError
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import progress, say
@@ -134,10 +134,10 @@ def measure(wish: Wish) -> int:
     try:
         return _measure(wish, remote, points, spilling)
     except KeyboardInterrupt:
-        console.print(
+        tell(
             f"{wish.host} goes on measuring; the same command follows it again, with --stop it"
-            " ends there", markup=False, soft_wrap=True,
-        )  # fmt: skip
+            " ends there"
+        )
         return EXIT_INTERRUPTED
 
 
@@ -216,7 +216,7 @@ def _followed(remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int
         status = remote.run(jobs, points, news, partial(news, own=False))
     if cut:
         what = "M2 and M3" if points else f"M4: {cut} of {len(jobs)} pairs"
-        console.print(f"the budget ended before all was done of {what}", soft_wrap=True)
+        tell(f"the budget ended before all was done of {what}")
     return status
 
 
@@ -232,7 +232,7 @@ def _merge(wish: Wish, remote: Remote) -> None:
         wish.journal.parent.mkdir(parents=True, exist_ok=True)
         done = merge(wish.journal, [remote.mirror])
         tell_problems(done.problems)
-        console.print(f"{wish.journal}: {done.added} lines added", markup=False, soft_wrap=True)
+        tell(f"{wish.journal}: {done.added} lines added")
 
 
 def _keep_spilling(wish: Wish, remote: Remote, spilling: Mapping[str, str]) -> None:
