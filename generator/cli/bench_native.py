@@ -2,8 +2,6 @@
 """`daedalus bench --native`: portable C on this machine, beside other people's functions."""
 
 import json
-import platform
-from pathlib import Path
 from typing import Any
 
 from daedalus.generator.base.console import fail
@@ -42,13 +40,6 @@ def run(kernel: str, rounds: int, *, as_json: bool) -> None:
     fail(failures)
 
 
-def _machine() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
-
-
 def _flags() -> str:
     return "-O3" if native.is_arm() else f"-O3 -march={LEVEL}"
 
@@ -56,7 +47,7 @@ def _flags() -> str:
 def _print(rows: list[Row], means: dict[str, float | None]) -> None:
     labels = [f"{c} {kind}" for c in COMPILERS for kind in BUILDS] + ["c", "asm"]
     short = [x.replace(native.CLANG, "clang") for x in labels[:-2]] + ["their C", "their asm"]
-    print(f"{_machine()}; {_flags()}; ns an item, +- median deviation\n")
+    print(f"{native.processor()}; {_flags()}; ns an item, +- median deviation\n")
     print_table(
         ["kernel", "class", *short],
         [[r.case.kernel, r.case.class_name, *(_cell(r, x) for x in labels)] for r in rows],
@@ -113,7 +104,7 @@ def _against(r: Row, theirs: str) -> float | None:
 
 def _as_json(rows: list[Row], means: dict[str, float | None], rounds: int) -> dict[str, Any]:
     return {
-        "machine": _machine(),
+        "machine": native.processor(),
         "flags": _flags(),
         "compilers": {c: native.version_of(c) for c in COMPILERS},
         "rounds": rounds,

@@ -10,9 +10,10 @@ import click
 from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.outputs import write_output
-from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli.tune_store import FILE, default_journal, load
+from daedalus.generator.compile.manifest import manifest
 from daedalus.generator.tuning import compare
 from daedalus.generator.tuning.entries import Mixed
 from daedalus.generator.tuning.point import COMPILERS, ROUTES, parse_point
@@ -75,7 +76,7 @@ def command(
 
 def generated_library() -> Library:
     """The code that this checkout's libraries are built of."""
-    return library_of(json.loads((repo_root() / "generated" / "manifest.json").read_text()))
+    return library_of(manifest())
 
 
 def _side(path: Path, found: dict[str, compare.Side], wanted: str, compiler: str) -> compare.Side:

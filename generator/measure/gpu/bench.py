@@ -128,14 +128,8 @@ def measure(device: GpuDevice, data: Path, wish: Wish) -> Report:
 
 def fingerprint() -> dict[str, str]:
     """What the processor's part of the times depends on."""
-    model = ""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() in ("model name", "Model"):
-            model = value.strip()
-            break
     return {
-        "cpu": model or platform.machine(),
+        "cpu": native.processor(),
         "machine": platform.machine(),
         "kernel": platform.release(),
         "compiler": native.version_of("gcc"),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compiles and times, in one run: vector variants, scalar ones, and other people's functions."""
 
-import math
 import platform
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import geometric_mean
 
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
@@ -97,7 +97,7 @@ def mean_gain(rows: Sequence[Row], slow: str, fast: str) -> float | None:
     gains = [g for r in counted if (g := r.ratio(slow, fast)) is not None]
     if len(gains) < sum(c.counts for c in CASES):
         return None
-    return math.exp(sum(map(math.log, gains)) / len(gains))
+    return geometric_mean(gains)
 
 
 def _require_processor() -> None:
