@@ -3,15 +3,14 @@
 
 import json
 import shutil
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from daedalus.generator.base.console import console
-from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.console import fail, tell
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
@@ -128,7 +127,7 @@ def _on_vulkan(
             say("drawing items")
             bench.write_data(data, entries, distinct, seed)
         if write_data:
-            console.print(f"written to {write_data}", markup=False)
+            tell(f"written to {write_data}")
             return
         times = _cpu(wish.kernels, skips) if native.is_arm() else Measured()
         reports = []
@@ -145,10 +144,7 @@ def _on_vulkan(
             _print(report)
     print_skipped([*times.skipped, *(f"{s.name}: {s.reason}" for s in skips)])
     faults = [f"{r.device}: {f}" for r in reports for f in r.faults] + times.wrong
-    for fault in faults:
-        console.print(f"failed: {fault}", markup=False, soft_wrap=True)
-    if faults:
-        sys.exit(EXIT_FAILED)
+    fail(faults)
     if not reports and not times.rows:
         raise UserError(
             "nothing was measured",

@@ -2,12 +2,10 @@
 """`daedalus bench` for the CPU: cycles, modelled and measured, ours beside hand-written ones."""
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from daedalus.generator.base.console import console
-from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.console import fail, tell
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
@@ -88,10 +86,7 @@ def model(kernel: str, *, as_json: bool, every: bool, bound: bool = False) -> No
         if r.counted.difference
     ]
     failures = wrong + measured.wrong + above_bars(comparison, every=not kernel)
-    for text in failures:
-        console.print(f"failed: {text}", soft_wrap=True, markup=False)
-    if failures:
-        sys.exit(EXIT_FAILED)
+    fail(failures)
 
 
 def kernels(text: str) -> tuple[str, ...]:
@@ -114,7 +109,7 @@ def print_times(times: list[TimedRow]) -> None:
 def print_skipped(lines: list[str]) -> None:
     """Says what was not measured, and why."""
     for line in lines:
-        console.print(f"skipped: {line}", soft_wrap=True, markup=False)
+        tell(f"skipped: {line}")
 
 
 def _print_unit(times: list[TimedRow]) -> None:

@@ -2,13 +2,9 @@
 """`daedalus bench --native`: portable C on this machine, beside other people's functions."""
 
 import json
-import platform
-import sys
-from pathlib import Path
 from typing import Any
 
-from daedalus.generator.base.console import console
-from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.console import fail
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.host import native
@@ -41,17 +37,7 @@ def run(kernel: str, rounds: int, *, as_json: bool) -> None:
         for c, gain in means.items()
         if gain is not None and gain < BAR
     ]
-    for text in failures:
-        console.print(f"failed: {text}", soft_wrap=True, markup=False)
-    if failures:
-        sys.exit(EXIT_FAILED)
-
-
-def _machine() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+    fail(failures)
 
 
 def _flags() -> str:
@@ -61,7 +47,7 @@ def _flags() -> str:
 def _print(rows: list[Row], means: dict[str, float | None]) -> None:
     labels = [f"{c} {kind}" for c in COMPILERS for kind in BUILDS] + ["c", "asm"]
     short = [x.replace(native.CLANG, "clang") for x in labels[:-2]] + ["their C", "their asm"]
-    print(f"{_machine()}; {_flags()}; ns an item, +- median deviation\n")
+    print(f"{native.processor()}; {_flags()}; ns an item, +- median deviation\n")
     print_table(
         ["kernel", "class", *short],
         [[r.case.kernel, r.case.class_name, *(_cell(r, x) for x in labels)] for r in rows],
@@ -118,7 +104,7 @@ def _against(r: Row, theirs: str) -> float | None:
 
 def _as_json(rows: list[Row], means: dict[str, float | None], rounds: int) -> dict[str, Any]:
     return {
-        "machine": _machine(),
+        "machine": native.processor(),
         "flags": _flags(),
         "compilers": {c: native.version_of(c) for c in COMPILERS},
         "rounds": rounds,

@@ -5,7 +5,6 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import table_lines
+from daedalus.generator.compile.manifest import input_hashes
 from daedalus.generator.compile.registry import load
 from daedalus.generator.measure.gpu import bench, compare
 from daedalus.generator.measure.gpu import choose as chooser
@@ -219,19 +219,12 @@ def as_data(report: Report) -> dict[str, Any]:
     }
 
 
-@cache
-def _input_hashes() -> dict[str, str]:
-    """Of the variants in generated/, by name."""
-    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
-    return {v["name"]: v["input_hash"] for k in manifest["kernels"] for v in k["variants"]}
-
-
 def _taken(r: Result, t: Taken) -> dict[str, Any]:
     found = ratio(r.wish, t)
     figures = {k: v for k, v in vars(t).items() if k != "by"}
     return {
         **figures,
-        "input_hash": _input_hashes().get(f"daedalus_{t.variant}"),
+        "input_hash": input_hashes().get(f"daedalus_{t.variant}"),
         "bound_by": t.base.resource,
         "at_bound": t.base.at_bound,
         "by": {name: _times(times) for name, times in t.by.items()},

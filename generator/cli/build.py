@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.base.console import console, out
+from daedalus.generator.base.console import console, out, tell
 from daedalus.generator.base.costs import Costs, duration, network_seconds, set_up_seconds
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
@@ -92,7 +92,7 @@ def _require_unchanged() -> Generated:
     generated = generate_or_explain()
     wrong = differences(generated, repo_root() / "generated")
     for line in wrong:
-        console.print(line, markup=False)
+        tell(line)
     if wrong:
         raise UserError(
             f"generated/ is not what the specs give ({len(wrong)} files)",
@@ -108,11 +108,10 @@ def _verify(items: int, generated: Generated) -> None:
     entries = list(load())
     foreign = foreign_compilers(compilers())
     if foreign:
-        console.print(
+        tell(
             f"no record is by {' or '.join(foreign)}: comparing {FOREIGN_ITEMS} items of each"
-            " variant of the CPU",
-            markup=False, soft_wrap=True,
-        )  # fmt: skip
+            " variant of the CPU"
+        )
         wishes = [(_PROCESSOR, max(items, FOREIGN_ITEMS)), ((QPU,), items)]
     else:
         wishes = [((*_PROCESSOR, QPU), items)]
@@ -125,7 +124,7 @@ def _verify(items: int, generated: Generated) -> None:
         if outcomes or not skips:  # without a Vulkan device here, "nothing compared" is no error
             check_verb.report(outcomes, count, seed=1, table=False, skips=skips)
         for skip in () if outcomes else skips:
-            console.print(f"skipped: {skip.name}: {skip.reason}", markup=False, soft_wrap=True)
+            tell(f"skipped: {skip.name}: {skip.reason}")
         comparisons += len(outcomes)
         compared += sum(o.conformant for o in outcomes)
     console.print(f"{comparisons} comparisons are bit-exact: {compared} conformant items")

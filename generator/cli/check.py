@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import console, tell
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.compile.kernels import chosen
@@ -92,7 +92,7 @@ def report(
     if table:
         _print(outcomes)
     for s in skips:
-        console.print(f"skipped: {s.name}: {s.reason}", markup=False, soft_wrap=True)
+        tell(f"skipped: {s.name}: {s.reason}")
     if skips:
         console.print(f"{len(skips)} of the asked devices were skipped")
     if not outcomes:
@@ -100,14 +100,13 @@ def report(
     bad = [o for o in outcomes if not o.good]
     for o in bad:
         for line in o.failures[:SHOWN_FAILURES]:
-            console.print(line, markup=False, soft_wrap=True)
+            tell(line)
         if o.conformant < o.wanted:
-            console.print(
+            tell(
                 f"{o.variant} on {o.device}: only {o.conformant} conformant items of {o.wanted}"
-                " were compared",
-                markup=False,
+                " were compared"
             )
-        console.print(f"  replay: {replay_command(o, items, seed)}", markup=False, soft_wrap=True)
+        tell(f"  replay: {replay_command(o, items, seed)}")
     if bad:
         raise UserError(f"{len(bad)} of {len(outcomes)} comparisons failed", exit_code=EXIT_FAILED)
 

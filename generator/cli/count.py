@@ -2,12 +2,10 @@
 """`daedalus count`: executed instructions, ours beside hand-written ones."""
 
 import json
-import sys
 
 import click
 
-from daedalus.generator.base.console import console
-from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.console import fail, tell
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.measure import count, count_cases, count_items
@@ -46,17 +44,12 @@ def command(kernels: tuple[str, ...], cc: str, many: bool, as_json: bool) -> Non
     else:
         _print(compiler, counts)
     if absent:
-        console.print(
+        tell(
             f"{len(absent)} kernels not counted, as {count_cases.FILE} has no case for them:"
-            f" {', '.join(absent)}",
-            soft_wrap=True,
-            markup=False,
+            f" {', '.join(absent)}"
         )
     failures = [text for c in counts for text in _failures(c)]
-    for text in failures:
-        console.print(f"failed: {text}", soft_wrap=True, markup=False)
-    if failures:
-        sys.exit(EXIT_FAILED)
+    fail(failures)
 
 
 def _count_items(kernels: tuple[str, ...], clang: bool, *, as_json: bool) -> None:

@@ -7,13 +7,12 @@ from pathlib import Path
 import click
 
 from daedalus.dsl.show import buffer_text
-from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.tables import table_lines
 from daedalus.generator.compile import qpu_text
 from daedalus.generator.compile.inventory import bits_needed
-from daedalus.generator.compile.kernels import one
-from daedalus.generator.compile.registry import Entry, legal_options
-from daedalus.generator.options import VECTOR_TARGETS, Options
+from daedalus.generator.compile.kernels import one, options_named
+from daedalus.generator.compile.registry import Entry
+from daedalus.generator.options import VECTOR_TARGETS
 from daedalus.generator.report import explain
 from daedalus.generator.targets.glsl.mapping import mapping
 
@@ -34,7 +33,7 @@ def command(kernel: str, variant: str | None, svg: Path | None, as_json: bool) -
     options.toml. Targets that cannot do the kernel are named with the reason.
     """
     entry = one(kernel)
-    options = _options(entry, variant) if variant else None
+    options = options_named(entry, variant) if variant else None
     refused = explain.refusals(entry)
     shown = explain.view(entry, options)
     if svg is not None:
@@ -46,17 +45,6 @@ def command(kernel: str, variant: str | None, svg: Path | None, as_json: bool) -
         return
     for line in text_of(entry, shown, refused):
         click.echo(line)
-
-
-def _options(entry: Entry, name: str) -> Options:
-    """The options of a variant's name, long or short."""
-    head = f"daedalus_{entry.kernel.id}__"
-    try:
-        return legal_options(entry.kernel, name.removeprefix(head))
-    except ValueError as e:
-        listed = ", ".join(s.name for s, _ in entry.listed)
-        message, hint = (*e.args, f"listed for {entry.kernel.id} are {listed}")[:2]
-        raise UserError(message, hint) from None
 
 
 def text_of(entry: Entry, shown: explain.View, refused: list[explain.Refusal]) -> list[str]:

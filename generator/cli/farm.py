@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.progress import progress
 from daedalus.generator.cli.check import chosen_devices, chosen_targets
@@ -63,7 +63,7 @@ class Farm:
         found = cluster.workers(client, self.resource, self.patience)
         for address, told in found.items():
             line = f"worker {address}: {told['host']}, process {told['pid']}"
-            console.print(line, markup=False, soft_wrap=True)
+            tell(line)
         return found
 
 
@@ -235,7 +235,7 @@ def _as_json(farm: Farm, r: Report) -> dict[str, Any]:
 
 def _print(farm: Farm, r: Report) -> None:
     for b in r.bad[:_SHOWN]:
-        console.print(f"{_name(b)}: {b.verdict}: {b.reason}", markup=False, soft_wrap=True)
+        tell(f"{_name(b)}: {b.verdict}: {b.reason}")
     verdicts = ", ".join(f"{n} {v}" for v, n in sorted(r.verdicts.items())) or "no results"
     click.echo(
         f"{r.jobs} jobs: {r.known} known from {farm.journal}, {r.done} done in {r.seconds:.1f} s,"

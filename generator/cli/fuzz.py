@@ -6,7 +6,7 @@ import time
 
 import click
 
-from daedalus.generator.base.console import console, out
+from daedalus.generator.base.console import out, tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress, say
@@ -65,9 +65,9 @@ def command(
         for line in (line for t in totals for line in t.lines(seconds)):
             out.print(line, markup=False, soft_wrap=True)
     for f in failures[:SHOWN_FAILURES]:
-        console.print(f"program {f.number}, {f.kind}:", markup=False)
-        console.print(f.text.strip()[-1500:], markup=False, soft_wrap=True)
-        console.print(f"  replay: {campaign.replay(f.number)}", markup=False, soft_wrap=True)
+        tell(f"program {f.number}, {f.kind}:")
+        tell(f.text.strip()[-1500:])
+        tell(f"  replay: {campaign.replay(f.number)}")
     if failures:
         bad = len({f.number for f in failures})
         here = where.relative_to(repo_root())

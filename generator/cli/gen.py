@@ -12,7 +12,7 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.ranges import never_binding
 from daedalus.dsl.show import show
-from daedalus.generator.base.console import console, out
+from daedalus.generator.base.console import console, out, tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress, say
@@ -86,18 +86,17 @@ def command(
     written, removed = write(generated, target)
     for e in load(specs):
         for _, remark in never_binding(e.kernel):
-            console.print(f"remark: {remark}", markup=False, soft_wrap=True)
+            tell(f"remark: {remark}")
     console.print(
         f"{len(generated.variants)} variants, {len(generated.files)} files:"
         f" {written} written, {removed} removed, the others unchanged"
     )
     _say_taken(generated)
     if generated.unrecorded:
-        console.print(
+        tell(
             f"remark: {', '.join(generated.unrecorded)}: scheduled by few attempts; for the best"
-            f" run {qpu_choices.REPAIR}",
-            markup=False, soft_wrap=True,
-        )  # fmt: skip
+            f" run {qpu_choices.REPAIR}"
+        )
 
 
 @contextmanager
@@ -136,16 +135,15 @@ def _search(specs: Path | None, anew: bool) -> None:
         raise UserError(str(e), "take the variant out of options.toml") from None
     qpu_choices.record(found, list(programs))
     for name, record in found.items():
-        console.print(f"{name}: {record['trip']} instructions a trip", markup=False)
+        tell(f"{name}: {record['trip']} instructions a trip")
 
 
 def _say_taken(generated: Generated) -> None:
     """What was skipped for lack of the tools that made it."""
     if generated.taken:
-        console.print(
+        tell(
             f"skipped: {len(generated.taken)} SPIR-V modules are taken as they are: they were made"
-            f" by {PINNED}, here is {toolchain() or 'none of these'}",
-            markup=False,
+            f" by {PINNED}, here is {toolchain() or 'none of these'}"
         )
 
 

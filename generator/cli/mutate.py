@@ -5,7 +5,7 @@ import json
 
 import click
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
@@ -53,7 +53,7 @@ def command(
         f"{reasons.NAME}: {s}: it is told, or proven; take it out" for r in found for s in r.stale
     ]
     for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+        tell(line)
     if lines:
         raise UserError(
             f"{len(lines)} mutants or entries are not accounted for",

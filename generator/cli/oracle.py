@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
@@ -45,17 +45,13 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
         headings = ("function", "build", "from", "items", "mismatches", "strayed", "uncleared")
         print_table(headings, lines)
     if absent:
-        console.print(
+        tell(
             f"{len(absent)} kernels not compared, as tools/oracle/kernels.toml has no function for"
-            f" them: {', '.join(absent)}",
-            soft_wrap=True,
-            markup=False,
+            f" them: {', '.join(absent)}"
         )
     for c in comparisons:
         if not c.good:
             where = f"{c.function}, {c.architecture} {c.mode}, seed {seed}"
-            console.print(
-                f"failed: {where}: {c.first or 'written where it must not be'}", soft_wrap=True
-            )
+            tell(f"failed: {where}: {c.first or 'written where it must not be'}")
     if not all(c.good for c in comparisons):
         sys.exit(EXIT_FAILED)

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.outputs import write_output
-from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli.tune_store import FILE, default_journal, load
+from daedalus.generator.compile.manifest import manifest
 from daedalus.generator.tuning import compare
 from daedalus.generator.tuning.entries import Mixed
 from daedalus.generator.tuning.point import COMPILERS, ROUTES, parse_point
@@ -75,7 +76,7 @@ def command(
 
 def generated_library() -> Library:
     """The code that this checkout's libraries are built of."""
-    return library_of(json.loads((repo_root() / "generated" / "manifest.json").read_text()))
+    return library_of(manifest())
 
 
 def _side(path: Path, found: dict[str, compare.Side], wanted: str, compiler: str) -> compare.Side:
@@ -152,16 +153,14 @@ def print_recipe(recipe: Recipe, target: Path) -> None:
 def _remark(recipe: Recipe) -> None:
     """What the table does not say."""
     for (kernel, item_class), r in recipe.faster.items():
-        console.print(
+        tell(
             f"note: {kernel} {item_class}: {parse_point(r.point).variant} is faster, and not in "
-            "libdaedalus.a: its spec does not mark it for that", markup=False, soft_wrap=True,
-        )  # fmt: skip
-    for (kernel, item_class), why in recipe.undecided.items():
-        console.print(
-            f"note: {kernel} {item_class}: no choice: {why}", markup=False, soft_wrap=True
+            "libdaedalus.a: its spec does not mark it for that"
         )
+    for (kernel, item_class), why in recipe.undecided.items():
+        tell(f"note: {kernel} {item_class}: no choice: {why}")
     if recipe.foreign:
-        console.print(
+        tell(
             f"warning: {len(recipe.foreign)} points are of code that generated/ has not, and left "
-            f"out: {recipe.foreign[0]} is the first", markup=False, soft_wrap=True,
-        )  # fmt: skip
+            f"out: {recipe.foreign[0]} is the first"
+        )

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from daedalus.codecs.oracles import sources
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.progress import progress
 from daedalus.generator.host import fetch
 from daedalus.generator.host.packages import debian_architecture
@@ -66,4 +66,4 @@ def _device(arch: str) -> None:
 
 
 def _tell(what: str, version: str, place: Path) -> None:
-    console.print(f"{what}: {version} in {place}", soft_wrap=True)
+    tell(f"{what}: {version} in {place}")

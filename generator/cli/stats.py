@@ -2,18 +2,17 @@
 """`daedalus stats`: what Mesa's driver makes of the GLSL variants on V3D."""
 
 import json
-import sys
 from dataclasses import asdict
 
 import click
 
-from daedalus.generator.base.console import console
-from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.console import fail
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
-from daedalus.generator.compile import registry
 from daedalus.generator.compile.emit import entry_variants, environment
+from daedalus.generator.compile.kernels import chosen, options_named
 from daedalus.generator.compile.variants import Variant, make_variant
 from daedalus.generator.measure.gpu import statistics
 from daedalus.v3d import vkrun
@@ -64,31 +63,18 @@ def command(
         headings = ["variant", *(c.replace("_", " ") for c in _COLUMNS)]
         print_table(headings, [[n, *(getattr(s, c) for c in _COLUMNS)] for n, s in found.items()])
         print(name)
-    wrong = [v.name for v in variants if v.prod and found[v.name].memory]
-    for one in wrong:
-        console.print(f"failed: {one} keeps values in memory", soft_wrap=True, markup=False)
-    if wrong:
-        sys.exit(EXIT_FAILED)
+    fail(f"{v.name} keeps values in memory" for v in variants if v.prod and found[v.name].memory)
 
 
 def _variants(kernels: tuple[str, ...], listed: tuple[str, ...]) -> list[Variant]:
     """The GLSL variants that are asked for."""
-    entries = registry.load()
-    chosen = []
-    for name in kernels:
-        entry = registry.find(entries, name)
-        if entry is None:
-            raise UserError(f"no kernel {name}", "./daedalus list shows them")
-        chosen.append(entry)
+    entries = chosen(kernels)
     if not listed:
-        return [v for e in chosen or entries for v in entry_variants(e, ("glsl",))]
+        return [v for e in entries for v in entry_variants(e, ("glsl",))]
     found = []
-    for entry in chosen:
+    for entry in entries:
         for options_name in listed:
-            try:
-                options = registry.legal_options(entry.kernel, options_name)
-            except ValueError as e:
-                raise UserError(str(e.args[0]), *e.args[1:2]) from None
+            options = options_named(entry, options_name)
             if options.target != "glsl":
                 raise UserError(f"{options_name} is no GLSL variant", "they begin with glsl_")
             found.append(

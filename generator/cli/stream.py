@@ -2,7 +2,6 @@
 """`daedalus stream`: real streams through our functions, frame by frame."""
 
 import json
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import click
 
 from daedalus.codecs import clips
-from daedalus.generator.base.console import console
-from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.console import fail, tell
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.base.progress import Shown, progress, say
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli.files import InputFile
@@ -83,16 +82,11 @@ def command(
     else:
         _print(report)
     if idle:
-        console.print(
+        tell(
             f"{len(idle)} functions not exercised, as tools/stream does not put them into a"
-            f" decoder: {', '.join(idle)}",
-            soft_wrap=True,
-            markup=False,
+            f" decoder: {', '.join(idle)}"
         )
-    for failure in report.failures:
-        console.print(f"failed: {failure}", soft_wrap=True, markup=False)
-    if report.failures:
-        sys.exit(EXIT_FAILED)
+    fail(report.failures)
 
 
 def _run(file: Path | None, targets: list[str], frames: int | None, shown: Shown) -> stream.Report:
@@ -135,11 +129,8 @@ def _on_qpu(file: Path | None, names: list[str], frames: int | None, as_json: bo
             ],
         )
     for s in skips:
-        console.print(f"skipped: {s.name}: {s.reason}", markup=False, soft_wrap=True)
-    for failure in report.failures:
-        console.print(f"failed: {failure}", soft_wrap=True, markup=False)
-    if report.failures:
-        sys.exit(EXIT_FAILED)
+        tell(f"skipped: {s.name}: {s.reason}")
+    fail(report.failures)
     if not report.outcomes:
         raise UserError("nothing was decoded", "see what was skipped", EXIT_MISSING)
 

@@ -11,7 +11,7 @@ from types import FrameType
 
 import click
 
-from daedalus.generator.base.console import console, out
+from daedalus.generator.base.console import console, out, tell
 from daedalus.generator.base.costs import Costs, duration
 from daedalus.generator.base.errors import EXIT_FAILED
 from daedalus.generator.base.paths import build_dir, repo_root
@@ -166,7 +166,7 @@ def command(layers: tuple[str, ...]) -> None:
     started, before = time.monotonic(), checkout.changed(repo_root())
     failed = _run(chosen) + _unclean(before)
     if failed:
-        console.print(f"failed: {', '.join(failed)}", markup=False)
+        tell(f"failed: {', '.join(failed)}")
     passed = len(chosen) + (before is not None) - len(failed)
     took = duration(time.monotonic() - started)
     click.echo(f"{passed} passed, {len(failed)} failed, in {took}")
@@ -182,7 +182,7 @@ def _run(chosen: dict[str, tuple[str, Step]]) -> list[str]:
         return f"about {duration(sum(map(costs.about, map(_cost, left))))}"
 
     processors = int(native.JOBS)
-    console.print(f"{len(chosen)} steps, {about()}", markup=False)
+    tell(f"{len(chosen)} steps, {about()}")
     with progress(len(chosen), quiet=not console.is_terminal) as shown:
         steps = [step for _, step in chosen.values()]
         running = run_steps(
@@ -200,7 +200,7 @@ def _run(chosen: dict[str, tuple[str, Step]]) -> list[str]:
                 shown.advance(1)
                 if left and not console.is_terminal:
                     done = len(chosen) - len(left)
-                    console.print(f"{done} of {len(chosen)} done, {about()} left", markup=False)
+                    tell(f"{done} of {len(chosen)} done, {about()} left")
     return failed
 
 
@@ -224,7 +224,7 @@ def _unclean(before: dict[str, str] | None) -> list[str]:
     found = checkout.traces(before, after)
     out.print(f"{'FAILED' if found else 'ok    '} clean: no file of the checkout was changed")
     for path in found:
-        console.print(f"changed while the tests ran: {path}", markup=False, soft_wrap=True)
+        tell(f"changed while the tests ran: {path}")
     return ["clean"] if found else []
 
 
@@ -238,4 +238,4 @@ def _tell(name: str, ended: Ended) -> None:
     took = f"{ended.seconds:.0f} s, {ended.processor:.0f} s of processor time"
     out.print(f"{word} {name} ({took})", markup=False, soft_wrap=True)
     if ended.failure:
-        console.print(ended.failure, markup=False, soft_wrap=True)
+        tell(ended.failure)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.cli.recipe import generated_library
@@ -106,15 +106,18 @@ def options(command: F) -> F:
 _MEASURED = ("items", "mixed", *Asked.__dataclass_fields__)
 
 
-def check_measured(context: click.Context) -> None:
-    """Raises UserError where options were given that a model has nothing of."""
-    given = [
+def options_given(context: click.Context, among: Collection[str]) -> list[str]:
+    """What was given of some parameters, as a user calls them."""
+    return [
         "/".join([*p.opts, *p.secondary_opts])
         for p in context.command.params
-        if p.name in _MEASURED
-        and context.get_parameter_source(p.name) is not ParameterSource.DEFAULT
+        if p.name in among and context.get_parameter_source(p.name) is not ParameterSource.DEFAULT
     ]
-    if given:
+
+
+def check_measured(context: click.Context) -> None:
+    """Raises UserError where options were given that a model has nothing of."""
+    if given := options_given(context, _MEASURED):
         raise UserError(
             f"{', '.join(given)}: only where points are measured",
             "give --device board, cpu or gpu, or --host USER@HOST",
@@ -206,10 +209,10 @@ def _run(
                 click.echo(told(entry))
     cut = sum(isinstance(e, Run) and e.ended == "budget" for e in fresh)
     if begun < len(jobs) or cut:
-        console.print(
+        tell(
             f"the budget ended M4: of {len(jobs)} pairs {len(jobs) - begun} were not begun, {cut}"
-            " not finished", markup=False, soft_wrap=True,
-        )  # fmt: skip
+            " not finished"
+        )
     return worst
 
 

@@ -63,6 +63,13 @@ def _space(s: Space) -> dict[str, object]:
 # ------------------------------------------------------------------ a run
 
 
+def told(result: Result) -> str:
+    """A result, for people."""
+    if result.median is None:
+        return f"{result.point}: {result.verdict}: {result.reason}"
+    return f"{result.point}: {result.median:.2f} ns ({result.low:.2f}..{result.high:.2f})"
+
+
 @dataclass(frozen=True)
 class Best:
     """The fastest point of a group, and the fastest of the variants on record."""

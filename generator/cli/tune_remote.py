@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_INTERRUPTED, UserError
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import progress, say
-from daedalus.generator.cli import tune_mixed
+from daedalus.generator.cli import tune_mixed, tune_print
 from daedalus.generator.cli.recipe import generated_library, print_recipe, write_recipe
 from daedalus.generator.cli.tune_mixed import Asked
 from daedalus.generator.cli.tune_store import tell_problems
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.tuning import compare, cpu_spills, journal, kit, overnight, recipe
-from daedalus.generator.tuning.best import latest
 from daedalus.generator.tuning.engine_device import ITEMS, unmeasured
 from daedalus.generator.tuning.entries import Entry as Line
 from daedalus.generator.tuning.entries import Mixed, Result, Run
@@ -81,12 +79,7 @@ _NOT_ITS = ("dry_run", "device", "vulkan", "points", "exhaustive", "jobs", "as_j
 
 def check_options(context: click.Context, host: str | None) -> None:
     """Raises UserError where options were given that do not go with --host, or need it."""
-    among = _NOT_ITS if host else _ITS_OWN
-    given = [
-        "/".join([*p.opts, *p.secondary_opts])
-        for p in context.command.params
-        if p.name in among and context.get_parameter_source(p.name) is not ParameterSource.DEFAULT
-    ]
+    given = tune_mixed.options_given(context, _NOT_ITS if host else _ITS_OWN)
     if given and host:
         raise UserError(
             f"{', '.join(given)}: not with --host, which measures on the board what generated/ has",
@@ -134,10 +127,10 @@ def measure(wish: Wish) -> int:
     try:
         return _measure(wish, remote, points, spilling)
     except KeyboardInterrupt:
-        console.print(
+        tell(
             f"{wish.host} goes on measuring; the same command follows it again, with --stop it"
-            " ends there", markup=False, soft_wrap=True,
-        )  # fmt: skip
+            " ends there"
+        )
         return EXIT_INTERRUPTED
 
 
@@ -209,21 +202,15 @@ def _followed(remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int
             except ValueError:
                 return  # it is told when the journal is read
             if isinstance(entry, Result | Mixed):
-                say(_told(entry) if isinstance(entry, Result) else tune_mixed.told(entry))
+                say(tune_print.told(entry) if isinstance(entry, Result) else tune_mixed.told(entry))
                 shown.advance(own)
             cut += own and isinstance(entry, Run) and entry.ended == "budget"
 
         status = remote.run(jobs, points, news, partial(news, own=False))
     if cut:
         what = "M2 and M3" if points else f"M4: {cut} of {len(jobs)} pairs"
-        console.print(f"the budget ended before all was done of {what}", soft_wrap=True)
+        tell(f"the budget ended before all was done of {what}")
     return status
-
-
-def _told(entry: Result) -> str:
-    if entry.verdict != "ok":
-        return f"{entry.point}: {entry.verdict}: {entry.reason}"
-    return f"{entry.point}: {entry.median:.2f} ns ({entry.low:.2f}..{entry.high:.2f})"
 
 
 def _merge(wish: Wish, remote: Remote) -> None:
@@ -232,7 +219,7 @@ def _merge(wish: Wish, remote: Remote) -> None:
         wish.journal.parent.mkdir(parents=True, exist_ok=True)
         done = merge(wish.journal, [remote.mirror])
         tell_problems(done.problems)
-        console.print(f"{wish.journal}: {done.added} lines added", markup=False, soft_wrap=True)
+        tell(f"{wish.journal}: {done.added} lines added")
 
 
 def _keep_spilling(wish: Wish, remote: Remote, spilling: Mapping[str, str]) -> None:
@@ -250,11 +237,11 @@ def _keep_spilling(wish: Wish, remote: Remote, spilling: Mapping[str, str]) -> N
         for point, why in spilling.items()
     ]  # fmt: skip
     kept = [e for e in journal.read(wish.journal).entries if isinstance(e, Result)]
-    known = {(e.fingerprint, e.key) for e in latest(kept) if e.verdict == "spills"}
+    known = {(e.fingerprint, e.key) for e in journal.latest(kept) if e.verdict == "spills"}
     fresh = [r for r in results if (r.fingerprint, r.key) not in known]
     journal.append(wish.journal, *fresh)
     for r in fresh:
-        say(_told(r))
+        say(tune_print.told(r))
 
 
 def _machine(entries: Sequence[Line]) -> str:

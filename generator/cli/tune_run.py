@@ -146,7 +146,7 @@ def _run(
 
         def watch(result: Result, known: bool) -> None:
             if not known:
-                say(_line(result))
+                say(tune_print.told(result))
             shown.advance(1)
 
         tuner = Tuner(place, groups, path, hashes, watch)
@@ -176,9 +176,3 @@ def wanted(kernels: Sequence[str]) -> list[Entry]:
     """The named kernels, or those that all bars are of."""
     names = kernels or [w.kernel for w in wishes()]
     return list({e.kernel.id: e for e in map(one, names)}.values())
-
-
-def _line(result: Result) -> str:
-    if result.median is None:
-        return f"{result.point}: {result.verdict}: {result.reason}"
-    return f"{result.point}: {result.median:.2f} ns ({result.low:.2f}..{result.high:.2f})"

@@ -12,7 +12,7 @@ from daedalus.generator.base.tables import print_table
 from daedalus.generator.tuning.best import Best, best
 from daedalus.generator.tuning.compare import Side, sides
 from daedalus.generator.tuning.entries import OK, Entry, Mixed, Result
-from daedalus.generator.tuning.journal import replaces
+from daedalus.generator.tuning.journal import latest
 from daedalus.generator.tuning.point import parse_point
 
 SHOWN_TIES = 3
@@ -59,14 +59,11 @@ def shown(entries: Sequence[Entry], kernel: str) -> Shown:
 
 
 def _last_mixed(entries: Sequence[Entry], kernel: str) -> tuple[Mixed, ...]:
-    found: dict[tuple[str, str], Mixed] = {}
-    for e in entries:
-        if isinstance(e, Mixed):
-            kernels = {parse_point(p).kernel for p in (e.cpu_point, e.qpu_point)}
-            have = found.get((e.fingerprint, e.key))
-            if (not kernel or kernel in kernels) and (have is None or replaces(e, have)):
-                found[e.fingerprint, e.key] = e
-    return tuple(found.values())
+    found = latest(e for e in entries if isinstance(e, Mixed))
+    return tuple(
+        m for m in found
+        if kernel in ("", *(parse_point(p).kernel for p in (m.cpu_point, m.qpu_point)))
+    )  # fmt: skip
 
 
 def as_json(s: Shown) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.outputs import refuse_special, write_output
 from daedalus.generator.base.paths import build_dir
@@ -37,7 +37,7 @@ def load(path: Path) -> journal.Journal:
 def tell_problems(problems: tuple[journal.Problem, ...]) -> None:
     """Says which lines are skipped."""
     for p in problems:
-        console.print(f"warning: {p}", markup=False, soft_wrap=True)
+        tell(f"warning: {p}")
 
 
 def _side(path: Path, wanted: str, option: str) -> compare.Side:
@@ -72,7 +72,7 @@ def merge_command(out: Path, sources: tuple[Path, ...], json_wanted: bool) -> No
         raise UserError(f"cannot add to {out}: {e.strerror or e}", "name another file") from None
     tell_problems(done.problems)
     for c in done.conflicts:
-        console.print(f"warning: {c}", markup=False, soft_wrap=True)
+        tell(f"warning: {c}")
     if json_wanted:
         places = {
             "conflicts": [str(c) for c in done.conflicts],

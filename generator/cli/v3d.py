@@ -4,6 +4,7 @@
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -104,17 +105,7 @@ _PROFILE = InputFile()
     help="File to append a line of JSON to for each job: what it did, and took.",
 )
 @click.argument("argv", nargs=-1, required=True, metavar="PROGRAM...", type=click.UNPROCESSED)
-def run(
-    profile: Path | None,
-    strict: bool,
-    memory: int | None,
-    faults: tuple[str, ...],
-    check_jobs: bool,
-    timed: bool,
-    intervals: bool,
-    jobs: Path | None,
-    argv: tuple[str, ...],
-) -> None:
+def run(argv: tuple[str, ...], **settings: Any) -> None:
     """Runs PROGRAM... on a simulated V3D 7.1 device.
 
     The program finds /dev/dri/renderD128, by libdrm or by itself, and through Mesa's driver v3dv a
@@ -124,17 +115,7 @@ def run(
     """  # fmt: skip
     # Standard error is the program's, where nobody watches it.
     with progress(quiet=not sys.stderr.isatty()):
-        words, environment = tools.on_device(
-            argv,
-            profile=profile,
-            strict=strict,
-            memory=memory,
-            faults=faults,
-            check_jobs=check_jobs,
-            timed=timed,
-            intervals=intervals,
-            jobs=jobs,
-        )
+        words, environment = tools.on_device(argv, **settings)
     _become(words, environment)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
@@ -83,11 +83,11 @@ def _dump(device: vkrun.Device, programs: list[Program], target: Path) -> None:
     cases = {p.name: plans.case(p) for p in programs}
     without = dumps.collect(device, cases, comparison.folder(), target)
     for name, why in without.items():
-        console.print(f"{name}: {why}", soft_wrap=True, markup=False)
+        tell(f"{name}: {why}")
     files = [target / f"{name}.qpu" for name in cases if name not in without]
     n, mistakes = dumps.misread(files)
     for text in mistakes:
-        console.print(f"misread: {text}", soft_wrap=True, markup=False)
+        tell(f"misread: {text}")
     print(f"code of {len(files)} of {len(cases)} programs is in {target}")
     print(f"{n} words; asm and dis take {len({m.split(': ')[0] for m in mistakes})} otherwise")
     if without or mistakes:
@@ -109,11 +109,11 @@ def _print(reports: list[comparison.Report]) -> None:
         rows.append(("all", *(len(names) for names in lists.values())))
         print_table(("family", *lists), rows)
         for text in (t for texts in r.differences.values() for t in texts):
-            console.print(f"differs: {text}", soft_wrap=True, markup=False)
+            tell(f"differs: {text}")
         for name, why in r.not_run.items():
-            console.print(f"not run: {name}: {why}", soft_wrap=True, markup=False)
+            tell(f"not run: {name}: {why}")
         for text in r.failed_jobs:
-            console.print(f"failed: {text}", soft_wrap=True, markup=False)
+            tell(f"failed: {text}")
 
 
 def _family(name: str) -> str:

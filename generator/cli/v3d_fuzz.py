@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
@@ -60,5 +60,5 @@ def _print(done: list[fuzz.Campaign], seed: int) -> None:
     print(f"seed {seed}, {fuzz.compiler()}, sanitizers {fuzz.SANITIZERS}")
     for c in done:
         if c.finding:
-            console.print(f"{c.target}: {c.said}", soft_wrap=True, markup=False)
-            console.print(f"  replay: {c.replay}", soft_wrap=True, markup=False)
+            tell(f"{c.target}: {c.said}")
+            tell(f"  replay: {c.replay}")

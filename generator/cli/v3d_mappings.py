@@ -5,7 +5,7 @@ import json
 
 import click
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
@@ -55,10 +55,10 @@ def command(kernels: tuple[str, ...], items: int, jobs: int, as_json: bool) -> N
         _print(rows)
     bad = [r for r in rows if not r.good]
     for r in bad[:SHOWN]:
-        console.print(
+        tell(
             f"{r.kernel}__{r.options}, {r.threads} threads: {r.mismatches} of {r.conformant} items"
-            f" differ, {r.strayed} elements strayed: {r.first}", markup=False, soft_wrap=True,
-        )  # fmt: skip
+            f" differ, {r.strayed} elements strayed: {r.first}"
+        )
     if bad:
         raise UserError(f"{len(bad)} of {len(rows)} mappings are wrong", exit_code=EXIT_FAILED)
 

@@ -3,7 +3,7 @@
 
 import click
 
-from daedalus.generator.base.console import console
+from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
@@ -58,7 +58,7 @@ def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> Non
 def _fail_on(lines: list[str], what: str, hint: str) -> None:
     """Prints the lines, and ends with an error if there are any."""
     for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+        tell(line)
     if lines:
         raise UserError(f"{len(lines)} lowerings {what}", hint, EXIT_FAILED)
 

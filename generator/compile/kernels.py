@@ -4,7 +4,8 @@
 import difflib
 
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.compile.registry import Entry, find, legal_options, load
+from daedalus.generator.options import Options
 
 
 def chosen(names: tuple[str, ...]) -> list[Entry]:
@@ -25,3 +26,14 @@ def one(name: str) -> Entry:
             f"no kernel {name}", f"{meant}kernels are {', '.join(e.kernel.id for e in known)}"
         )
     return entry
+
+
+def options_named(entry: Entry, name: str) -> Options:
+    """The options of a variant's name, long or short; UserError where they are not the kernel's."""
+    head = f"daedalus_{entry.kernel.id}__"
+    try:
+        return legal_options(entry.kernel, name.removeprefix(head))
+    except ValueError as e:
+        listed = ", ".join(s.name for s, _ in entry.listed)
+        message, hint = (*e.args, f"listed for {entry.kernel.id} are {listed}")[:2]
+        raise UserError(message, hint) from None

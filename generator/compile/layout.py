@@ -209,7 +209,7 @@ def meta(kernel: Kernel, items: Items, offsets: dict[str, Array]) -> bytes:
 
 
 def job(placed: Placed, runs: list[tuple[str, Array]], *, at_start: bool) -> bytes:
-    """The file that tools/check/main.c reads."""
+    """The file of tools/check/job.h."""
 
     def name(text: str) -> bytes:
         return text.encode().ljust(128, b"\0")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The jobs of `farm check`: one kernel's variants for a target, compared on a device."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -9,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.kernels import one
+from daedalus.generator.compile.manifest import manifest
 from daedalus.generator.farm.about import code_digest, tools
 from daedalus.generator.farm.boards import Board, require
 from daedalus.generator.farm.jobs import Judged, Known, manifest_stamp, with_fingerprint
@@ -132,8 +131,8 @@ def check_jobs(
     `processors`: the workers' other devices, by target; `boards`: what the workers are, by GPU
     device, "" for the others. Raises UserError for a kernel that generated/ does not have.
     """
-    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text(encoding="utf-8"))
-    known = {k["id"]: k["variants"] for k in manifest["kernels"]}
+    told = manifest()
+    known = {k["id"]: k["variants"] for k in told["kernels"]}
     jobs = []
     for kernel in kernels:
         if kernel not in known:
@@ -152,7 +151,7 @@ def check_jobs(
                     place,
                     items,
                     seed,
-                    manifest["generator"],
+                    told["generator"],
                     mine,
                     boards["" if target in PLAIN_TARGETS else place[0]],
                     latency,

@@ -20,7 +20,7 @@ from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.tuning.entries import AGAIN, Check, Entry, Mixed, Result, described
 from daedalus.generator.tuning.fingerprint import Fingerprint
-from daedalus.generator.tuning.journal import line_of, replaces
+from daedalus.generator.tuning.journal import latest, line_of
 
 Judged = Result | Check | Mixed
 Known = tuple[str, str]  # fingerprint and key of a result
@@ -61,13 +61,8 @@ def key_of(job: Job) -> str:
 
 def known_results(entries: Iterable[Entry]) -> dict[Known, Judged]:
     """Results that stand, the last of each fingerprint and key."""
-    found: dict[Known, Judged] = {}
-    for e in entries:
-        if isinstance(e, Result | Check | Mixed) and e.verdict not in AGAIN:
-            have = found.get((e.fingerprint, e.key))
-            if have is None or replaces(e, have):
-                found[e.fingerprint, e.key] = e
-    return found
+    judged = (e for e in entries if isinstance(e, Result | Check | Mixed))
+    return {(e.fingerprint, e.key): e for e in latest(e for e in judged if e.verdict not in AGAIN)}
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,15 @@ def is_arm() -> bool:
     return platform.machine() in ("aarch64", "arm64")
 
 
+def processor() -> str:
+    """This machine's, or its architecture where the system does not tell."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.is_file() else []
+    named = (line.partition(":") for line in lines)
+    known = (value.strip() for name, _, value in named if name.strip() in ("model name", "Model"))
+    return next(known, platform.machine())
+
+
 def is_cross(arch: str) -> bool:
     """Whether programs for `arch` need the cross compiler and qemu here."""
     return arch == "aarch64" and not is_arm()

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What is counted: the cases of tools/count/cases.toml, and which functions do their work."""
 
-import json
 import tomllib
 from dataclasses import dataclass
 from typing import Any
 
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import repo_root
+from daedalus.generator.compile.manifest import manifest
 from daedalus.generator.options import parse_variant
 
 FILE = "tools/count/cases.toml"
@@ -100,7 +100,7 @@ def chosen(wanted: tuple[str, ...]) -> list[Case]:
     if not wanted:
         return everything
     counted = sorted({c.kernel for c in everything})
-    known = {name: k["id"] for k in _kernels() for name in (k["id"], *k["aliases"])}
+    known = {name: k["id"] for k in manifest()["kernels"] for name in (k["id"], *k["aliases"])}
     for name in wanted:
         if known.get(name, name) not in counted:
             raise UserError(
@@ -114,7 +114,7 @@ def chosen(wanted: tuple[str, ...]) -> list[Case]:
 def not_counted() -> list[str]:
     """Kernels without a case."""
     counted = {c.kernel for c in cases()}
-    return [k["id"] for k in _kernels() if k["id"] not in counted]
+    return [k["id"] for k in manifest()["kernels"] if k["id"] not in counted]
 
 
 def work(case: Case, symbols: set[str]) -> list[Work]:
@@ -145,22 +145,15 @@ def _function(kind: str, variant: str) -> str:
     return variant.replace("daedalus_", f"daedalus_{kind}_", 1)
 
 
-def _kernels() -> list[dict[str, Any]]:
-    kernels: list[dict[str, Any]] = json.loads(
-        (repo_root() / "generated" / "manifest.json").read_text()
-    )["kernels"]
-    return kernels
-
-
 def _prod(kernel: str) -> set[str]:
     """The variants of a kernel that the decoders' library has."""
-    found = next(k for k in _kernels() if k["id"] == kernel)
+    found = next(k for k in manifest()["kernels"] if k["id"] == kernel)
     return {v["name"] for v in found["variants"] if v["prod"]}
 
 
 def variants(case: Case) -> list[str]:
     """The variants of the classes that the case's items belong to; the best one first."""
-    kernel = next(k for k in _kernels() if k["id"] == case.kernel)
+    kernel = next(k for k in manifest()["kernels"] if k["id"] == case.kernel)
     ranked = []
     for place, item_class in enumerate(kernel["classes"]):
         if not all(lo <= case.params[p] <= hi for p, (lo, hi) in item_class["when"].items()):

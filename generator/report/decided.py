@@ -8,7 +8,7 @@ from daedalus.generator.report.sources import Sources
 from daedalus.generator.tuning.best import best, timed
 from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import OK, Entry, Mixed
-from daedalus.generator.tuning.journal import replaces
+from daedalus.generator.tuning.journal import latest
 from daedalus.generator.tuning.point import Point, parse_point
 from daedalus.generator.tuning.recipe import Recipe, library_of, make, with_gpu
 from daedalus.generator.tuning.rules import Judged, judge_mixed
@@ -60,14 +60,9 @@ class Stack:
 
 def stacks(side: Side, entries: Sequence[Entry], sources: Sources) -> tuple[Stack, ...]:
     """The lines of M4 of a machine, the last of each key."""
-    last: dict[str, Mixed] = {}
-    for e in entries:
-        if isinstance(e, Mixed) and e.fingerprint == side.fingerprint:
-            have = last.get(e.key)
-            if have is None or replaces(e, have):
-                last[e.key] = e
+    own = [e for e in entries if isinstance(e, Mixed) and e.fingerprint == side.fingerprint]
     found = []
-    for m in last.values():
+    for m in latest(own):
         cpu, qpu = parse_point(m.cpu_point), parse_point(m.qpu_point)
         if {cpu.kernel, qpu.kernel} & set(sources.kernels):
             found.append(Stack(m, cpu, qpu, _judged(m, side, qpu)))

@@ -241,9 +241,7 @@ def record(entry: Entry, shown: View, refused: list[Refusal]) -> dict[str, Any]:
                 "at": str(s.stage.loc),
                 "conditions": list(s.conditions),
                 "vectors": s.vectors and {
-                    "axes": dict(s.vectors.axes),
-                    "loops": dict(s.vectors.loops),
-                    "strip": s.vectors.strip,
+                    **vars(s.vectors), "axes": dict(s.vectors.axes), "loops": dict(s.vectors.loops)
                 },
                 "values": [_value(line) for line in s.lines],
                 "stores": list(s.stores),
@@ -274,11 +272,5 @@ def _value(line: Line) -> dict[str, Any]:
         "bits": bits_needed(line.range),
         "at": str(n.loc),
         "c_type": line.c_type,
-        "forms": [
-            {
-                "demand": f.demand, "rule": f.rule, "instruction": f.instruction,
-                "registers": f.registers, "cost": f.cost,
-            }
-            for f in line.forms
-        ],
+        "forms": [vars(f) for f in line.forms],
     }  # fmt: skip

@@ -5,11 +5,10 @@ That is so of measured ones. What a model leaves open it leaves open of all poin
 modelled ones tie where they are equal.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from daedalus.generator.tuning.entries import OK, Entry, Result
-from daedalus.generator.tuning.journal import replaces
 from daedalus.generator.tuning.point import COMPILERS, Point, parse_point
 
 
@@ -30,16 +29,6 @@ def overlap(a: Result, b: Result) -> bool:
         return a.median == b.median
     (a_low, a_high), (b_low, b_high) = interval(a), interval(b)
     return a_low <= b_high and b_low <= a_high
-
-
-def latest(results: Iterable[Result]) -> list[Result]:
-    """The result of each fingerprint and key that counts: the last, see `replaces`."""
-    found: dict[tuple[str, str], Result] = {}
-    for r in results:
-        have = found.get((r.fingerprint, r.key))
-        if have is None or replaces(r, have):
-            found[r.fingerprint, r.key] = r
-    return list(found.values())
 
 
 def simplicity(point: Point) -> tuple[object, ...]:

@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from daedalus.generator.tuning.best import interval, latest, overlap
+from daedalus.generator.tuning.best import interval, overlap
 from daedalus.generator.tuning.entries import OK, Described, Entry, Result
 from daedalus.generator.tuning.fingerprint import Fingerprint
-from daedalus.generator.tuning.journal import replaces
+from daedalus.generator.tuning.journal import latest, replaces
 
 TIE, FASTER, SLOWER = "tie", "faster", "slower"
 

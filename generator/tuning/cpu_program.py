@@ -102,11 +102,13 @@ def _linked(variant: Variant, name: str, folder: Path, what: str, text: str) -> 
 
 @cache
 def _caller() -> Path:
-    """tools/tune/point.c as an object, made anew where it changed."""
-    source = repo_root() / "tools" / "tune" / "point.c"
-    words = [native.compiler(_ARCH), *native.WARNINGS, *trace.FLAGS]
-    words += [f"-I{i}" for i in native.library_includes()]
-    made_of = f"{words} {native.version_of(words[0])} {source.read_text()}"
+    """tools/tune/point.c and what it is made of as an object, made anew where that changed."""
+    tune, check = (repo_root() / d for d in ("runtime/tune", "tools/check"))
+    sources = [repo_root() / "tools" / "tune" / "point.c", check / "job.c", tune / "base.c"]
+    words = [native.compiler(_ARCH), *native.WARNINGS, *trace.FLAGS, "-r"]
+    words += [f"-I{i}" for i in (repo_root() / "runtime", *native.library_includes())]
+    text = "".join(p.read_text() for p in (*sources, check / "job.h", tune / "base.h"))
+    made_of = f"{words} {native.version_of(words[0])} {text}"
     key = hashlib.sha256(made_of.encode()).hexdigest()[:16]
     made = build_dir() / "tune" / f"point-{key}.o"
     made.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +116,7 @@ def _caller() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.is_file():
             fresh = made.with_suffix(".new")
-            run([*words, "-c", source, "-o", fresh], what="compiling tools/tune/point.c")
+            run([*words, *sources, "-o", fresh], what="compiling tools/tune/point.c")
             fresh.replace(made)
     return made
 

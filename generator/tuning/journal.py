@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from daedalus.generator.base.inputs import read_input
 from daedalus.generator.options import OlderWord, refuse_older
@@ -30,6 +30,7 @@ from daedalus.generator.tuning.entries import (
 )
 from daedalus.generator.tuning.fingerprint import fnv64
 
+J = TypeVar("J", bound=Result | Check | Mixed)
 _NAME = re.compile(r"daedalus_[a-z0-9_]+?__[a-z0-9_]+")
 _SUM = b',"sum":"'
 _CLOSING = len(_SUM) + 16 + len(b'"}')
@@ -270,15 +271,16 @@ def replaces(new: Result | Check | Mixed, old: Result | Check | Mixed) -> bool:
     return new.when >= old.when
 
 
+def latest(lines: Iterable[J]) -> list[J]:
+    """The line of each fingerprint and key that counts: the last, see `replaces`."""
+    found: dict[tuple[str, str], J] = {}
+    for line in lines:
+        have = found.get((line.fingerprint, line.key))
+        if have is None or replaces(line, have):
+            found[line.fingerprint, line.key] = line
+    return list(found.values())
+
+
 def settled(result: Result, terms: Terms) -> bool:
     """Whether a result needs no measuring again by a run of these terms."""
     return terms.met_by(result) if result.verdict == OK else result.verdict not in AGAIN
-
-
-def resumed(entries: Iterable[Entry], fingerprint: str, terms: Terms) -> set[str]:
-    """Keys of results under a fingerprint that a run of these terms need not measure again."""
-    return {
-        e.key
-        for e in entries
-        if isinstance(e, Result) and e.fingerprint == fingerprint and settled(e, terms)
-    }

@@ -25,10 +25,10 @@ CHIP = "BCM2712"
 # What decides a modelled time besides the code: the timing model and its profiles, what traces and
 # corrects, and what is drawn.
 _MODEL = (
-    "v3d/profiles", "v3d/simulator", "tools/tune",
+    "v3d/profiles", "v3d/simulator", "tools/tune", "tools/check/job.c",
     "tools/bench/qpu.toml", "tools/bench/layout.c", "runtime/tune/work.c",
     "generator/measure/neon", "generator/measure/gpu/glsl.py", "generator/measure/gpu/qpu.py",
-    "generator/measure/gpu/taken.py", "generator/measure/trace.py",
+    "generator/measure/gpu/taken.py", "generator/measure/trace.py", "generator/verify/qpu_trial.py",
     "generator/tuning/cpu_program.py", "generator/tuning/model_points.py",
     "generator/tuning/spills.py", "codecs/spills.toml", "dsl/vectors.py",
 )  # fmt: skip

@@ -6,7 +6,6 @@ A CPU variant is compared with the interpreter under qemu, traced, and modelled 
 its timing model (docs/v3d-timing.md). No time counts of a point that was not compared.
 """
 
-import json
 import os
 import re
 import shutil
@@ -19,7 +18,8 @@ from functools import cache
 from pathlib import Path
 
 from daedalus.generator.base.errors import EXIT_MISSING, UserError, WrongOutput
-from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.paths import build_dir
+from daedalus.generator.compile.manifest import input_hashes
 from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.measure.gpu import bench_data, compare, glsl, qpu
 from daedalus.generator.measure.gpu.qpu import Layout
@@ -234,7 +234,7 @@ def _item_bytes(entry: Entry) -> bytes:
 def _by_vulkan(entry: Entry, candidate: Candidate) -> Modelled:
     """A variant of generated/ through Mesa's driver; tools/bench compares every byte it leaves."""
     variant = made.text_variant(entry, candidate.options)
-    if _generated().get(variant.name) != variant.input_hash:
+    if input_hashes().get(variant.name) != variant.input_hash:
         return Modelled(
             "failed", "it does not stand in generated/ as the specs give it: run ./daedalus gen"
         )
@@ -244,13 +244,6 @@ def _by_vulkan(entry: Entry, candidate: Candidate) -> Modelled:
             _items(entry, folder), QPU_ITEMS, folder / "jobs",
         )  # fmt: skip
     return Modelled("ok", figures=figures_of(taken), verified=True)
-
-
-@cache
-def _generated() -> dict[str, str]:
-    """The input hashes of the variants in generated/."""
-    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
-    return {v["name"]: v["input_hash"] for k in manifest["kernels"] for v in k["variants"]}
 
 
 @contextmanager

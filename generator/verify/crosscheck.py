@@ -236,7 +236,13 @@ def options_in(variant: str) -> Options:
 
 def sources() -> list[Path]:
     """Of the check program."""
-    return sorted((repo_root() / "tools" / "check").glob("*.c"))
+    shared = repo_root() / "runtime" / "tune" / "base.c"
+    return [*sorted((repo_root() / "tools" / "check").glob("*.c")), shared]
+
+
+def includes() -> list[Path]:
+    """Where they find headers."""
+    return [repo_root() / "runtime", *native.library_includes()]
 
 
 def program(
@@ -256,10 +262,10 @@ def program(
         targets=("daedalus_variants",),
         options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",),
     )
-    includes, libraries = native.library_includes(), [folder / "libdaedalus_variants.a"]
+    folders, libraries = includes(), [folder / "libdaedalus_variants.a"]
     flags = ["-fsanitize=address,undefined"] if sanitize else ["-ldl"] if loads else []
     if simulates:
-        includes.append(repo_root() / "v3d" / "include")
+        folders.append(repo_root() / "v3d" / "include")
         libraries.append(tools.simulator(sanitize=sanitize))
         flags.append("-DCHECK_SIMULATOR=1")
     name = "check-simulator" if simulates else "check-vulkan" if loads else "check"
@@ -267,7 +273,7 @@ def program(
         arch,
         build_dir() / "check" / folder.name / name,
         sources(),
-        includes=includes,
+        includes=folders,
         libraries=libraries,
         flags=flags,
         static=not (sanitize or loads),

@@ -10,7 +10,7 @@ format of the files in tools/oracle/main.c.
 
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from daedalus.generator.verify.oracle_files import Array, decode, encode
 
 PLAIN = "plain"  # the oracle that is no decoder, but implementations of our own
 OURS = "ours"  # the mode that runs the decoder entries
+_MAIN = "main.c"
 _TRIES = 8  # batches of vectors until enough of them are conformant
 
 
@@ -124,7 +125,7 @@ def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
         chosen = [e for e in program.entries if not wanted or by_name[e.kernel].id in ids]
         if not chosen:
             continue
-        built = [(arch, _build(program, arch)) for arch in _architectures()]
+        built = [(arch, build(program, arch)) for arch in _architectures()]
         for entry in chosen:
             kernel = by_name[entry.kernel]
             drawn: dict[bool, tuple[interp.Items, interp.Result]] = {}
@@ -151,24 +152,30 @@ def _architectures() -> tuple[str, ...]:
     return ("host",) if native.is_arm() else ("aarch64", "host")
 
 
-def _build(program: Program, arch: str) -> Path:
-    """The C program, with the oracle's archives and the library as `gen` left it."""
+def build(
+    program: Program, arch: str, *, path: Path | None = None, sources: Sequence[Path] = (),
+    includes: Sequence[Path] = (), flags: Sequence[str] = (),
+) -> Path:  # fmt: skip
+    """The C program, with the oracle's archives and the library as `gen` left it.
+
+    With `sources` another one of the same functions: these take the place of main.c.
+    """
     debian = native.debian_arch(arch)
-    includes: list[Path] = []
-    libraries: list[Path] = []
-    if OURS in program.modes:
-        options = ("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)  # an error is to be found, not refused
-        libraries.append(native.build_library(arch, options=options) / "libdaedalus.a")
+    system: list[Path] = []
+    options = ("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)  # an error is to be found, not refused
+    libraries = [native.build_library(arch, options=options) / "libdaedalus.a"]
     if program.oracle != PLAIN:
-        includes, archives = oracles.linked(program.oracle, debian)
+        system, archives = oracles.linked(program.oracle, debian)
         libraries += archives
     return native.compile_program(
         arch,
-        build_dir() / "oracle" / debian / program.oracle,
-        [_folder() / s for s in program.sources],
-        includes=[repo_root() / "tools" / "stream", *native.library_includes()],
-        system_includes=includes,
+        path or build_dir() / "oracle" / debian / program.oracle,
+        [_folder() / s for s in program.sources if not (sources and s == _MAIN)] + list(sources),
+        includes=[*includes, repo_root() / "tools" / "stream", *native.library_includes()],
+        system_includes=system,
         libraries=libraries,
+        flags=flags,
+        static=not sources,
     )
 
 

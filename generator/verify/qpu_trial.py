@@ -2,7 +2,7 @@
 """Runs selected programs on items: lays buffers out in device memory, gathers records, fills the
 uniforms, and reads back what the program stored."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +63,17 @@ class Loaded:
 
 def loaded(s: Selected, placed: layout.Placed, chosen: Array, threads: int) -> Loaded:
     """The items `chosen`, in that order, as the runtime would pass them to so many threads."""
+    _, meta_size = meta_fields(placed.kernel)
+    meta = np.frombuffer(placed.meta, "<u4").reshape(-1, meta_size // 4)
+    buffers = ((b.buffer.name, b.bytes, b.origin, b.stride) for b in placed.buffers)
+    return in_memory(s, buffers, meta, chosen, threads)
+
+
+def in_memory(
+    s: Selected, buffers: Iterable[tuple[str, Array, int, int]], meta: Array, chosen: Array,
+    threads: int,
+) -> Loaded:  # fmt: skip
+    """The same of buffers: name, bytes, byte of element 0 and stride; and the words of metas."""
     memory, at = Memory(), _FIRST
     words: dict[str, int] = {"items": len(chosen), "threads": threads}
     starts: dict[str, int] = {}
@@ -74,16 +85,12 @@ def loaded(s: Selected, placed: layout.Placed, chosen: Array, threads: int) -> L
         at += -(-(len(data) + 1) // _GAP) * _GAP + _GAP
         return here
 
-    for b in placed.buffers:
-        name = b.buffer.name
-        whole = -(-len(b.bytes) // 4) * 4  # words that hold a byte of an item are there
-        image = np.zeros(whole, np.uint8)
-        image[: len(b.bytes)] = b.bytes
+    for name, data, origin, stride in buffers:
+        image = np.zeros(-(-len(data) // 4) * 4, np.uint8)  # words that hold a byte of an item
+        image[: len(data)] = data
         starts[name] = add(image)
-        words[name] = starts[name] + b.origin
-        words[f"{name}_stride"] = b.stride
-    _, meta_size = meta_fields(placed.kernel)
-    meta = np.frombuffer(placed.meta, "<u4").reshape(-1, meta_size // 4)
+        words[name] = starts[name] + origin
+        words[f"{name}_stride"] = stride
     columns = [chosen.astype(np.uint32) if w == INDEX else meta[chosen, w] for w in s.record.words]
     words["records"] = add(np.stack(columns, axis=1).astype("<u4").reshape(-1).view(np.uint8))
     if s.scratch:

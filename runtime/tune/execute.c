@@ -7,18 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "batch/context.h"
 #include "gpu/selftest.h"
 #include "tune/samples.h"
 #include "tune/spills.h"
-
-double thread_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 bool runner_pin(int core) {
   cpu_set_t set;

@@ -55,9 +55,6 @@ tune_verdict runner_run(tune_runner *runner, const workload *work, const daedalu
 void runner_call(const tune_runner *runner, const workload *work, const daedalus_variant *variant,
                  size_t first, size_t n);
 
-/* ns of CPU that the calling thread has had. */
-double thread_ns(void);
-
 /* ns of a call of the CPU variant with no items. */
 double runner_empty_call(const workload *work, const daedalus_variant *variant);
 

@@ -138,27 +138,28 @@ void points_free(tune_points *points) {
   *points = (tune_points){0};
 }
 
-static bool can_have(const daedalus_gpu_code *code, const tune_place *place, uint32_t size) {
-  const uint64_t shared = (uint64_t)size / code->invocations * code->shared_bytes;
-  return size >= code->workgroup_min && size % code->invocations == 0 &&
-         size <= place->max_workgroup && shared <= place->max_shared_bytes;
-}
-
-static void add_sizes(const daedalus_kernel_desc *kernel, const daedalus_variant *variant,
-                      const tune_place *place, tune_points *points) {
+size_t point_workgroups(const daedalus_gpu_code *code, uint32_t max_workgroup,
+                        uint32_t max_shared_bytes, uint32_t sizes[WORKGROUPS_MOST]) {
+  size_t n = 0;
   for (uint32_t size = WORKGROUP_LEAST; size <= WORKGROUP_MOST; size *= 2) {
-    if (can_have(variant->gpu, place, size)) {
-      const tune_point p = point_make(kernel, variant, variant->class_index, "-", size);
-      points_add(points, &p);
+    const uint64_t shared = (uint64_t)size / code->invocations * code->shared_bytes;
+    if (size >= code->workgroup_min && size % code->invocations == 0 && size <= max_workgroup &&
+        shared <= max_shared_bytes) {
+      sizes[n++] = size;
     }
   }
+  return n;
 }
 
 static void add_variant(const daedalus_kernel_desc *kernel, const daedalus_variant *variant,
                         const char *compiler, const tune_place *place, tune_points *points) {
   if (variant->gpu != NULL) {
-    if (place->vulkan) {
-      add_sizes(kernel, variant, place, points);
+    uint32_t sizes[WORKGROUPS_MOST];
+    const size_t n =
+        point_workgroups(variant->gpu, place->max_workgroup, place->max_shared_bytes, sizes);
+    for (size_t i = 0; place->vulkan && i < n; i++) {
+      const tune_point p = point_make(kernel, variant, variant->class_index, "-", sizes[i]);
+      points_add(points, &p);
     }
     return;
   }

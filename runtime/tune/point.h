@@ -47,6 +47,12 @@ typedef struct tune_place {
   uint32_t max_workgroup, max_shared_bytes; /* of the device by Vulkan */
 } tune_place;
 
+enum { WORKGROUPS_MOST = 5 };
+/* The sizes of workgroups that are measured, which the code and the device can have.  @return how
+ * many */
+size_t point_workgroups(const daedalus_gpu_code *code, uint32_t max_workgroup,
+                        uint32_t max_shared_bytes, uint32_t sizes[WORKGROUPS_MOST]);
+
 /*
  * All points of kernels whose ids contain `kernel` (NULL: of all) that can run here: each variant
  * on items of its own class, with each size of workgroups that it and the device can have.

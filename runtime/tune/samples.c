@@ -14,6 +14,12 @@ double now_ns(void) {
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
+double thread_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
 void samples_add(samples *s, double ns) {
   if (s->n == s->capacity) {
     s->capacity = s->capacity != 0 ? 2 * s->capacity : 64;
@@ -97,4 +103,19 @@ interval samples_median_interval(samples *s) {
 void samples_free(samples *s) {
   free(s->ns);
   *s = (samples){0};
+}
+
+void samples_in_turns(size_t n, size_t warm_up, size_t rounds,
+                      double (*run)(void *user, size_t way, bool counts), void *user, samples *to) {
+  for (size_t round = 0; round < warm_up + rounds; round++) {
+    for (size_t k = 0; k < n; k++) {
+      const size_t way = (k + round) % n;
+      const double ns = run(user, way, round >= warm_up);
+      if (ns < 0) {
+        samples_refuse(&to[way]);
+      } else if (round >= warm_up) {
+        samples_add(&to[way], ns);
+      }
+    }
+  }
 }

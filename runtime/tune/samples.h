@@ -3,6 +3,7 @@
 #ifndef DAEDALUS_TUNE_SAMPLES_H
 #define DAEDALUS_TUNE_SAMPLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* In nanoseconds, in any order once a statistic was asked for. */
@@ -14,6 +15,8 @@ typedef struct samples {
 
 /* Of the monotonic clock. */
 double now_ns(void);
+/* ns of CPU that the calling thread has had. */
+double thread_ns(void);
 void samples_add(samples *s, double ns);
 /* Notes a run whose time does not count. */
 void samples_refuse(samples *s);
@@ -37,5 +40,16 @@ typedef struct interval {
 interval samples_median_interval(samples *s);
 
 void samples_free(samples *s);
+
+/*
+ * Runs each of `n` ways to do the same work once a round, so that what else the machine does falls
+ * on all alike; the order changes from round to round.
+ * @param rounds   whose times are kept, after `warm_up` others
+ * @param run      told whether the round counts; @return ns that the way took; negative: it failed
+ * or did it wrongly
+ * @param[out] to  `n` of them: a way's times, its failed runs refused
+ */
+void samples_in_turns(size_t n, size_t warm_up, size_t rounds,
+                      double (*run)(void *user, size_t way, bool counts), void *user, samples *to);
 
 #endif

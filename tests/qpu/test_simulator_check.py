@@ -53,7 +53,7 @@ def _tampered(tmp_path: Path, variant: Variant, old: str, new: str) -> Path:
         tmp_path / "check",
         [*crosscheck.sources(), source],
         includes=[
-            *native.library_includes(), repo_root() / "v3d" / "include",
+            *crosscheck.includes(), repo_root() / "v3d" / "include",
             repo_root() / "generated" / "src" / variant.kernel.family,
         ],
         libraries=[library, tools.simulator()],

@@ -30,7 +30,7 @@ def _compared(
     kernel: Kernel = KERNELS[entry.kernel]
     if items is None:
         items = oracle._items(kernel, entry, COUNT, 1, asm=mode == "asm")
-    path = oracle._build(FFMPEG, "host")
+    path = oracle.build(FFMPEG, "host")
     expected = interp.run(kernel, items)
     return oracle._compare(FFMPEG, entry, kernel, mode, "host", path, items, expected)
 

@@ -12,22 +12,12 @@ from daedalus.generator.cli import bench
 from daedalus.generator.measure.native import sand
 
 
-def _times(*nanoseconds: tuple[str, int]) -> str:
-    lines = [f"k\t64\t32\t{way}\t\t3000\t2\t{taken}\n" for way, taken in nanoseconds]
-    return "".join(lines)
-
-
-def test_rates_are_medians_of_bytes_written() -> None:
-    text = _times(
-        ("memcpy", 1000), ("ours", 2000), ("memcpy", 3000), ("ours", 3000), ("memcpy", 1500),
-        ("ours", 12000),
-    )  # fmt: skip
-    copy, ours = sand.rates(text)
-    assert (copy.way, copy.frame, copy.written) == ("memcpy", "64x32", 3000)
-    assert copy.gb_per_s == pytest.approx(4)  # of 6, 2 and 4
-    assert ours.gb_per_s == pytest.approx(2)  # of 3, 2 and 0.5
-    assert ours.spread == pytest.approx(1)
-    assert ours.of_copy == pytest.approx(0.5)  # of 1/2, 1 and 1/8: round by round
+def test_a_line_is_a_way_to_write_frames() -> None:
+    copy, ours = sand.rates(
+        "k\t64\t32\tmemcpy\t\t3000\t4\t2\t1\nk\t64\t32\tours\tby rows\t3000\t2\t1\t0.5\n"
+    )
+    assert copy == sand.Speed("k", "64x32", "memcpy", "", 3000, 4, 2, 1)
+    assert ours == sand.Speed("k", "64x32", "ours", "by rows", 3000, 2, 1, 0.5)
 
 
 def test_the_verb_measures_every_cpu_variant(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -207,7 +207,7 @@ def test_a_shader_whose_output_tools_bench_refuses_is_wrong(
     monkeypatch.setattr(glsl.GpuDevice, "run", lambda self, words: ended)
     options = candidate(name).options
     variant = made.text_variant(model_points.entry_of("h264_idct4"), options)
-    monkeypatch.setattr(model_points, "_generated", lambda: {variant.name: variant.input_hash})
+    monkeypatch.setattr(model_points, "input_hashes", lambda: {variant.name: variant.input_hash})
     found = model_points.model("h264_idct4", Candidate(options, workgroup=64))
     assert found.verdict == verdict, found.reason
 

@@ -125,10 +125,17 @@ void latency_submit(daedalus_ctx *ctx, const sample_items *samples, int rounds) 
 
 typedef enum grouping { A_FRAME, A_KERNEL, AN_ITEM, N_GROUPINGS } grouping;
 
-static int append_all(daedalus_batch *batch, const workload *w) {
+/* Some of its items; of a block buffer those of each item lie apart. */
+static int append_some(daedalus_batch *batch, const workload *w, size_t first, size_t n) {
   daedalus_buffer buffers[MAX_BUFFERS];
   work_buffers(w, buffers);
-  return daedalus_append(batch, w->kernel, DAEDALUS_SUBSTRATE_QPU, buffers, w->n_items, w->meta);
+  for (size_t b = 0; b < w->kernel->n_buffers; b++) {
+    if (w->buffers[b].stride == 0) {
+      buffers[b].data = (uint8_t *)buffers[b].data + first * (w->buffers[b].bytes / w->n_items);
+    }
+  }
+  return daedalus_append(batch, w->kernel, DAEDALUS_SUBSTRATE_QPU, buffers, n,
+                         w->meta + first * w->kernel->meta_size);
 }
 
 static int finish(daedalus_batch *batch) {
@@ -141,17 +148,9 @@ static int finish(daedalus_batch *batch) {
 }
 
 static int run_items(daedalus_batch *batch, const workload *w, size_t n) {
-  daedalus_buffer buffers[MAX_BUFFERS];
   int error = 0;
   for (size_t i = 0; error == 0 && i < n; i++) {
-    work_buffers(w, buffers);
-    for (size_t b = 0; b < w->kernel->n_buffers; b++) {
-      if (w->buffers[b].stride == 0) {
-        buffers[b].data = (uint8_t *)buffers[b].data + i * (w->buffers[b].bytes / w->n_items);
-      }
-    }
-    error = daedalus_append(batch, w->kernel, DAEDALUS_SUBSTRATE_QPU, buffers, 1,
-                            w->meta + i * w->kernel->meta_size);
+    error = append_some(batch, w, i, 1);
     if (error == 0) {
       error = finish(batch);
     }
@@ -165,7 +164,7 @@ static int run_frame(daedalus_batch *batch, workload *works, size_t n, grouping 
     if (by == AN_ITEM) {
       error = run_items(batch, &works[k], single);
     } else {
-      error = append_all(batch, &works[k]);
+      error = append_some(batch, &works[k], 0, works[k].n_items);
       if (error == 0 && by == A_KERNEL) {
         error = finish(batch);
       }
@@ -186,17 +185,8 @@ static bool all_right(workload *works, size_t n, grouping by) {
 /* Does what single items left undone, so that their results are compared with those of all. */
 static bool complete(daedalus_batch *batch, workload *works, size_t n, size_t single) {
   for (size_t k = 0; k < n; k++) {
-    workload *w = &works[k];
-    daedalus_buffer buffers[MAX_BUFFERS];
-    work_buffers(w, buffers);
-    for (size_t b = 0; b < w->kernel->n_buffers; b++) {
-      if (w->buffers[b].stride == 0) {
-        buffers[b].data = (uint8_t *)buffers[b].data + single * (w->buffers[b].bytes / w->n_items);
-      }
-    }
-    if (daedalus_append(batch, w->kernel, DAEDALUS_SUBSTRATE_QPU, buffers, w->n_items - single,
-                        w->meta + single * w->kernel->meta_size) != 0 ||
-        finish(batch) != 0 || !work_right(w)) {
+    if (append_some(batch, &works[k], single, works[k].n_items - single) != 0 ||
+        finish(batch) != 0 || !work_right(&works[k])) {
       return false;
     }
   }

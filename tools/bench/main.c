@@ -40,13 +40,11 @@ enum { SINGLE_ITEMS = 64 };
 
 unsigned logged_errors;
 unsigned long allocations;
+static tune_runner runner;
 
 typedef struct options {
   const char *data, *kernels, *skip, *class_name, *variant, *layout;
-  int rounds;
-  size_t items;
-  uint64_t bytes;
-  uint32_t workgroup;
+  uint64_t rounds, items, bytes, workgroup;
   bool workgroups, once;
 } options;
 
@@ -56,6 +54,8 @@ static void log_message(void *user, daedalus_log_level level, const char *messag
   (void)user;
   fprintf(stderr, "bench: %s\n", message);
   logged_errors += level == DAEDALUS_LOG_ERROR;
+  runner.errors = logged_errors;
+  snprintf(runner.said, sizeof(runner.said), "%s", message);
 }
 
 static void *resize(void *user, void *memory, size_t size) {
@@ -98,43 +98,39 @@ static uint64_t number(const char *text) {
 }
 
 static options parse(int argc, char **argv) {
-  options o = {.rounds = 7, .items = 32640, .skip = ""};
+  static options o = {.rounds = 7, .items = 32640, .skip = ""};
+  const struct {
+    const char *name;
+    const char **text; /* one of these is set */
+    uint64_t *number;
+    bool *flag;
+  } all[] = {{"--data", .text = &o.data},
+             {"--kernels", .text = &o.kernels},
+             {"--skip", .text = &o.skip},
+             {"--class", .text = &o.class_name},
+             {"--variant", .text = &o.variant},
+             {"--lay-out", .text = &o.layout},
+             {"--rounds", .number = &o.rounds},
+             {"--items", .number = &o.items},
+             {"--bytes", .number = &o.bytes},
+             {"--workgroup", .number = &o.workgroup},
+             {"--workgroups", .flag = &o.workgroups},
+             {"--once", .flag = &o.once}};
+  const size_t n = sizeof(all) / sizeof(all[0]);
   for (int i = 1; i < argc; i++) {
-    const char *name = argv[i];
-    if (strcmp(name, "--workgroups") == 0) {
-      o.workgroups = true;
-      continue;
+    size_t k = 0;
+    while (k < n && strcmp(argv[i], all[k].name) != 0) {
+      k++;
     }
-    if (strcmp(name, "--once") == 0) {
-      o.once = true;
-      continue;
+    if (k == n || (all[k].flag == NULL && ++i == argc)) {
+      die(usage, k == n ? argv[i] : "");
     }
-    if (i + 1 == argc) {
-      die(usage, "");
-    }
-    const char *value = argv[++i];
-    if (strcmp(name, "--data") == 0) {
-      o.data = value;
-    } else if (strcmp(name, "--kernels") == 0) {
-      o.kernels = value;
-    } else if (strcmp(name, "--skip") == 0) {
-      o.skip = value;
-    } else if (strcmp(name, "--rounds") == 0) {
-      o.rounds = (int)number(value);
-    } else if (strcmp(name, "--items") == 0) {
-      o.items = (size_t)number(value);
-    } else if (strcmp(name, "--bytes") == 0) {
-      o.bytes = number(value);
-    } else if (strcmp(name, "--class") == 0) {
-      o.class_name = value;
-    } else if (strcmp(name, "--variant") == 0) {
-      o.variant = value;
-    } else if (strcmp(name, "--workgroup") == 0) {
-      o.workgroup = (uint32_t)number(value);
-    } else if (strcmp(name, "--lay-out") == 0) {
-      o.layout = value;
+    if (all[k].flag != NULL) {
+      *all[k].flag = true;
+    } else if (all[k].text != NULL) {
+      *all[k].text = argv[i];
     } else {
-      die(usage, name);
+      *all[k].number = number(argv[i]);
     }
   }
   if (o.data == NULL) {
@@ -171,14 +167,13 @@ static void print_device(const daedalus_device_info *info) {
   printf("},\n\"generator\": \"%s\"", daedalus_kernels.generator);
 }
 
-static void print_throughput(daedalus_ctx *ctx, const daedalus_device_info *info,
-                             const sample_file *file, const options *o,
-                             const throughput_request *request) {
+static void print_throughput(const daedalus_device_info *info, const sample_file *file,
+                             const options *o, const throughput_request *request) {
   bool first = true;
   printf("[");
   for (size_t k = 0; k < file->n_kernels; k++) {
     if (chosen(o, &file->kernels[k])) {
-      throughput(ctx, info, &file->kernels[k], request, &first);
+      throughput(&runner, info, &file->kernels[k], request, &first);
     }
   }
   printf("]");
@@ -187,14 +182,14 @@ static void print_throughput(daedalus_ctx *ctx, const daedalus_device_info *info
 /* M5a, M5b and the copy; the latter's time a byte, read and written ones counted, or 0. */
 static double print_raw(const daedalus_device_info *info, const options *o) {
   struct samples empty = {0}, noop = {0}, gpu = {0}, wall = {0};
-  raw_device *raw = raw_open(info);
+  raw_device *raw = raw_open(runner.ctx, info);
   double ns_per_byte = 0;
   if (raw == NULL) {
     printf(",\n\"m5a\": null, \"m5b\": null, \"copy\": null");
     fprintf(stderr, "bench: the device cannot be used by Vulkan alone\n");
     return 0;
   }
-  for (int i = 0; i < 20 * o->rounds; i++) {
+  for (uint64_t i = 0; i < 20 * o->rounds; i++) {
     if (!raw_empty_submit(raw, &empty)) {
       samples_refuse(&empty);
     }
@@ -208,7 +203,7 @@ static double print_raw(const daedalus_device_info *info, const options *o) {
   samples_print(&noop);
   printf("}");
   const uint64_t bytes = (o->bytes + 3) / 4 * 4;
-  const bool copied = bytes != 0 && raw_copy(raw, bytes, o->rounds, &gpu, &wall);
+  const bool copied = bytes != 0 && raw_copy(raw, bytes, (int)o->rounds, &gpu, &wall);
   if (copied && gpu.n != 0) {
     ns_per_byte = samples_quantile(&gpu, 0.5) / (2 * (double)bytes);
     printf(",\n\"copy\": {\"bytes_copied\": %llu, \"GB_per_s\": %.3f, ", (unsigned long long)bytes,
@@ -230,24 +225,16 @@ static double print_raw(const daedalus_device_info *info, const options *o) {
   return ns_per_byte;
 }
 
-static void print_latency(daedalus_ctx *ctx, const sample_file *file, const options *o) {
+static void print_latency(daedalus_ctx *ctx, const sample_file *file, const options *o,
+                          const char *name,
+                          void (*part)(daedalus_ctx *, const sample_items *, int)) {
   bool first = true;
-  printf(",\n\"pool\": [");
+  printf(",\n\"%s\": [", name);
   for (size_t k = 0; k < file->n_kernels; k++) {
     if (chosen(o, &file->kernels[k])) {
       json_next(&first);
       printf("{");
-      latency_pool(ctx, &file->kernels[k], o->rounds);
-      printf("}");
-    }
-  }
-  printf("],\n\"submit\": [");
-  first = true;
-  for (size_t k = 0; k < file->n_kernels; k++) {
-    if (chosen(o, &file->kernels[k])) {
-      json_next(&first);
-      printf("{");
-      latency_submit(ctx, &file->kernels[k], o->rounds);
+      part(ctx, &file->kernels[k], (int)o->rounds);
       printf("}");
     }
   }
@@ -268,33 +255,34 @@ int main(int argc, char **argv) {
     return 0;
   }
   daedalus_device_info info = {.size = sizeof(info)};
-  daedalus_ctx *ctx = open_context(&info);
+  daedalus_ctx *ctx = runner.ctx = open_context(&info);
   print_device(&info);
   const double copy_ns_per_byte = print_raw(&info, &o);
   throughput_request request = {.items = o.items,
-                                .rounds = o.rounds,
+                                .rounds = (int)o.rounds,
                                 .workgroups = o.workgroups,
                                 .once = o.once,
                                 .class_name = o.class_name,
                                 .variant = o.variant,
-                                .workgroup = o.workgroup};
+                                .workgroup = (uint32_t)o.workgroup};
   if (strstr(o.skip, "throughput") == NULL) {
     printf(",\n\"throughput\": ");
-    print_throughput(ctx, &info, &file, &o, &request);
+    print_throughput(&info, &file, &o, &request);
   }
   if (o.bytes != 0) {
     request.bytes = o.bytes;
     request.workgroups = false;
     request.copy_ns_per_byte = copy_ns_per_byte;
     printf(",\n\"bandwidth\": ");
-    print_throughput(ctx, &info, &file, &o, &request);
+    print_throughput(&info, &file, &o, &request);
   }
   if (strstr(o.skip, "latency") == NULL) {
-    print_latency(ctx, &file, &o);
+    print_latency(ctx, &file, &o, "pool", latency_pool);
+    print_latency(ctx, &file, &o, "submit", latency_submit);
   }
   if (strstr(o.skip, "frame") == NULL) {
     printf(",\n\"frame\": {");
-    latency_frame(ctx, &file, o.kernels, o.items, SINGLE_ITEMS, o.rounds);
+    latency_frame(ctx, &file, o.kernels, o.items, SINGLE_ITEMS, (int)o.rounds);
     printf("}");
   }
   printf(",\n\"refused\": %u, \"errors\": %u}\n", samples_refused, logged_errors);

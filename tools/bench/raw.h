@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the device costs without the runtime, by Vulkan alone: M5a, an empty submit waited for; M5b,
- * one workgroup that does nothing; and a copy from buffer to buffer, timed by the device.
+ * What the device costs without the runtime, which only opens it, by Vulkan alone: M5a, an empty
+ * submit waited for; M5b, one workgroup that does nothing; and a copy from buffer to buffer, timed
+ * by the device.
  */
 #ifndef BENCH_RAW_H
 #define BENCH_RAW_H
@@ -10,8 +11,8 @@
 
 typedef struct raw_device raw_device;
 
-/* The physical device of that name and of that place among those of it.  NULL: there is none. */
-raw_device *raw_open(const daedalus_device_info *info);
+/* The device of that name, with the context's loader.  NULL: it cannot be opened. */
+raw_device *raw_open(const daedalus_ctx *ctx, const daedalus_device_info *info);
 void raw_close(raw_device *device);
 
 /* Adds a sample.  @return false where a call failed */

@@ -10,74 +10,54 @@ typedef struct candidate {
   const daedalus_variant *variant;
   uint32_t workgroup;
   workload *work;
-  samples wall, gpu;
+  samples gpu;
 } candidate;
 
 /* The sizes of workgroups that are asked for and that the variant and the device can have. */
 static size_t sizes_of(const daedalus_gpu_code *code, const daedalus_device_info *device,
                        const throughput_request *request, uint32_t *sizes) {
   size_t n = 0;
-  const bool all = request->workgroups;
-  if (request->workgroup != 0) {
-    sizes[n++] = request->workgroup;
-    return n;
+  sizes[0] = request->workgroup != 0 ? request->workgroup : code->workgroup;
+  if (request->workgroup == 0 && request->workgroups) {
+    n = point_workgroups(code, device->max_workgroup, device->max_shared_bytes, sizes);
   }
-  for (uint32_t size = 16; all && size <= 256; size *= 2) {
-    const uint64_t shared = (uint64_t)size / code->invocations * code->shared_bytes;
-    if (size >= code->workgroup_min && size % code->invocations == 0 &&
-        size <= device->max_workgroup && shared <= device->max_shared_bytes) {
-      sizes[n++] = size;
-    }
-  }
-  if (n == 0) {
-    sizes[n++] = code->workgroup;
-  }
-  return n;
+  return n != 0 ? n : 1;
 }
 
-/* One batch of one append.  @return nanoseconds; negative where anything was not as it must be */
-static double run_once(daedalus_ctx *ctx, candidate *c, uint64_t *gpu_ns) {
-  daedalus_buffer buffers[MAX_BUFFERS];
-  daedalus_batch *batch = NULL;
-  work_reset(c->work, true);
-  work_buffers(c->work, buffers);
-  const unsigned errors = logged_errors;
-  *gpu_ns = 0;
-  int error = daedalus_batch_begin(ctx, &batch);
-  if (error == 0) {
-    error = daedalus_batch_set_flags(batch, DAEDALUS_BATCH_NO_SHADOW | DAEDALUS_BATCH_TIMESTAMPS);
+/* What is measured in turns. */
+typedef struct candidates {
+  tune_runner *runner;
+  candidate *list;
+  size_t n;
+} candidates;
+
+/* One batch of one append. */
+static double run_once(void *user, size_t way, bool counts) {
+  const candidates *all = user;
+  candidate *c = &all->list[way];
+  char why[WHY_BYTES];
+  tune_times times;
+  if (runner_execute(all->runner, c->work, c->variant, c->workgroup, &times, why) != TUNE_OK) {
+    fprintf(stderr, "bench: %s: %s\n", c->variant->name, why);
+    return -1;
   }
-  if (error == 0) {
-    error = daedalus_append_variant(batch, c->work->kernel, c->variant, c->workgroup, buffers,
-                                    c->work->n_items, c->work->meta);
+  if (counts && times.gpu >= 0) {
+    samples_add(&c->gpu, times.gpu);
   }
-  const double begin = now_ns();
-  if (error == 0) {
-    error = daedalus_batch_submit(batch);
-  }
-  if (error == 0) {
-    error = daedalus_batch_wait(batch, -1);
-  }
-  const double taken = now_ns() - begin;
-  if (error == 0) {
-    (void)daedalus_batch_gpu_time(batch, gpu_ns);
-  }
-  daedalus_batch_destroy(batch);
-  const bool right = error == 0 && errors == logged_errors && work_right(c->work);
-  return right ? taken : -1;
+  return times.wall;
 }
 
-static void print(candidate *c, double copy_ns_per_byte) {
+static void print(candidate *c, samples *taken, double copy_ns_per_byte) {
   const daedalus_kernel_desc *kernel = c->work->kernel;
   const double items = (double)c->work->n_items, bytes = (double)c->work->unique_bytes;
-  const double wall = samples_quantile(&c->wall, 0.5), gpu = samples_quantile(&c->gpu, 0.5);
+  const double wall = samples_quantile(taken, 0.5), gpu = samples_quantile(&c->gpu, 0.5);
   printf(
       "{\"kernel\": \"%s\", \"variant\": \"%s\", \"class\": \"%s\", \"workgroup\": %u, "
       "\"items\": %zu, \"unique_bytes\": %llu, ",
       kernel->id, c->variant->name, kernel->classes[c->variant->class_index].name, c->workgroup,
       c->work->n_items, (unsigned long long)c->work->unique_bytes);
-  samples_print(&c->wall);
-  if (c->wall.n != 0) {
+  samples_print(taken);
+  if (taken->n != 0) {
     printf(", \"items_per_s\": %.0f, \"ns_per_item\": %.3f, \"GB_per_s\": %.3f", items / wall * 1e9,
            wall / items, bytes / wall);
   }
@@ -89,24 +69,6 @@ static void print(candidate *c, double copy_ns_per_byte) {
     }
   }
   printf("}");
-}
-
-/* Interleaved: a round runs every candidate once; round -1 only warms up. */
-static void measure(daedalus_ctx *ctx, candidate *list, size_t n, int first, int rounds) {
-  for (int round = first; round < rounds; round++) {
-    for (size_t i = 0; i < n; i++) {
-      uint64_t gpu_ns = 0;
-      const double ns = run_once(ctx, &list[i], &gpu_ns);
-      if (ns < 0) {
-        samples_refuse(&list[i].wall);
-      } else if (round >= 0) {
-        samples_add(&list[i].wall, ns);
-        if (gpu_ns != 0) {
-          samples_add(&list[i].gpu, (double)gpu_ns);
-        }
-      }
-    }
-  }
 }
 
 /* The class whose items a variant is measured on; -1: the variant is not asked for. */
@@ -127,13 +89,10 @@ static int class_of(const daedalus_kernel_desc *kernel, const daedalus_variant *
   return -1;
 }
 
-void throughput(daedalus_ctx *ctx, const daedalus_device_info *device, const sample_items *samples,
-                const throughput_request *request, bool *first) {
-  const daedalus_kernel_desc *kernel = samples->kernel;
-  workload *works = allocate(kernel->n_classes * sizeof(*works));
-  memset(works, 0, kernel->n_classes * sizeof(*works));
-  candidate *list = allocate((kernel->n_variants * 8 + 1) * sizeof(*list));
-  size_t n = 0;
+/* Adds the candidates of the kernel, on works, one a class. */
+static void choose(candidates *to, const daedalus_device_info *device, const sample_items *items,
+                   const throughput_request *request, workload *works) {
+  const daedalus_kernel_desc *kernel = items->kernel;
   for (size_t v = 0; v < kernel->n_variants; v++) {
     const daedalus_variant *variant = &kernel->variants[v];
     const int class_index = variant->gpu != NULL ? class_of(kernel, variant, request) : -1;
@@ -142,31 +101,42 @@ void throughput(daedalus_ctx *ctx, const daedalus_device_info *device, const sam
       continue;
     }
     workload *work = &works[class_index];
-    const size_t items =
-        request->bytes != 0 ? work_items_for(samples, class_index, request->bytes) : request->items;
-    if (work->kernel == NULL &&
-        (!work_make(work, samples, class_index, items) || !work_place(work, ctx, true))) {
+    const size_t n_items =
+        request->bytes != 0 ? work_items_for(items, class_index, request->bytes) : request->items;
+    if (work->kernel == NULL && (!work_make(work, items, class_index, n_items) ||
+                                 !work_place(work, to->runner->ctx, true))) {
       fprintf(stderr, "bench: %s: no items of its class, or no memory for them\n", variant->name);
       samples_refused++;
       work_free(work);
       continue;
     }
-    uint32_t sizes[8];
+    uint32_t sizes[WORKGROUPS_MOST];
     const size_t n_sizes = sizes_of(variant->gpu, device, request, sizes);
     for (size_t s = 0; s < n_sizes; s++) {
-      list[n++] = (candidate){.variant = variant, .workgroup = sizes[s], .work = work};
+      to->list[to->n++] = (candidate){.variant = variant, .workgroup = sizes[s], .work = work};
     }
   }
-  measure(ctx, list, n, request->once ? 0 : -1, request->once ? 1 : request->rounds);
-  for (size_t i = 0; i < n; i++) {
+}
+
+void throughput(tune_runner *runner, const daedalus_device_info *device, const sample_items *items,
+                const throughput_request *request, bool *first) {
+  const daedalus_kernel_desc *kernel = items->kernel;
+  workload *works = allocate_zeroed(kernel->n_classes * sizeof(*works));
+  candidates all = {runner, allocate(kernel->n_variants * WORKGROUPS_MOST * sizeof(candidate)), 0};
+  choose(&all, device, items, request, works);
+  samples *taken = allocate_zeroed(all.n * sizeof(*taken));
+  samples_in_turns(all.n, request->once ? 0 : 1, request->once ? 1 : (size_t)request->rounds,
+                   run_once, &all, taken);
+  for (size_t i = 0; i < all.n; i++) {
     json_next(first);
-    print(&list[i], request->copy_ns_per_byte);
-    samples_free(&list[i].wall);
-    samples_free(&list[i].gpu);
+    print(&all.list[i], &taken[i], request->copy_ns_per_byte);
+    samples_free(&taken[i]);
+    samples_free(&all.list[i].gpu);
   }
   for (size_t c = 0; c < kernel->n_classes; c++) {
     work_free(&works[c]);
   }
-  free(list);
+  free(taken);
+  free(all.list);
   free(works);
 }

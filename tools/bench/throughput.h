@@ -3,7 +3,7 @@
 #define BENCH_THROUGHPUT_H
 
 #include "bench.h"
-#include "tune/work.h"
+#include "tune/execute.h"
 
 typedef struct throughput_request {
   size_t items;            /* of a batch, where bytes is 0 */
@@ -25,7 +25,7 @@ typedef struct throughput_request {
  * and prints a JSON object each.  A sample counts only if that run's output was right to the last
  * byte and the runtime logged no error.
  */
-void throughput(daedalus_ctx *ctx, const daedalus_device_info *device, const sample_items *samples,
+void throughput(tune_runner *runner, const daedalus_device_info *device, const sample_items *items,
                 const throughput_request *request, bool *first);
 
 #endif

@@ -25,7 +25,7 @@ static void open_device(void) {
   daedalus_device_info info = {.size = sizeof(info)};
   ctx = daedalus_ctx_create_with(&config);
   if (ctx == NULL) {
-    die("no context");
+    die("no context", "");
   }
   if (daedalus_ctx_device(ctx, &info) != 0) {
     fprintf(stderr, "check: no GPU\n");
@@ -61,7 +61,7 @@ static size_t bytes_with(const image *i) {
 
 static uint8_t *put(size_t b, const image *i) {
   if (memory[b] == NULL && daedalus_memory_create(ctx, bytes_with(i), &memory[b]) != 0) {
-    die("no memory of the device");
+    die("no memory of the device", "");
   }
   uint8_t *data = daedalus_memory_data(memory[b]);
   memset(data, PATTERN, bytes_with(i));

@@ -12,7 +12,7 @@
 #ifndef CHECK_GPU_H
 #define CHECK_GPU_H
 
-#include "check.h"
+#include "job.h"
 
 typedef struct gpu_way {
   bool on_gpu;

@@ -70,7 +70,7 @@ static void find_steps(job_view *job, size_t n_items) {
     const int64_t step = offset_of(job->kernel, b, job->meta, 1) - first;
     for (size_t k = 2; k < n_items; k++) {
       if (offset_of(job->kernel, b, job->meta, k) != first + (int64_t)k * step) {
-        die("the items of a run by a function for many are not laid out regularly");
+        die("the items of a run by a function for many are not laid out regularly", "");
       }
     }
     job->steps[b] = (ptrdiff_t)step;

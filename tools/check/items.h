@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "check.h"
+#include "job.h"
 
 typedef struct items_way {
   bool on;

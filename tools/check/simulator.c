@@ -37,7 +37,7 @@ static uint32_t map(device *d, const void *from, size_t size, int fill, bool con
     return 0;
   }
   if (size > UINT32_MAX / 2 - d->next || d->n == MAX_MAPPED) {
-    die("the simulator's memory does not hold the job");
+    die("the simulator's memory does not hold the job", "");
   }
   mapping *m = &d->list[d->n++];
   *m = (mapping){.buffer = {d->next, (uint32_t)size, allocate(size)}};
@@ -173,7 +173,7 @@ static daedalus_v3d_machine *machine_of(simulator_way way, uint32_t forms) {
     const daedalus_v3d_profile profile = other_profile(forms);
     *machine = daedalus_v3d_machine_create(way.other ? &profile : NULL);
     if (*machine == NULL) {
-      die("no simulator");
+      die("no simulator", "");
     }
   }
   return *machine;

@@ -11,7 +11,7 @@
 #ifndef CHECK_SIMULATOR_H
 #define CHECK_SIMULATOR_H
 
-#include "check.h"
+#include "job.h"
 
 typedef struct simulator_way {
   uint32_t threads;

@@ -30,7 +30,7 @@ void dav1d_cdef_dsp_init_8bpc(cdef_dsp *dsp);
  * lies what is still unfiltered, and takes left, top and bottom from buffers of its own. They hold
  * what src has there also where `edges` says that there is nothing.
  */
-static void cdef8(oracle_target *const targets[2], const oracle_item *item) {
+static void filter(cdef_fn *fn, const oracle_item *item) {
   static _Alignas(64) uint8_t lines[4 * ORACLE_MAX_STRIDE]; /* above and below */
   static _Alignas(16) uint8_t left[8][2];
   enum { AT = 64 }; /* column of the block in `lines` */
@@ -52,13 +52,18 @@ static void cdef8(oracle_target *const targets[2], const oracle_item *item) {
     memcpy(top + y * stride - 2, src + (y - 2) * stride - 2, 12);
     memcpy(bottom + y * stride - 2, src + (y + 8) * stride - 2, 12);
   }
-  ((cdef_fn *)targets[0])(dst, stride, (const uint8_t(*)[2])left, top, bottom, p[0], p[1], p[3],
-                          p[2], p[4]);
+  fn(dst, stride, (const uint8_t(*)[2])left, top, bottom, p[0], p[1], p[3], p[2], p[4]);
   for (int y = 0; y < 8; y++) {
     /* Put back what was there, unless it was written, which must be seen. */
     if (p[4] & RIGHT && memcmp(dst + y * stride + 8, src + y * stride + 8, 2) == 0) {
       memcpy(dst + y * stride + 8, before[y], 2);
     }
+  }
+}
+
+static void cdef8(oracle_target *const targets[2], const oracle_item *item, size_t n) {
+  for (; n > 0; n--, item++) {
+    filter((cdef_fn *)targets[0], item);
   }
 }
 

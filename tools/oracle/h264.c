@@ -26,21 +26,31 @@ void ff_h264qpel_init(oracle_target **table, int bit_depth);
 void ff_h264_idct_add_8_c(uint8_t *dst, int16_t *block, int stride);
 void ff_h264_idct8_add_8_c(uint8_t *dst, int16_t *block, int stride);
 
-static void idct(oracle_target *const targets[2], const oracle_item *item) {
-  ((idct_fn *)targets[0])(item->plane[0], item->block, (int)item->stride);
-}
-
-static void deblock(oracle_target *const targets[2], const oracle_item *item) {
-  const int32_t *p = item->params;
-  int8_t tc0[4];
-  for (int i = 0; i < 4; i++) {
-    tc0[i] = (int8_t)p[2 + i];
+static void idct(oracle_target *const targets[2], const oracle_item *item, size_t n) {
+  idct_fn *fn = (idct_fn *)targets[0];
+  for (; n > 0; n--, item++) {
+    fn(item->plane[0], item->block, (int)item->stride);
   }
-  ((filter_fn *)targets[0])(item->plane[0], item->stride, p[0], p[1], tc0);
 }
 
-static void interpolate(oracle_target *const targets[2], const oracle_item *item) {
-  ((qpel_fn *)targets[0])(item->plane[0], item->plane[1], item->stride);
+static void deblock(oracle_target *const targets[2], const oracle_item *item, size_t n) {
+  filter_fn *fn = (filter_fn *)targets[0];
+  for (; n > 0; n--, item++) {
+    const int32_t *p = item->params;
+    int8_t tc0[4];
+    /* One store: what reads them as one number would wait for several. */
+    const uint32_t packed = (uint32_t)(p[2] & 0xff) | (uint32_t)(p[3] & 0xff) << 8 |
+                            (uint32_t)(p[4] & 0xff) << 16 | (uint32_t)p[5] << 24;
+    memcpy(tc0, &packed, sizeof(tc0));
+    fn(item->plane[0], item->stride, p[0], p[1], tc0);
+  }
+}
+
+static void interpolate(oracle_target *const targets[2], const oracle_item *item, size_t n) {
+  qpel_fn *fn = (qpel_fn *)targets[0];
+  for (; n > 0; n--, item++) {
+    fn(item->plane[0], item->plane[1], item->stride);
+  }
 }
 
 int oracle_h264_entries(oracle_entry *entries, int c_only) {

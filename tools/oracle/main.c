@@ -133,7 +133,7 @@ static uint32_t run(const header *h, const shape *shapes, const oracle_entry *en
     }
     get(in, block, h->block * sizeof(block[0]));
     get(in, params, h->params * sizeof(params[0]));
-    entry->fn(ours ? two : entry->theirs, &item);
+    entry->fn(ours ? two : entry->theirs, &item, 1);
     for (uint32_t p = 0; p < h->planes; p++) {
       intact &= surroundings_intact((const plane_memory *)&planes[p], &shapes[p]);
       for (uint32_t y = 0; y < shapes[p].rows; y++) {

@@ -30,12 +30,12 @@ typedef void oracle_target(void);
 /*
  * A function of the decoder, or two of them where it has another one for
  * parameters that this program's `fn` tells apart, and ours of that signature.
- * `fn` does one item with the functions it is given: theirs, or ours twice.
+ * `fn` does `n` items with the functions it is given: theirs, or ours twice.
  * The list ends with a NULL name.
  */
 typedef struct oracle_entry {
   const char *name;
-  void (*fn)(oracle_target *const targets[2], const oracle_item *item);
+  void (*fn)(oracle_target *const targets[2], const oracle_item *item, size_t n);
   oracle_target *theirs[2];
   oracle_target *ours; /* NULL: there is none */
 } oracle_entry;

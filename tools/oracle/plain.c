@@ -18,20 +18,24 @@ static sand_frame column(const oracle_item *item, uint8_t frame[3][LINE]) {
   return (sand_frame){frame[0], 3, 2, (size_t)item->params[0], 2};
 }
 
-static void nv12(oracle_target *const targets[2], const oracle_item *item) {
-  uint8_t frame[3][LINE];
-  const sand_frame f = column(item, frame);
-  const size_t stride = (size_t)item->stride;
+static void nv12(oracle_target *const targets[2], const oracle_item *item, size_t n) {
   (void)targets;
-  sand_nc12_to_nv12(&f, item->plane[0], stride, item->plane[1], stride);
+  for (; n > 0; n--, item++) {
+    uint8_t frame[3][LINE];
+    const sand_frame f = column(item, frame);
+    const size_t stride = (size_t)item->stride;
+    sand_nc12_to_nv12(&f, item->plane[0], stride, item->plane[1], stride);
+  }
 }
 
-static void p010(oracle_target *const targets[2], const oracle_item *item) {
-  uint8_t frame[3][LINE];
-  const sand_frame f = column(item, frame);
-  const size_t stride = (size_t)item->stride;
+static void p010(oracle_target *const targets[2], const oracle_item *item, size_t n) {
   (void)targets;
-  sand_nc30_to_p010(&f, item->plane[0], stride, item->plane[1], stride);
+  for (; n > 0; n--, item++) {
+    uint8_t frame[3][LINE];
+    const sand_frame f = column(item, frame);
+    const size_t stride = (size_t)item->stride;
+    sand_nc30_to_p010(&f, item->plane[0], stride, item->plane[1], stride);
+  }
 }
 
 const oracle_entry *oracle_entries(oracle_mode mode) {

@@ -16,20 +16,27 @@ enum { WIDTH_8 = 3 }; /* in mc: 64, 32, 16, 8, 4 */
 
 static vp9_dsp dsp;
 
-static void idct8(oracle_target *const targets[2], const oracle_item *item) {
-  ((itxfm_fn *)targets[0])(item->plane[0], item->stride, item->block, item->params[0]);
+static void idct8(oracle_target *const targets[2], const oracle_item *item, size_t n) {
+  itxfm_fn *fn = (itxfm_fn *)targets[0];
+  for (; n > 0; n--, item++) {
+    fn(item->plane[0], item->stride, item->block, item->params[0]);
+  }
 }
 
-static void filter(oracle_target *const targets[2], const oracle_item *item) {
-  const int32_t *p = item->params;
-  ((filter_fn *)targets[0])(item->plane[0], item->stride, p[0], p[1], p[2]);
+static void filter(oracle_target *const targets[2], const oracle_item *item, size_t n) {
+  filter_fn *fn = (filter_fn *)targets[0];
+  for (; n > 0; n--, item++) {
+    fn(item->plane[0], item->stride, item->params[0], item->params[1], item->params[2]);
+  }
 }
 
 /* rows, mx; the decoder has another function for whole positions. */
-static void predict(oracle_target *const targets[2], const oracle_item *item) {
-  const int32_t rows = item->params[0], mx = item->params[1];
-  mc_fn *fn = (mc_fn *)targets[mx == 0];
-  fn(item->plane[0], item->stride, item->plane[1], item->stride, rows, mx, 0);
+static void predict(oracle_target *const targets[2], const oracle_item *item, size_t n) {
+  for (; n > 0; n--, item++) {
+    const int32_t rows = item->params[0], mx = item->params[1];
+    mc_fn *fn = (mc_fn *)targets[mx == 0];
+    fn(item->plane[0], item->stride, item->plane[1], item->stride, rows, mx, 0);
+  }
 }
 
 static oracle_entry mc(const char *name, int bank, int average, mc_fn *ours) {

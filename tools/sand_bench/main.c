@@ -9,25 +9,26 @@
  * Before them the destination is filled with another byte, and after them it is compared with a
  * conversion byte by byte, margins included.
  *
- * stdout: a line for each: kernel, width, height, way, order, bytes written a run, runs,
- * nanoseconds of processor time; separated by tabs.  A way whose result is wrong ends the program,
- * with status 1 and its name.
+ * stdout: a line for each: kernel, width, height, way, order, bytes written a run, then medians
+ * over the rounds: of GB written a second of processor time, of the distance from that, and of the
+ * rate by memcpy's in the same round; separated by tabs.  A way whose result is wrong ends the
+ * program, with status 1 and its name.
  *
  * functions.h has for each variant NV12(name) or P010(name).
  */
-#define _POSIX_C_SOURCE 200809L
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <daedalus/sand128.h>
 
 #include "../oracle/sand.h"
+#include "tune/base.h"
+#include "tune/samples.h"
 #include "variants.h"
 
-enum { LINE = 128, NC12_SAMPLES = 128, NC30_SAMPLES = 96, MARGIN = 64 };
+enum { LINE = 128, NC12_SAMPLES = 128, NC30_SAMPLES = 96, MARGIN = 64, MOST_WAYS = 32 };
 
 typedef struct planes {
   uint8_t *memory, *luma, *chroma;
@@ -112,11 +113,10 @@ static const kernel kernels[] = {
 
 /* ------------------------------------------------------------------ memory */
 
-static void *allocate(size_t bytes) {
+static void *aligned(size_t bytes) {
   void *memory = aligned_alloc(MARGIN, (bytes + MARGIN - 1) / MARGIN * MARGIN);
   if (memory == NULL) {
-    fprintf(stderr, "sand_bench: no memory\n");
-    exit(2);
+    die("no memory", "");
   }
   return memory;
 }
@@ -126,7 +126,7 @@ static sand_frame make_frame(const kernel *k, size s) {
   const size_t columns = (s.width + k->samples - 1) / k->samples;
   sand_frame f = {NULL, s.height * 3 / 2 + 24, s.height + 8, s.width, s.height};
   const size_t words = columns * f.lines * LINE / 4;
-  uint32_t *data = allocate(words * 4);
+  uint32_t *data = aligned(words * 4);
   uint32_t state = 1;
   for (size_t n = 0; n < words; n++) {
     state = state * UINT32_C(1664525) + UINT32_C(1013904223);
@@ -141,20 +141,13 @@ static planes make_planes(const kernel *k, size s) {
   planes p;
   p.stride = (s.width * k->bytes / MARGIN + 1) * MARGIN;
   p.size = p.stride * (s.height + s.height / 2) + 2 * MARGIN;
-  p.memory = allocate(p.size);
+  p.memory = aligned(p.size);
   p.luma = p.memory + MARGIN;
   p.chroma = p.luma + p.stride * s.height;
   return p;
 }
 
 /* ------------------------------------------------------------------ timing */
-
-/* Of this process alone: what else runs on the machine is not counted. */
-static int64_t now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* A call a column: tiles below each other. */
 static void by_columns(const kernel *k, tiles_fn *run, const sand_frame *f, const planes *p) {
@@ -217,6 +210,12 @@ static void expect(const planes *found, const planes *right, const char *name) {
   }
 }
 
+/* A way in an order; the first is memcpy, which has neither. */
+typedef struct candidate {
+  const way *way;
+  const struct order *order;
+} candidate;
+
 typedef struct bench {
   const kernel *kernel;
   size size;
@@ -224,60 +223,88 @@ typedef struct bench {
   planes found, right;
   size_t written, runs;
   uint8_t *from, *to; /* of memcpy */
+  candidate list[MOST_WAYS];
+  size_t n;
+  uint8_t fill; /* another one every time */
 } bench;
 
-static void say(const bench *b, const char *name, const char *order, int64_t taken) {
-  printf("%s\t%zu\t%zu\t%s\t%s\t%zu\t%zu\t%lld\n", b->kernel->id, b->size.width, b->size.height,
-         name, order, b->written, b->runs, (long long)taken);
-}
-
-static void time_copy(const bench *b, uint8_t fill) {
+static double time_copy(const bench *b) {
   void *(*volatile copy)(void *, const void *, size_t) = memcpy;
-  memset(b->to, fill, b->written);
-  const int64_t start = now();
+  memset(b->to, b->fill, b->written);
+  const double start = thread_ns();
   for (size_t n = 0; n < b->runs; n++) {
     copy(b->to, b->from, b->written);
   }
-  const int64_t taken = now() - start;
+  const double taken = thread_ns() - start;
   if (memcmp(b->to, b->from, b->written) != 0) {
     fprintf(stderr, "sand_bench: memcpy copied something else\n");
     exit(1);
   }
-  say(b, "memcpy", "", taken);
+  return taken;
 }
 
-static void time_way(const bench *b, const way *w, const struct order *o, uint8_t fill) {
-  memset(b->found.memory, fill, b->found.size);
-  memset(b->right.memory, fill, b->right.size);
+static double time_way(const bench *b, const candidate *c) {
+  memset(b->found.memory, b->fill, b->found.size);
+  memset(b->right.memory, b->fill, b->right.size);
   b->kernel->plain(&b->frame, b->right.luma, b->right.stride, b->right.chroma, b->right.stride);
   /* Again, so that each way finds in the caches what memcpy does: its destination, filled last. */
-  memset(b->found.memory, fill, b->found.size);
-  const int64_t start = now();
+  memset(b->found.memory, b->fill, b->found.size);
+  const double start = thread_ns();
   for (size_t n = 0; n < b->runs; n++) {
-    o->run(b->kernel, w->run, &b->frame, &b->found);
+    c->order->run(b->kernel, c->way->run, &b->frame, &b->found);
   }
-  const int64_t taken = now() - start;
-  expect(&b->found, &b->right, w->name);
-  say(b, w->name, o->name, taken);
+  const double taken = thread_ns() - start;
+  expect(&b->found, &b->right, c->way->name);
+  return taken;
 }
 
-static void run_bench(const kernel *k, size s, long rounds, size_t bytes) {
-  bench b = {.kernel = k, .size = s, .frame = make_frame(k, s)};
+static double time_one(void *user, size_t which, bool counts) {
+  bench *b = user;
+  (void)counts;
+  b->fill = (uint8_t)(b->fill + 29);
+  return which == 0 ? time_copy(b) : time_way(b, &b->list[which]);
+}
+
+/* From times in the order of rounds. */
+static void print(const bench *b, size_t which, const samples *taken, const samples *copies) {
+  const candidate *c = &b->list[which];
+  samples rates = {0}, shares = {0};
+  for (size_t n = 0; n < taken->n; n++) {
+    samples_add(&rates, (double)(b->written * b->runs) / taken->ns[n]);
+    samples_add(&shares, copies->ns[n] / taken->ns[n]);
+  }
+  printf("%s\t%zu\t%zu\t%s\t%s\t%zu\t%.6f\t%.6f\t%.6f\n", b->kernel->id, b->size.width,
+         b->size.height, c->way ? c->way->name : "memcpy", c->order ? c->order->name : "",
+         b->written, samples_quantile(&rates, 0.5), samples_mad(&rates),
+         samples_quantile(&shares, 0.5));
+  samples_free(&rates);
+  samples_free(&shares);
+}
+
+static void run_bench(const kernel *k, size s, size_t rounds, size_t bytes) {
+  static samples taken[MOST_WAYS];
+  bench b = {.kernel = k, .size = s, .frame = make_frame(k, s), .n = 1};
   b.found = make_planes(k, s);
   b.right = make_planes(k, s);
   b.written = s.width * k->bytes * s.height * 3 / 2;
   b.runs = bytes / b.written + 1;
-  b.from = allocate(b.written);
-  b.to = allocate(b.written);
+  b.from = aligned(b.written);
+  b.to = aligned(b.written);
   memset(b.from, 0x5a, b.written);
-  for (long n = 0; n < rounds; n++) {
-    const uint8_t fill = (uint8_t)(n * 29 + 1);
-    time_copy(&b, fill);
-    for (const way *w = k->ways; w->name != NULL; w++) {
-      for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
-        time_way(&b, w, &orders[o], fill);
+  for (const way *w = k->ways; w->name != NULL; w++) {
+    for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
+      if (b.n == MOST_WAYS) {
+        die("too many variants", k->id);
       }
+      b.list[b.n++] = (candidate){w, &orders[o]};
     }
+  }
+  samples_in_turns(b.n, 0, rounds, time_one, &b, taken);
+  for (size_t n = 0; n < b.n; n++) {
+    print(&b, n, &taken[n], &taken[0]);
+  }
+  for (size_t n = 0; n < b.n; n++) {
+    samples_free(&taken[n]);
   }
   free((void *)(uintptr_t)b.frame.data);
   free(b.found.memory);
@@ -289,13 +316,14 @@ static void run_bench(const kernel *k, size s, long rounds, size_t bytes) {
 int main(int argc, char **argv) {
   const long rounds = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
   const long bytes = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+  program_name = "sand_bench";
   if (rounds <= 0 || bytes < 0) {
     fprintf(stderr, "usage: sand_bench ROUNDS BYTES\n");
     return 2;
   }
   for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++) {
     for (size_t n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++) {
-      run_bench(&kernels[k], sizes[n], rounds, (size_t)bytes);
+      run_bench(&kernels[k], sizes[n], (size_t)rounds, (size_t)bytes);
     }
   }
   return fflush(stdout) == 0 ? 0 : 2;

@@ -20,7 +20,15 @@ from daedalus.v3d import driver
 from daedalus.v3d.comparison import failed_jobs
 
 DISTINCT = 256  # items of a class; each stands in a batch many times
-_SHARED = ("base", "items", "samples", "work")  # of runtime/tune, with the tuner
+_SHARED = (
+    "base",
+    "execute",
+    "items",
+    "point",
+    "samples",
+    "spills_absent",
+    "work",
+)  # of runtime/tune, with the tuner
 _PATIENCE = 3600  # seconds for one device
 
 
@@ -120,14 +128,8 @@ def measure(device: GpuDevice, data: Path, wish: Wish) -> Report:
 
 def fingerprint() -> dict[str, str]:
     """What the processor's part of the times depends on."""
-    model = ""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() in ("model name", "Model"):
-            model = value.strip()
-            break
     return {
-        "cpu": model or platform.machine(),
+        "cpu": native.processor(),
         "machine": platform.machine(),
         "kernel": platform.release(),
         "compiler": native.version_of("gcc"),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Both routes to the GPU beside each other, and each beside one NEON core."""
 
-import math
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import geometric_mean
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.paths import repo_root
@@ -104,7 +104,10 @@ class Report:
         if not some:
             return None
         return interval(
-            {p: mean(r.qpu.by[p].issue / r.glsl.by[p].issue for r in some) for p in some[0].qpu.by}
+            {
+                p: geometric_mean(r.qpu.by[p].issue / r.glsl.by[p].issue for r in some)
+                for p in some[0].qpu.by
+            }
         )
 
     @property
@@ -112,7 +115,7 @@ class Report:
         """Geometric mean of instructions, by what is published of Mesa's."""
         some = [r for r in self.results if r.wish.mesa is not None]
         shares = [r.qpu.instructions / r.qpu.items / (r.wish.mesa or 1) for r in some]
-        return mean(shares) if shares else None
+        return geometric_mean(shares) if shares else None
 
     def missed(self) -> list[str]:
         """The bars that are missed."""
@@ -189,12 +192,6 @@ def _kernel(name: str) -> Kernel:
 def interval(by: dict[str, float]) -> Interval:
     """Of a figure by each profile."""
     return Interval(min(by.values()), by[DEFAULT], max(by.values()))
-
-
-def mean(values: Iterable[float]) -> float:
-    """Geometric."""
-    logs = [math.log(v) for v in values]
-    return math.exp(sum(logs) / len(logs))
 
 
 def ratio(wish: Wish, taken: Taken) -> Ratio | None:

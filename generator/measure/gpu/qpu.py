@@ -19,17 +19,13 @@ from daedalus.generator.base.errors import WrongOutput
 from daedalus.generator.base.process import run
 from daedalus.generator.measure.gpu import bench
 from daedalus.generator.measure.gpu.taken import Taken, taken
-from daedalus.generator.targets.gpu.record import INDEX
-from daedalus.generator.targets.qpu.interpret import Memory
 from daedalus.generator.targets.qpu.machine import LANES, QPUS
 from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.text import Assembly
-from daedalus.generator.targets.qpu.virtual import Uniform
 from daedalus.generator.targets.qpu.words import Run, execute
+from daedalus.generator.verify import qpu_trial
 
 QPUS_A_SLICE = 4
-_FIRST = 0x100000  # of the addresses
-_PAGE = 0x1000
 
 
 @dataclass(frozen=True)
@@ -113,34 +109,14 @@ def in_order(items: int, batch: int, threads: int) -> Array:
 
 def _execute(variant: str, s: Selected, code: Assembly, items: Layout, trace: Path | None) -> Run:
     threads = min(QPUS * code.threads, -(-items.items // s.items))
-    memory, at = Memory(), _FIRST
-
-    def add(data: Array) -> int:
-        nonlocal at
-        here, size = at, -(-len(data) // 4) * 4
-        memory.buffers[here] = np.concatenate([data, np.zeros(size - len(data), np.uint8)])
-        at += -(-(size + 1) // _PAGE) * _PAGE + _PAGE
-        return here
-
-    words: dict[str, int] = {"items": items.items, "threads": threads}
-    starts = {}
-    for b in items.buffers:
-        starts[b.name] = add(b.given)
-        words[b.name] = starts[b.name] + b.origin
-        words[f"{b.name}_stride"] = b.stride
     numbers = in_order(items.items, s.items, threads)
-    columns = [numbers if w == INDEX else items.meta[numbers, w] for w in s.record.words]
-    words["records"] = add(np.stack(columns, axis=1).astype("<u4").reshape(-1).view(np.uint8))
-    if s.scratch:
-        words["scratch"] = add(np.full(s.scratch * threads, 0xA5, np.uint8))
-    uniforms = {Uniform("value", n): w & 0xFFFFFFFF for n, w in words.items()}
-    for name, entries in s.programs[0].tables.items():
-        uniforms[Uniform("table", name)] = add(np.array(entries, "<u4").view(np.uint8))
-    done = execute(code, memory, uniforms, threads, timed=True, trace=trace)
+    buffers = ((b.name, b.given, b.origin, b.stride) for b in items.buffers)
+    passed = qpu_trial.in_memory(s, buffers, items.meta, numbers, threads)
+    done = execute(code, passed.memory, passed.uniforms, threads, timed=True, trace=trace)
     for b in items.buffers:
         if b.expected is None:
             continue
-        left = memory.buffers[starts[b.name]][: len(b.expected)]
+        left = passed.memory.buffers[passed.at[b.name]][: len(b.expected)]
         if not np.array_equal(left, b.expected):
             where = int(np.argmax(left != b.expected))
             raise WrongOutput(

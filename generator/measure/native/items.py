@@ -17,6 +17,7 @@ from daedalus.dsl.ir import Buffer, Kernel
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.compile import layout
 from daedalus.generator.compile.clearing import cleared_blocks
+from daedalus.generator.verify.oracle import Entry
 
 _ALIGN = 16  # bytes
 _ACROSS = 8  # items in a row
@@ -155,8 +156,8 @@ def place(kernel: Kernel, items: Items) -> layout.Placed:
     return layout.Placed(kernel, items, tuple(placed), layout.meta(kernel, items, offsets))
 
 
-def job(kernel: Kernel, items: Items) -> bytes:
-    """The file: the items, and what must be there afterwards."""
+def job(kernel: Kernel, items: Items, theirs: Entry | None) -> bytes:
+    """The file: the items, what must be there afterwards, and what the other function takes."""
     placed = place(kernel, items)
     result = interp.run(kernel, items)
     parts = [layout.job(placed, [], at_start=False)]
@@ -172,11 +173,17 @@ def job(kernel: Kernel, items: Items) -> bytes:
         )
         image[b.where] = after.astype(image.dtype)
         parts += [struct.pack("<q", 1), image.tobytes()]
+    names = [b.name for b in kernel.buffers]
     blocks = cleared_blocks(kernel)
     if blocks:
-        number = [b.name for b in kernel.buffers].index(min(blocks))
+        number = names.index(min(blocks))
         block = kernel.buffers[number]
         parts.append(struct.pack("<qq", number, block.size * _bytes(block)))
     else:
         parts.append(struct.pack("<qq", 0, 0))
+    planes, params = (theirs.planes, theirs.params) if theirs else ((), ())
+    values = [items.params[p].reshape(items.count, -1) for p in params]
+    table = np.concatenate([np.empty((items.count, 0)), *values], axis=1).astype("<i4")
+    numbers = (len(planes), *map(names.index, planes), table.shape[1])
+    parts += [struct.pack(f"<{len(numbers)}q", *numbers), table.tobytes()]
     return b"".join(parts)

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compiles and times, in one run: vector variants, scalar ones, and other people's functions."""
 
-import math
 import platform
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
+from statistics import geometric_mean
 
-from daedalus.codecs import oracles
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run as run_program
@@ -20,6 +18,7 @@ from daedalus.generator.measure.native import items
 from daedalus.generator.measure.native.cases import CASES
 from daedalus.generator.measure.native.items import Case
 from daedalus.generator.options import Options, options_of, variant_name
+from daedalus.generator.verify import oracle
 
 COMPILERS = ("gcc", native.CLANG)
 # What is compiled how: the target of the variants, and flags beside -O3 and the processor's.
@@ -30,7 +29,6 @@ BUILDS = {
 }
 LEVEL = "x86-64-v3"
 BAR = 3.0  # times the scalar build
-_SOURCES = ("main.c", "job.c", "theirs.c")
 
 
 @dataclass(frozen=True)
@@ -76,16 +74,18 @@ def measure(text: str, rounds: int, count: int) -> list[Row]:
         for compiler in COMPILERS
         for kind in BUILDS
     }
-    program = _program()
     rows = []
     for case, entry in found:
         say(f"{case.kernel}: drawing items")
         job = build_dir() / "native_bench" / f"{case.kernel}.job"
-        job.write_bytes(items.job(entry.kernel, items.draw(entry.kernel, case, count)))
+        theirs = _theirs(case)
+        drawn = items.draw(entry.kernel, case, count)
+        job.write_bytes(items.job(entry.kernel, drawn, theirs))
+        program = _program(case.theirs or oracle.PLAIN)
         say(f"{case.kernel}: measuring")
         contenders = list(_ours(case, entry, libraries))
-        if case.theirs:
-            contenders += [f"{k}={case.theirs}-{k}" for k in ("c", "asm")]
+        if theirs:
+            contenders += [f"{mode}={mode}:{theirs.name}" for mode in ("c", "asm")]
         said = run_program([program, job, str(rounds), *contenders], what="the native bench")
         rows.append(_row(case, variant_name(entry.kernel.id, _vector(case, entry)), said))
     return rows
@@ -97,7 +97,7 @@ def mean_gain(rows: Sequence[Row], slow: str, fast: str) -> float | None:
     gains = [g for r in counted if (g := r.ratio(slow, fast)) is not None]
     if len(gains) < sum(c.counts for c in CASES):
         return None
-    return math.exp(sum(map(math.log, gains)) / len(gains))
+    return geometric_mean(gains)
 
 
 def _require_processor() -> None:
@@ -155,16 +155,25 @@ def _library(compiler: str, kind: str, found: list[tuple[Case, Entry]]) -> Path:
     )  # fmt: skip
 
 
-def _program() -> Path:
-    """The C program, with the static archives of what it is compared with."""
-    arch = native.debian_arch("host")
-    includes, libraries = zip(*(oracles.linked(name, arch) for name in oracles.NAMES), strict=True)
+def _theirs(case: Case) -> oracle.Entry | None:
+    """The function that it is compared with."""
+    for program in oracle.programs():
+        for entry in program.entries:
+            same = all(case.fixed.get(name) == value for name, value in entry.fixed.items())
+            if (program.oracle, entry.kernel) == (case.theirs, case.kernel) and same:
+                return entry
+    return None
+
+
+def _program(name: str) -> Path:
+    """The C program, with the functions of one oracle."""
+    (wanted,) = (p for p in oracle.programs() if p.oracle == name)
     folder = repo_root() / "tools" / "native_bench"
-    return native.compile_program(
-        "host", build_dir() / "native_bench" / "native_bench", [folder / s for s in _SOURCES],
-        includes=[repo_root() / "tools" / "stream", *native.library_includes()],
-        system_includes=chain(*includes), libraries=chain(*libraries),
-        flags=["-no-pie", "-ldl"], static=False,
+    sources = [folder / "main.c", folder / "theirs.c", repo_root() / "tools" / "check" / "job.c"]
+    sources += [repo_root() / "runtime" / "tune" / f"{n}.c" for n in ("base", "samples")]
+    return oracle.build(
+        wanted, "host", path=build_dir() / "native_bench" / name, sources=sources,
+        includes=[repo_root() / "runtime"], flags=["-no-pie", "-ldl"],
     )  # fmt: skip
 
 

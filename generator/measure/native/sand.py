@@ -6,9 +6,8 @@ left is right to the last byte, which tools/sand_bench sees to.
 """
 
 import json
-import statistics
 import subprocess
-from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,27 +59,11 @@ def measure(rounds: int = ROUNDS, size: int = BYTES) -> Speeds:
     return Speeds(compiler, " ".join(flags), rounds, tuple(rates(done.stdout)))
 
 
-def rates(text: str) -> list[Speed]:
-    """The rates of what the program printed, a line a time: see tools/sand_bench/main.c."""
-    found: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
-    written: dict[tuple[str, str], int] = {}
+def rates(text: str) -> Iterator[Speed]:
+    """Of what the program printed, a line a way: see tools/sand_bench/main.c."""
     for line in text.splitlines():
-        kernel, width, height, way, order, size, runs, taken = line.split("\t")
-        frame = f"{width}x{height}"
-        written[kernel, frame] = int(size)
-        found[kernel, frame, way, order].append(int(size) * int(runs) / int(taken))
-    rows = []
-    for (kernel, frame, way, order), speeds in list(found.items()):
-        copies = found[kernel, frame, COPY, ""]
-        middle = statistics.median(speeds)
-        rows.append(
-            Speed(
-                kernel, frame, way, order, written[kernel, frame], middle,
-                statistics.median(abs(s - middle) for s in speeds),
-                statistics.median(s / c for s, c in zip(speeds, copies, strict=True)),
-            )
-        )  # fmt: skip
-    return rows
+        kernel, width, height, way, order, size, *figures = line.split("\t")
+        yield Speed(kernel, f"{width}x{height}", way, order, int(size), *map(float, figures))
 
 
 def _program() -> tuple[Path, list[str]]:
@@ -111,9 +94,15 @@ def _program() -> tuple[Path, list[str]]:
         [
             root / "tools" / "sand_bench" / "main.c",
             root / "tools" / "oracle" / "sand.c",
+            *(root / "runtime" / "tune" / f"{name}.c" for name in ("base", "samples")),
             *(root / "generated" / v["source"] for _, v in variants),
         ],
-        includes=[place, *native.library_includes(), root / "generated" / "src" / FAMILY],
+        includes=[
+            place,
+            root / "runtime",
+            *native.library_includes(),
+            root / "generated" / "src" / FAMILY,
+        ],
         system_includes=system,
         flags=flags,
         static=False,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from statistics import geometric_mean
 
 from daedalus.generator.base.progress import say
 from daedalus.generator.measure import count, count_cases
@@ -117,7 +118,7 @@ class Comparison:
 
 
 def _mean(ratios: list[float]) -> float | None:
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+    return geometric_mean(ratios) if ratios else None
 
 
 def _cost(row: Row) -> tuple[float, float, int]:
