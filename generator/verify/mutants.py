@@ -2,7 +2,7 @@
 """Mutants: every small error in a plan's lowerings that the checks have to notice.
 
 All changes that goals (`goals.py`) are about, and beside them: a halving rounds, a saturating shift
-keeps its limits and cuts off, a shift, a mask or a factor is one more or less. Each is of one
+keeps its limits and cuts off, a shift or a factor is one more or less. Each is of one
 instruction: where a value takes several, an error in one of them is a mutant of its own.
 """
 
@@ -16,7 +16,6 @@ from daedalus.dsl.ir import Op
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.forms import Choice, Need
 from daedalus.generator.targets.neon.ops import OPS
-from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.simulate import Change, Part
 from daedalus.generator.verify.goals import Goal, Plan, described, plainer
 from daedalus.generator.verify.proofs.lane_walk import Variation
@@ -96,17 +95,15 @@ def _variations(need: Need, choice: Choice) -> Iterator[tuple[str, Variation]]:
     if choice.op in _ALSO:
         yield "", Variation(op=_ALSO[choice.op])
     form = OPS[choice.op].form if choice.op in OPS else ""
-    if form in ("n", "m"):
-        low, high = _immediates(choice.op, need[1].width)
+    if form == "n":
+        low, high = _shifts(choice.op, need[1].width)
         yield from (("", Variation(imm=n)) for n in (-1, 1) if low <= choice.imm + n <= high)
     if form == "k" and choice.scalars[0].op is Op.CONST:
         yield from (("", Variation(scalar=n)) for n in (-1, 1))
 
 
-def _immediates(op: str, width: int) -> tuple[int, int]:
-    """What the architecture has for an immediate: a mask's, or a shift's."""
-    if OPS[op].form == "m":
-        return limits(width, False)
+def _shifts(op: str, width: int) -> tuple[int, int]:
+    """By how much the architecture shifts at least and at most."""
     if "shl" in op:
         return 0, (width // 2 if OPS[op].shape == "long" else width) - 1
     return 1, width
