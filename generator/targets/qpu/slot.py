@@ -10,7 +10,6 @@ from daedalus.generator.targets.qpu.virtual import Uniform
 _ADDRESSED = {"ldtmu", "ldunif", "ldunifa"}  # node kinds whose signal names a destination
 # By node kind.
 SIGNALS = {"ldtmu": "ldtmu", "ldunif": "ldunifrf", "ldunifa": "ldunifarf", "thrsw": "thrsw"}
-NOP = NodeForm("nop", (), True, True, False)
 TMUWT = NodeForm("tmuwt", (), True, False, False)
 TMUWT_ONLY = (TMUWT,)
 

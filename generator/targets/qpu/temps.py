@@ -8,6 +8,7 @@ element of a temp takes a word; a thread waits for its stores before it loads.
 
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Stage
 from daedalus.dsl.ranges import Ranges
+from daedalus.generator.targets.c.emit import flat
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.gpu.temps import TempLayouts
 from daedalus.generator.targets.qpu.builder import Argument
@@ -123,20 +124,14 @@ class ScratchTemps:
         self._lanes, self._when = lanes, when
 
     def _address(self, t: Buffer, index: tuple[Affine, ...], args: list[Value]) -> Value:
-        e, flat = self._e, Affine(0)
-        for axis, (a, extent, (lo, _)) in enumerate(zip(index, t.extents, t.shape, strict=True)):
-            del axis
-            terms = dict((k, c * extent) for k, c in flat.terms)
-            for k, c in a.terms:
-                terms[k] = terms.get(k, 0) + c
-            flat = Affine(flat.const * extent + a.const - lo, tuple(terms.items()))
+        e, at = self._e, flat(t, index)
         assert self._base is not None
-        fixed = e.op("add", self._base, weighted(flat, 4, self._lanes, e))
-        for name, c in flat.terms:
+        fixed = e.op("add", self._base, weighted(at, 4, self._lanes, e))
+        for name, c in at.terms:
             if name.startswith("#"):
                 term = e.op("smul24", args[int(name[1:])], 4 * c)
                 fixed = e.op("add", fixed, term)
-        return e.plus(fixed, 4 * (self._at[t.name] + flat.const))
+        return e.plus(fixed, 4 * (self._at[t.name] + at.const))
 
     def read(self, t: Buffer, n: Node, values: Values) -> Argument:
         """An element as it was before the stage."""
