@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pages import DOCS, PAGES, ROOT, Block, anchors, blocks, commands, fault, links, paths, prose
 
+from daedalus.generator.cli.test import LAYERS
 from daedalus.generator.devices import vulkan
 from daedalus.generator.host import native
 from daedalus.generator.options import BY_TARGET, OLDER, TARGETS
@@ -71,6 +72,16 @@ def test_the_page_of_the_tuner_has_its_constraints() -> None:
 def test_the_page_of_the_tuner_has_all_verdicts() -> None:
     table = TUNING.read_text().split("| verdict | meaning |")[1].split("\n\n")[0]
     assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(VERDICTS)
+
+
+@pytest.mark.parametrize("layer", ["check", "oracle", "fuzz", "stream"])
+def test_the_page_of_the_layers_has_their_verbs(layer: str) -> None:
+    table = (DOCS / "building.md").read_text()
+    (row,) = [
+        r for r in table.splitlines() if r.startswith("|") and f"`{layer}`" in r.split("|")[1]
+    ]
+    verbs = {step.name.split()[0] for step in LAYERS[layer][1]()}
+    assert [v for v in verbs if not re.search(rf"`(\./daedalus )?{v}\b", row)] == []
 
 
 def test_the_glossary_has_all_bands() -> None:

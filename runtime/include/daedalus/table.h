@@ -183,8 +183,8 @@ typedef struct daedalus_qpu_uniform {
  * aligned words that hold a byte of an item's rectangle, so these must be whole, too.
  *
  * **Shape.**  A thread is a workgroup of 16 invocations; its number along x is the thread's, below
- * DAEDALUS_QPU_THREADS, and along y and z 0.  A trip through its loop does `items` records; thread t
- * of T makes the trips t, t + T, ...  Every thread must have a trip, so T is at most
+ * DAEDALUS_QPU_THREADS, and along y and z 0.  A trip through its loop does `items` records; thread
+ * t of T makes the trips t, t + T, ...  Every thread must have a trip, so T is at most
  * ceil(DAEDALUS_QPU_ITEMS / items); beyond that any T does, and results do not depend on it.
  * Workgroups may be grouped into supergroups.
  *
