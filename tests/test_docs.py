@@ -11,9 +11,14 @@ from pathlib import Path
 import pytest
 from pages import DOCS, PAGES, ROOT, Block, anchors, blocks, commands, fault, links, paths, prose
 
+from daedalus.generator.cli.test import LAYERS
+from daedalus.generator.devices import vulkan
 from daedalus.generator.host import native
-from daedalus.generator.options import OLDER
+from daedalus.generator.options import BY_TARGET, OLDER, TARGETS
+from daedalus.generator.tuning.entries import VERDICTS
+from daedalus.generator.tuning.rules import BANDS
 from daedalus.generator.tuning.space import CONSTRAINTS
+from daedalus.generator.verify.check_runs import DEFAULT_QPUS, QPUS
 
 GROUPS = ("Use", "Write a kernel", "The GPU without a Pi", "Inside")
 TUNING = DOCS / "tuning.md"
@@ -62,6 +67,60 @@ def test_the_page_of_the_tuner_has_its_constraints() -> None:
         r"^\| `([\w-]+)` \| (?:vector|neon|glsl|qpu)", TUNING.read_text(), re.MULTILINE
     )
     assert sorted(rows) == sorted(c.name for c in CONSTRAINTS)
+
+
+def test_the_page_of_the_tuner_has_all_verdicts() -> None:
+    table = TUNING.read_text().split("| verdict | meaning |")[1].split("\n\n")[0]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(VERDICTS)
+
+
+@pytest.mark.parametrize("layer", ["check", "oracle", "fuzz", "stream"])
+def test_the_page_of_the_layers_has_their_verbs(layer: str) -> None:
+    table = (DOCS / "building.md").read_text()
+    (row,) = [
+        r for r in table.splitlines() if r.startswith("|") and f"`{layer}`" in r.split("|")[1]
+    ]
+    verbs = {step.name.split()[0] for step in LAYERS[layer][1]()}
+    assert [v for v in verbs if not re.search(rf"`(\./daedalus )?{v}\b", row)] == []
+
+
+def test_the_glossary_has_all_bands() -> None:
+    (row,) = re.findall(r"^\| band \|.*", (DOCS / "glossary.md").read_text(), re.MULTILINE)
+    assert [name for name, _ in BANDS if name not in row] == []
+
+
+def test_options_and_constraints_are_told_in_words_of_the_glossary() -> None:
+    """A point is what is measured, a batch what is submitted."""
+    told = [w.meaning for t in TARGETS for w in BY_TARGET[t].words()]
+    told += [c.words for c in CONSTRAINTS]
+    assert [text for text in told if re.search(r"\b(points?|batch)\b", text)] == []
+
+
+def test_the_page_of_linking_has_all_headers_flags_and_errors() -> None:
+    page = (DOCS / "linking.md").read_text()
+    public = ROOT / "runtime" / "include" / "daedalus"
+    flags = re.findall(r"DAEDALUS_CONFIG_\w+(?= = 1u)", (public / "core.h").read_text())
+    errors = re.findall(r"case (-E\w+):", (ROOT / "runtime" / "base" / "error.c").read_text())
+    headers = [f"<daedalus/{h.name}>" for h in public.iterdir()]
+    assert flags and errors and headers
+    assert [w for w in (*flags, *errors, *headers) if f"`{w}`" not in page] == []
+
+
+def test_the_table_of_variants_says_all_targets() -> None:
+    text = (ROOT / "runtime" / "include" / "daedalus" / "table.h").read_text()
+    (target,) = re.findall(r"const char \*target; +/\*\*< (.*) \*/", text)
+    assert sorted(json.loads(f"[{target}]")) == sorted(TARGETS)
+
+
+def test_the_readme_says_how_many_items_check_compares() -> None:
+    """By the command's own choice of devices, as `check --record` counted them."""
+    found = json.loads((ROOT / "generated" / "verified.json").read_text())["variants"]
+    other = {*vulkan.LAVAPIPE, *vulkan.V3DV, *QPUS} - {*vulkan.DEFAULT, *DEFAULT_QPUS}
+    runs = [r for v in found.values() for r in v["runs"]]
+    taken = [r for r in runs if r["device"] not in other and not r["device"].endswith(" frame")]
+    compared = sum(r["conformant"] for r in taken)
+    claim = f"{len(found)} variants, {compared / 1e6:.1f} million items compared, 0 differ"
+    assert claim in (ROOT / "README.md").read_text()
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.parent == DOCS], ids=_name)

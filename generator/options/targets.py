@@ -32,7 +32,7 @@ class VectorOptions(Options):
 
     target: ClassVar[str] = "vector"
     items: int = number("x", "items side by side in a vector", ITEMS)
-    rows: int = number("r", "points of the next outer axis side by side in a vector", ROWS)
+    rows: int = number("r", "lanes of the next outer axis side by side in a vector", ROWS)
     branch: bool = switch("branch", "what only some lanes want is skipped where no lane wants it")
     early_out: bool = switch(
         "early", "the rest of an item is skipped where nothing of it would be stored"
@@ -56,7 +56,7 @@ class NeonOptions(VectorOptions):
 class GpuOptions(Options):
     """Both GPU targets."""
 
-    points: int = number("p", "points of a stage that one invocation does", POINTS)
+    points: int = number("p", "lanes of a stage that one invocation does", POINTS)
     word: bool = switch("word", "words of 32 bits, in aligned memory, instead of elements")
     unaligned: bool = switch(
         "unaligned", "planes that are only read are read in words wherever they lie"
@@ -72,7 +72,7 @@ class GlslOptions(GpuOptions):
         "unaligned", "planes that are only read are read in words wherever they lie", "word"
     )
     swar: bool = switch(
-        "swar", "sums of bytes that two points make alike are made in the halves of one word"
+        "swar", "sums of bytes that two lanes make alike are made in the halves of one word"
     )
     signs: bool = switch("signs", "conditions are integers, of which the sign counts")
     pack: bool = switch(
@@ -99,7 +99,7 @@ class QpuOptions(GpuOptions):
         "neighbouring elements of the QPU read blocks together, and words move between them",
     )
     record_once: bool = switch(
-        "recordonce", "the record of an item that all elements of a batch do is read once for all"
+        "recordonce", "the record of an item that takes all elements of a QPU is read once for all"
     )
     four_threads: bool = switch(
         "threads4", "four threads a QPU, with half the registers each, instead of two"

@@ -95,11 +95,11 @@ CONSTRAINTS = (
         _flag("branch", lambda f, s: f.selects(s)),
     ),
     Constraint(
-        "points", "an invocation's points divide some stage, and more so than fewer points",
+        "points", "an invocation's lanes divide some stage, and more so than fewer lanes",
         _GPU, lambda f, c: f.points_change(c.options),
     ),
     Constraint(
-        "elements", f"an item takes at most the {LANES} elements of a batch", (QPU,),
+        "elements", f"an item takes at most the {LANES} elements of a QPU", (QPU,),
         lambda f, c: f.invocations(c.options) <= LANES,
     ),
     Constraint(
@@ -123,7 +123,7 @@ CONSTRAINTS = (
         _flag("dot", lambda f, s: (s.word or s.unaligned) and f.sums_bytes(s)),
     ),
     Constraint(
-        "swar", "swar needs sums of bytes that two points make alike", ("glsl",),
+        "swar", "swar needs sums of bytes that two lanes make alike", ("glsl",),
         _flag("swar", lambda f, s: f.pairs(s)),
     ),
     Constraint(
@@ -146,7 +146,7 @@ CONSTRAINTS = (
         " side", (QPU,), _flag("joint_reads", lambda f, s: f.lines(s)),
     ),
     Constraint(
-        "one-item", f"recordonce needs an item that takes all {LANES} elements of a batch", (QPU,),
+        "one-item", f"recordonce needs an item that takes all {LANES} elements of a QPU", (QPU,),
         _flag("record_once", lambda f, s: f.fills_batch(s)),
     ),
     Constraint(

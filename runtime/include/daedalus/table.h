@@ -183,13 +183,13 @@ typedef struct daedalus_qpu_uniform {
  * aligned words that hold a byte of an item's rectangle, so these must be whole, too.
  *
  * **Shape.**  A thread is a workgroup of 16 invocations; its number along x is the thread's, below
- * DAEDALUS_QPU_THREADS, and along y and z 0.  Records are done in batches of `items`: thread t of T
- * does the batches t, t + T, ...  Every thread must have a batch, so T is at most
+ * DAEDALUS_QPU_THREADS, and along y and z 0.  A trip through its loop does `items` records; thread
+ * t of T makes the trips t, t + T, ...  Every thread must have a trip, so T is at most
  * ceil(DAEDALUS_QPU_ITEMS / items); beyond that any T does, and results do not depend on it.
  * Workgroups may be grouped into supergroups.
  *
  * **Limits.**  Strides are within +-2^23 bytes, indices of items below 2^24, and so many bytes
- * behind the records as T batches of them have must lie below 2^32; they are not read.
+ * behind the records as those of T trips take must lie below 2^32; they are not read.
  */
 typedef struct daedalus_qpu_code {
   const uint64_t *words; /**< instructions */
@@ -206,7 +206,7 @@ typedef struct daedalus_qpu_code {
    */
   const uint8_t *align;
   uint8_t threads;        /**< that a QPU runs at once: 2 or 4 */
-  uint16_t items;         /**< of a batch: 1 to 16, a power of two */
+  uint16_t items;         /**< of a trip: 1 to 16, a power of two */
   uint32_t scratch_bytes; /**< that each thread takes of scratch memory; 0 for none */
   uint32_t forms;         /**< DAEDALUS_QPU_FORM_* that it contains */
   /**
@@ -228,7 +228,7 @@ typedef struct daedalus_qpu_code {
 
 typedef struct daedalus_variant {
   const char *name;     /**< daedalus_<kernel>__<target>_<options> */
-  const char *target;   /**< "c", "neon", "glsl", "qpu" */
+  const char *target;   /**< "c", "vector", "neon", "glsl", "qpu" */
   uint32_t needs;       /**< DAEDALUS_NEEDS_* that it cannot run without */
   uint16_t class_index; /**< into the kernel's classes */
   bool prod;
@@ -239,7 +239,7 @@ typedef struct daedalus_variant {
   uint16_t rank;
   const char *reason; /**< why this rank, a sentence for daedalus_choice */
   /* Exactly one of these is not NULL. */
-  daedalus_cpu_fn *cpu;         /**< "c", "neon" */
+  daedalus_cpu_fn *cpu;         /**< "c", "vector", "neon" */
   const daedalus_gpu_code *gpu; /**< "glsl" */
   const daedalus_qpu_code *qpu; /**< "qpu" */
 } daedalus_variant;
