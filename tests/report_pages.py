@@ -234,6 +234,15 @@ def parsed(text: str) -> Element:
     return reader.root
 
 
+def section(read: Element, name: str) -> Element:
+    return read.one("section", aria_labelledby=name)
+
+
+def missing(read: Element) -> str:
+    """All that a page, or a part of it, says is not there."""
+    return " ".join(p.text for p in read.all("p", cls="missing"))
+
+
 def record() -> dict[str, Any]:
     """The last record of the timing model."""
     path = latest_record(ROOT)

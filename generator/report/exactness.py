@@ -36,6 +36,7 @@ class Row:
     """
 
     kernel: str
+    variants: int
     cells: tuple[Cell | None, ...]
     unchecked: tuple[str, ...]
 
@@ -95,7 +96,7 @@ def _row(
         ]  # fmt: skip
         cells.append(_sum(found, len(found)) if found else None)
     unchecked = tuple(v["name"] for v in kernel["variants"] if v["name"] not in runs)
-    return Row(kernel["id"], tuple(cells), unchecked)
+    return Row(kernel["id"], len(kernel["variants"]), tuple(cells), unchecked)
 
 
 def _sum(found: Sequence[Mapping[str, Any]], variants: int) -> Cell:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from daedalus import __version__
 from daedalus.generator.compile.emit import environment
+from daedalus.generator.measure.gpu.compare import NEON_GHZ
 from daedalus.generator.report import charts, words
 from daedalus.generator.report.decided import Stack, recipe_file, recipe_of, stacks
 from daedalus.generator.report.drawings import Drawn
@@ -17,6 +18,7 @@ from daedalus.generator.report.exactness import checked, matrix
 from daedalus.generator.report.roofline import ports, roofline
 from daedalus.generator.report.sources import Sources, link, named
 from daedalus.generator.report.stale import stale
+from daedalus.generator.report.summary import FrameTime, frame_times
 from daedalus.generator.report.times import SHOWN, Group, foreign, groups
 from daedalus.generator.tuning.compare import Side, sides
 from daedalus.generator.tuning.entries import Described, Run
@@ -28,7 +30,6 @@ TARGET_NAMES = {
     "neon": "NEON", "vector": "C with vectors", "c": "portable C", "glsl": "GLSL",
     "qpu": "QPU code",
 }  # fmt: skip
-NEON_GHZ = 2.4  # a Raspberry Pi 5 as it is sold
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Machine:
     side: Side
     groups: tuple[Group, ...]
     recipe: Recipe
+    frames: tuple[FrameTime, ...]
     stacks: tuple[Stack, ...]
     runs: tuple[Run, ...]
     foreign: int
@@ -71,7 +73,7 @@ def machines(sources: Sources) -> tuple[Machine, ...]:
         described, recipe = side.described, recipe_of(side, every, entries, sources)
         found.append(
             Machine(
-                side, groups(side, sources, recipe), recipe,
+                side, groups(side, sources, recipe), recipe, frame_times(recipe, sources),
                 stacks(side, entries, sources), tuple(runs), foreign(side, sources),
                 described is not None and described.generator == sources.manifest["generator"],
             )

@@ -111,8 +111,7 @@ def prepare(kernel: Kernel, aligns: Sequence[Align], count: int, seed: int) -> d
 
 def prepare_frame(kernel: Kernel, align: Align, class_name: str, seed: int) -> Batch:
     """As many items of a class as a frame of 1920x1088 has, side by side in raster order."""
-    rows, columns = _cell(kernel)
-    across, down = _WIDTH // columns, _HEIGHT // rows
+    across, down = frame_grid(kernel)
     count = min(across * down, _MOST)
     items = in_range(kernel, vectors.make_items(kernel, _DISTINCT, seed))
     items = items.take(np.flatnonzero(interp.in_class(kernel, class_name, items)))
@@ -122,6 +121,12 @@ def prepare_frame(kernel: Kernel, align: Align, class_name: str, seed: int) -> B
         align=by_name(kernel, align), across=across,
     )  # fmt: skip
     return Batch(FRAME, placed, interp.run(kernel, placed.items))
+
+
+def frame_grid(kernel: Kernel) -> tuple[int, int]:
+    """How many items lie side by side, and one below another, in a frame of 1920x1088."""
+    rows, columns = _cell(kernel)
+    return _WIDTH // columns, _HEIGHT // rows
 
 
 def _cell(kernel: Kernel) -> tuple[int, int]:

@@ -18,12 +18,14 @@ from report_pages import (
     Element,
     board,
     manifest,
+    missing,
     mixed,
     model,
     of_target,
     page,
     parsed,
     record,
+    section,
     some_entries,
     sources,
     timed,
@@ -63,10 +65,6 @@ def read(text: str) -> Element:
     return parsed(text)
 
 
-def section(read: Element, name: str) -> Element:
-    return read.one("section", aria_labelledby=name)
-
-
 def bars(section: Element) -> Counter[Row]:
     """Options, median, low and high of every row of the tables of times."""
     rows: Counter[Row] = Counter()
@@ -77,10 +75,6 @@ def bars(section: Element) -> Counter[Row]:
             median, low, high = row.values
             rows[f"daedalus_{kernel}__{name}", median, low, high] += 1
     return rows
-
-
-def missing(read: Element) -> str:
-    return " ".join(p.text for p in read.all("p", cls="missing"))
 
 
 # -------------------------------------------------------------------- figures

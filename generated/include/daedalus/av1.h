@@ -41,10 +41,10 @@ typedef struct daedalus_av1_cdef8_meta {
  * and ownership.
  * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
  *   is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param src  rows -2..9, columns -2..9 around an item's origin are read; borrowed until the batch
  *   is done
- * @param src_stride  bytes from a row to the next
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
  * @param meta  one struct an item; copied
  */
@@ -67,10 +67,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_av1_cdef8(daedalus_ctx *ctx, uint8_t *
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param src  the first item's origin; rows -2..9, columns -2..9 around an item's origin are read
- * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
@@ -99,7 +99,7 @@ typedef struct daedalus_av1_cdef_dir_meta {
  * and ownership.
  * @param src  rows 0..7, columns 0..7 around an item's origin are read; borrowed until the batch is
  *   done
- * @param src_stride  bytes from a row to the next
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param found  packed, 2 elements an item, written; values 0..2147483647; yDir, var; borrowed
  *   until the batch is done
  * @param n_blocks  how many items
@@ -123,7 +123,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_av1_cdef_dir(daedalus_ctx *ctx, const 
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
  * @param src  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read
- * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param found  packed, 2 elements an item, written; values 0..2147483647; yDir, var
  * @param n_blocks  how many items; may be 0
@@ -156,10 +156,10 @@ typedef struct daedalus_av1_sgr8_meta {
  * and ownership.
  * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
  *   is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param src  rows -3..9, columns -3..10 around an item's origin are read; borrowed until the batch
  *   is done
- * @param src_stride  bytes from a row to the next
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_units  how many items
  * @param meta  one struct an item; copied
  */
@@ -182,10 +182,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_av1_sgr8(daedalus_ctx *ctx, uint8_t *d
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param src  the first item's origin; rows -3..9, columns -3..10 around an item's origin are read
- * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_units  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read

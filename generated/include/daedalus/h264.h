@@ -30,7 +30,7 @@ typedef struct daedalus_h264_deblock_luma_v_meta {
  * and ownership.
  * @param dst  rows -3..2, columns 0..15 around an item's origin are read and written; borrowed
  *   until the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_edges  how many items
  * @param meta  one struct an item; copied
  */
@@ -53,7 +53,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx,
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows -3..2, columns 0..15 around an item's origin are read
  *   and written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param n_edges  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
@@ -83,7 +83,7 @@ typedef struct daedalus_h264_idct4_meta {
  * and ownership.
  * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
  *   the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major; borrowed until the
  *   batch is done
  * @param n_blocks  how many items
@@ -109,7 +109,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_h264_idct4(daedalus_ctx *ctx, uint8_t 
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
  *   written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major
  * @param n_blocks  how many items; may be 0
@@ -145,7 +145,7 @@ typedef struct daedalus_h264_idct8_meta {
  * and ownership.
  * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
  *   the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major; borrowed until the
  *   batch is done
  * @param n_blocks  how many items
@@ -171,7 +171,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_h264_idct8(daedalus_ctx *ctx, uint8_t 
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
  *   written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major
  * @param n_blocks  how many items; may be 0
@@ -205,10 +205,10 @@ typedef struct daedalus_h264_qpel_mc20_meta {
  * and ownership.
  * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
  *   is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param src  rows 0..7, columns -2..10 around an item's origin are read; borrowed until the batch
  *   is done
- * @param src_stride  bytes from a row to the next
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
  * @param meta  one struct an item; copied
  */
@@ -231,10 +231,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_h264_qpel_mc20(daedalus_ctx *ctx, uint
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param src  the first item's origin; rows 0..7, columns -2..10 around an item's origin are read
- * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
  */

@@ -31,16 +31,16 @@ typedef struct daedalus_sand128_nv12_meta {
  * and ownership.
  * @param dst  rows 0..1, columns 0..127 around an item's origin are written; borrowed until the
  *   batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_uv  rows 0..0, columns 0..127 around an item's origin are written; borrowed until the
  *   batch is done
- * @param dst_uv_stride  bytes from a row to the next
+ * @param dst_uv_stride  bytes from a row to the next; negative where rows run upwards
  * @param src  rows 0..1, columns 0..127 around an item's origin are read; borrowed until the batch
  *   is done
- * @param src_stride  bytes from a row to the next
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_uv  rows 0..0, columns 0..127 around an item's origin are read; borrowed until the
  *   batch is done
- * @param src_uv_stride  bytes from a row to the next
+ * @param src_uv_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_tiles  how many items
  * @param meta  one struct an item; copied
  */
@@ -67,18 +67,18 @@ DAEDALUS_API int daedalus_recipe_dispatch_sand128_nv12(daedalus_ctx *ctx, uint8_
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..1, columns 0..127 around an item's origin are
  *   written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param dst_uv  the first item's origin; rows 0..0, columns 0..127 around an item's origin are
  *   written
- * @param dst_uv_stride  bytes from a row to the next; may be negative
+ * @param dst_uv_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_uv_step  bytes from an item's origin to the next item's; may be negative
  * @param src  the first item's origin; rows 0..1, columns 0..127 around an item's origin are read
- * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param src_uv  the first item's origin; rows 0..0, columns 0..127 around an item's origin are
  *   read
- * @param src_uv_stride  bytes from a row to the next; may be negative
+ * @param src_uv_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_uv_step  bytes from an item's origin to the next item's; may be negative
  * @param n_tiles  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
@@ -112,16 +112,16 @@ typedef struct daedalus_sand128_p010_meta {
  * and ownership.
  * @param dst  rows 0..1, columns 0..95 around an item's origin are written; borrowed until the
  *   batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_uv  rows 0..0, columns 0..95 around an item's origin are written; borrowed until the
  *   batch is done
- * @param dst_uv_stride  bytes from a row to the next
+ * @param dst_uv_stride  bytes from a row to the next; negative where rows run upwards
  * @param src  rows 0..1, columns 0..31 around an item's origin are read; borrowed until the batch
  *   is done
- * @param src_stride  bytes from a row to the next
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_uv  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the
  *   batch is done
- * @param src_uv_stride  bytes from a row to the next
+ * @param src_uv_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_tiles  how many items
  * @param meta  one struct an item; copied
  */
@@ -147,17 +147,17 @@ DAEDALUS_API int daedalus_recipe_dispatch_sand128_p010(daedalus_ctx *ctx, uint16
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..1, columns 0..95 around an item's origin are written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param dst_uv  the first item's origin; rows 0..0, columns 0..95 around an item's origin are
  *   written
- * @param dst_uv_stride  bytes from a row to the next; may be negative
+ * @param dst_uv_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_uv_step  bytes from an item's origin to the next item's; may be negative
  * @param src  the first item's origin; rows 0..1, columns 0..31 around an item's origin are read
- * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param src_uv  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
- * @param src_uv_stride  bytes from a row to the next; may be negative
+ * @param src_uv_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_uv_step  bytes from an item's origin to the next item's; may be negative
  * @param n_tiles  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read

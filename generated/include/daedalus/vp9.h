@@ -30,7 +30,7 @@ typedef struct daedalus_vp9_iadst16_meta {
  * and ownership.
  * @param dst  rows 0..15, columns 0..15 around an item's origin are read and written; borrowed
  *   until the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param coeffs  packed, 256 elements an item, read; coeffs[h][v], column-major; borrowed until the
  *   batch is done
  * @param n_blocks  how many items
@@ -56,7 +56,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are read
  *   and written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param coeffs  packed, 256 elements an item, read; coeffs[h][v], column-major
  * @param n_blocks  how many items; may be 0
@@ -88,7 +88,7 @@ typedef struct daedalus_vp9_idct8_meta {
  * and ownership.
  * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
  *   the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major; borrowed until the
  *   batch is done
  * @param n_blocks  how many items
@@ -114,7 +114,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
  *   written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major
  * @param n_blocks  how many items; may be 0
@@ -153,7 +153,7 @@ typedef struct daedalus_vp9_idct8_10_meta {
  * and ownership.
  * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..1023;
  *   borrowed until the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param coeffs  packed, 64 elements an item, read; values -131072..131071; coeffs[h][v],
  *   column-major; borrowed until the batch is done
  * @param n_blocks  how many items
@@ -179,7 +179,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
  *   written; values 0..1023
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param coeffs  packed, 64 elements an item, read; values -131072..131071; coeffs[h][v],
  *   column-major
@@ -213,7 +213,7 @@ typedef struct daedalus_vp9_lpf16_10_h_meta {
  * and ownership.
  * @param dst  rows 0..7, columns -8..7 around an item's origin are read and written; values
  *   0..1023; borrowed until the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_edges  how many items
  * @param meta  one struct an item; copied
  */
@@ -235,7 +235,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, uint
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns -8..7 around an item's origin are read
  *   and written; values 0..1023
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param n_edges  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
@@ -287,7 +287,7 @@ typedef struct daedalus_vp9_lpf16_10_v_meta {
  * and ownership.
  * @param dst  rows -8..7, columns 0..7 around an item's origin are read and written; values
  *   0..1023; borrowed until the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_edges  how many items
  * @param meta  one struct an item; copied
  */
@@ -309,7 +309,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows -8..7, columns 0..7 around an item's origin are read
  *   and written; values 0..1023
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param n_edges  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
@@ -340,7 +340,7 @@ typedef struct daedalus_vp9_lpf4_h_meta {
  * and ownership.
  * @param dst  rows 0..7, columns -4..3 around an item's origin are read and written; borrowed until
  *   the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_edges  how many items
  * @param meta  one struct an item; copied
  */
@@ -361,7 +361,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, uint8_t 
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns -4..3 around an item's origin are read
  *   and written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param n_edges  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
@@ -410,7 +410,7 @@ typedef struct daedalus_vp9_lpf4_v_meta {
  * and ownership.
  * @param dst  rows -4..3, columns 0..7 around an item's origin are read and written; borrowed until
  *   the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_edges  how many items
  * @param meta  one struct an item; copied
  */
@@ -431,7 +431,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t 
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows -4..3, columns 0..7 around an item's origin are read
  *   and written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param n_edges  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
@@ -462,7 +462,7 @@ typedef struct daedalus_vp9_lpf8_h_meta {
  * and ownership.
  * @param dst  rows 0..7, columns -4..3 around an item's origin are read and written; borrowed until
  *   the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_edges  how many items
  * @param meta  one struct an item; copied
  */
@@ -483,7 +483,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, uint8_t 
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns -4..3 around an item's origin are read
  *   and written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param n_edges  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
@@ -532,7 +532,7 @@ typedef struct daedalus_vp9_lpf8_v_meta {
  * and ownership.
  * @param dst  rows -4..3, columns 0..7 around an item's origin are read and written; borrowed until
  *   the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_edges  how many items
  * @param meta  one struct an item; copied
  */
@@ -553,7 +553,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t 
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows -4..3, columns 0..7 around an item's origin are read
  *   and written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param n_edges  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
@@ -586,10 +586,10 @@ typedef struct daedalus_vp9_mc_8h_meta {
  * and ownership.
  * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
  *   is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param src  rows 0..7, columns -3..11 around an item's origin are read; borrowed until the batch
  *   is done
- * @param src_stride  bytes from a row to the next
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
  * @param meta  one struct an item; copied
  */
@@ -612,10 +612,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param src  the first item's origin; rows 0..7, columns -3..11 around an item's origin are read
- * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
@@ -649,10 +649,10 @@ typedef struct daedalus_vp9_mc_8h_avg_meta {
  * and ownership.
  * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
  *   the batch is done
- * @param dst_stride  bytes from a row to the next
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param src  rows 0..7, columns -3..11 around an item's origin are read; borrowed until the batch
  *   is done
- * @param src_stride  bytes from a row to the next
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
  * @param meta  one struct an item; copied
  */
@@ -676,10 +676,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
  *   written
- * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param src  the first item's origin; rows 0..7, columns -3..11 around an item's origin are read
- * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
