@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.options import parse_variant
 from daedalus.generator.targets.qpu.best import compile_again, compile_best, compile_quick
@@ -141,9 +142,5 @@ def record(found: dict[str, dict[str, Any]], names: Sequence[str]) -> None:
     known = _records()
     kept = {n: found.get(n, known.get(n)) for n in sorted(names)}
     data = {"version": _VERSION, "variants": {n: r for n, r in kept.items() if r is not None}}
-    file = path()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_name(file.name + ".partial")
-    partial.write_text(json.dumps(data, indent=1) + "\n")
-    partial.replace(file)
+    write_output(path(), json.dumps(data, indent=1) + "\n")
     _records.cache_clear()

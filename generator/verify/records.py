@@ -6,6 +6,7 @@ from typing import Any
 
 from daedalus.generator.base.console import console
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.folder import differences, generate_or_explain
 from daedalus.generator.compile.variants import Variant
@@ -29,9 +30,7 @@ def record_verified(outcomes: list[Outcome]) -> None:
     path = repo_root() / "generated" / "verified.json"
     known: dict[str, Any] = json.loads(path.read_text())["variants"] if path.is_file() else {}
     entries = merged(known, {v.name: v for v in generated.variants}, outcomes)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps({"version": 1, "variants": entries}, indent=1) + "\n")
-    partial.replace(path)
+    write_output(path, json.dumps({"version": 1, "variants": entries}, indent=1) + "\n")
     console.print(f"{len(entries)} of {len(generated.variants)} variants recorded in {path.name}")
 
 

@@ -4,6 +4,8 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,13 @@ from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.inputs import read_input
 from daedalus.generator.base.outputs import write_output
 from daedalus.generator.cli.main import cli
+from daedalus.generator.compile import qpu_choices
+from daedalus.generator.compile.emit import Generated
+from daedalus.generator.measure.gpu import statistics
 from daedalus.generator.tuning import journal
+from daedalus.generator.verify import records
+from daedalus.generator.verify.proofs import proof_file
+from daedalus.generator.verify.witness import witness_file
 
 
 def daedalus(*words: str, stdout: int | None = None) -> subprocess.CompletedProcess[str]:
@@ -75,34 +83,77 @@ def test_missing_folders_are_made(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "b" / "out").read_text() == "text"
 
 
-def test_a_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = tmp_path / "out"
-    out.write_text("old")
-
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(fd: int, mode: str) -> object:
         os.close(fd)
         return open("/dev/full", mode, buffering=0)
 
     monkeypatch.setattr(outputs.os, "fdopen", full)
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.write_text("old")
     with pytest.raises(UserError, match="No space left on device"):
         write_output(out, "new")
     assert out.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
+def record_verified(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(records, "repo_root", lambda: folder.parent)
+    patch.setattr(records, "generate_or_explain", lambda: Generated({}, (), {}))
+    patch.setattr(records, "differences", lambda *_: [])
+    records.record_verified([])
+
+
+def record_choices(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(qpu_choices, "path", lambda: folder / qpu_choices.NAME)
+    patch.setattr(qpu_choices, "_records", cache(dict))
+    qpu_choices.record({}, [])
+
+
+WRITERS: dict[str, Callable[[Path, pytest.MonkeyPatch], None]] = {
+    "verified.json": record_verified,
+    "witnesses.json": lambda folder, _: witness_file.write({}, folder / "witnesses.json"),
+    "proofs.json": lambda folder, _: proof_file.keep("k", [], folder / "proofs.json"),
+    "qpu/choices.json": record_choices,
+    "stats.json": lambda folder, _: statistics.record(folder, "driver", {}),
+}
+
+
+@pytest.mark.usefixtures("full_disk")
+@pytest.mark.parametrize("name", WRITERS)
+def test_records_are_written_whole_or_not_at_all(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "generated" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(old := '{"version": 1, "kernels": {}, "variants": {}}')
+    with pytest.raises(UserError, match=f"{file}: No space left on device"):
+        WRITERS[name](tmp_path / "generated", monkeypatch)
+    assert file.read_text() == old and [p.name for p in file.parent.iterdir()] == [file.name]
+
+
 @SPECIAL
 def test_verbs_refuse_it(special: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "journal"
+    kept, some = tmp_path / "journal", tmp_path / "some"
     journal.append(kept, *every_type())
+    journal.append(some, *some_entries())
     for words in (
         ["tune", "export", "--journal", str(kept), "--t4", str(special)],
         ["tune", "merge", str(special), str(kept)],
         ["tune", "merge", str(tmp_path / "new"), str(special)],
         ["report", "--no-drawings", "--kernel", "vp9_idct8", "--output", str(special)],
+        ["recipe", "--journal", str(some), "--fingerprint", board().id, "--output", str(special)],
+        ["bench", "vp9_idct8", "--distinct", "16", "--write-data", str(special)],
         ["explain", "vp9_idct8", "--svg", str(special)],
     ):
         ran = daedalus(*words)
         assert ran.returncode == 2, (words, ran.stderr)
         assert "Traceback" not in ran.stderr
+        assert "is no regular file" in ran.stderr or "is a directory" in ran.stderr
     assert special.exists() and not special.is_file()
 
 
@@ -157,6 +208,7 @@ def test_a_file_that_does_not_fit(tmp_path: Path) -> None:
         ["report", "--journal", str(kept), "--no-drawings", "--output", str(out)],
         ["tune", "export", "--journal", str(kept), "--fingerprint", board().id, "--t4", str(out)],
         ["tune", "merge", str(out), str(kept)],
+        ["bench", "vp9_idct8", "--distinct", "16", "--write-data", str(out)],
     ):
         ran = subprocess.run(
             ["prlimit", "--fsize=100", sys.executable, "-B", "-m",

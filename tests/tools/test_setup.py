@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where the checkout is, and that --no-setup fetches nothing."""
 
+import fcntl
 import os
 import subprocess
 import sys
+import threading
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
@@ -126,12 +128,41 @@ def test_apt_waits_for_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def note(argv: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         calls.append(argv)
-        return subprocess.CompletedProcess(argv, 0)
+        return subprocess.CompletedProcess(argv, 0, stderr="")
 
     monkeypatch.setattr(launcher.subprocess, "run", note)
     launcher.install_packages(["some-package"], 0)
     assert [argv[-1] for argv in calls] == ["update", "some-package"]
-    assert all("DPkg::Lock::Timeout=300" in argv for argv in calls)
+    assert "DPkg::Lock::Timeout=300" in calls[1]
+
+
+@pytest.mark.parametrize("patience", [60, 0])
+def test_the_lock_of_the_lists_is_waited_for(
+    patience: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """With apt itself, on lists of the test's own."""
+    launcher = SourceFileLoader("daedalus_launcher", str(repo_root() / "daedalus")).load_module()
+    monkeypatch.setattr(launcher, "LOCK_PATIENCE", patience)
+    monkeypatch.setattr(launcher, "LOCK_PAUSE", 0.1)
+    lists = tmp_path / "lists"
+    (lists / "partial").mkdir(parents=True)
+    config = tmp_path / "apt.conf"
+    config.write_text(
+        f'Dir::State::lists "{lists}";\nDir::Cache "{tmp_path}/cache";\n'
+        'Dir::Etc::sourcelist "/dev/null";\nDir::Etc::sourceparts "/dev/null";\n'
+    )
+    apt = ["env", f"APT_CONFIG={config}", "LC_ALL=C.UTF-8", "apt-get"]
+    with open(lists / "lock", "w") as held, open(os.devnull) as lock:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        release = threading.Timer(1, fcntl.lockf, (held, fcntl.LOCK_UN))
+        release.start()
+        code = launcher.update_lists(apt, lock.fileno())
+        release.join()
+    assert (code == 0) == (patience > 0)
+    assert "Could not get lock" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("what", ["same", "moved", "half made", "forced"])

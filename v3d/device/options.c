@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "main.h"
@@ -54,13 +56,17 @@ static int bad(const char *what, const char *value) {
 
 static int read_profile(const char *path, daedalus_v3d_profile *profile) {
   char text[1 << 16], message[256];
-  FILE *file = fopen(path, "r");
+  /* A FIFO that nobody writes to would keep a plain open() for ever. */
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
   if (file == NULL) {
     fprintf(stderr, "daedalus-v3d-device: %s: %s\n", path, strerror(errno));
     return EXIT_USAGE;
   }
-  const size_t length = fread(text, 1, sizeof text, file);
-  const bool failed = ferror(file) || length == sizeof text;
+  struct stat status;
+  const bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  const size_t length = regular ? fread(text, 1, sizeof text, file) : 0;
+  const bool failed = !regular || ferror(file) || length == sizeof text;
   fclose(file);
   if (failed) {
     fprintf(stderr, "daedalus-v3d-device: %s: cannot be read as a profile\n", path);
@@ -109,7 +115,11 @@ static bool find_preload(char path[PATH_MAX]) {
 }
 
 static int open_file(const char *path, FILE **file) {
-  *file = fopen(path, "ae");
+  /* A FIFO that nobody reads would keep a plain open() for ever; this one fails. */
+  const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (fd < 0 || fcntl(fd, F_SETFL, O_APPEND) != 0)
+    return bad(strerror(errno), path);
+  *file = fdopen(fd, "a");
   return *file == NULL ? bad(strerror(errno), path) : 0;
 }
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Buffer, Kernel
+from daedalus.generator.base.outputs import write_output
 from daedalus.generator.compile import layout
 from daedalus.generator.targets.shell import meta_fields
 
@@ -25,8 +26,7 @@ def write(
     parts = [MAGIC, _numbers(len(kernels), seed)]
     for kernel, assume in kernels:
         parts += _kernel(kernel, assume, distinct, seed)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(parts))
+    write_output(path, b"".join(parts))
 
 
 def _numbers(*values: int) -> bytes:

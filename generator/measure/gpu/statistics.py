@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.outputs import write_output
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.targets.glsl.spirv import compile_shader
 from daedalus.v3d import dumps, vkrun
@@ -108,4 +109,4 @@ def record(folder: Path, name: str, found: dict[str, Statistics]) -> None:
         {"version": VERSION, "driver": name, "variants": {n: asdict(s) for n, s in found.items()}},
         indent=1,
     )
-    (folder / FILE).write_text(text + "\n")
+    write_output(folder / FILE, text + "\n")

@@ -19,6 +19,7 @@ from typing import Any
 
 from daedalus.dsl import ir, ranges
 from daedalus.dsl.show import show
+from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.simulate import Part, operand_widths
@@ -92,9 +93,7 @@ def _put(data: dict[str, Any], kernel: str, found: dict[str, Any], file: Path) -
     if found:
         data["kernels"][kernel] = dict(sorted(found.items()))
     data["kernels"] = dict(sorted(data["kernels"].items()))
-    partial = file.with_name(file.name + ".partial")
-    partial.write_text(json.dumps(data, indent=1) + "\n")
-    partial.replace(file)
+    write_output(file, json.dumps(data, indent=1) + "\n")
 
 
 def digest(plan: Plan) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
+from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import repo_root
 
 NAME = "witnesses.json"
@@ -77,9 +78,7 @@ def write(found: dict[str, Items], file: Path | None = None) -> None:
                 for part, arrays in (("buffers", items.buffers), ("params", items.params))
             }
     data["kernels"] = dict(sorted(kernels.items()))
-    partial = file.with_name(file.name + ".partial")
-    partial.write_text(json.dumps(data, indent=1) + "\n")
-    partial.replace(file)
+    write_output(file, json.dumps(data, indent=1) + "\n")
 
 
 def _text(values: Array) -> str:

@@ -1,50 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "v3d.h"
 
-static bool close_output(FILE *stream, const char *path) {
-  if (stream == stdout)
-    return true; /* main() looks after it */
-  if (fclose(stream) == 0)
-    return true;
-  complain("%s: %s", path, strerror(errno));
-  return false;
-}
-
-static FILE *open_output(const char *path) {
-  if (strcmp(path, "-") == 0)
-    return stdout;
-  FILE *stream = fopen(path, "w");
-  if (stream == NULL)
-    complain("%s: %s", path, strerror(errno));
-  return stream;
-}
-
 static int write_programs(const daedalus_v3d_program *programs, int n, const char *output,
                           const char *uniforms) {
-  FILE *stream = open_output(output);
-  if (stream == NULL)
+  text_output text;
+  if (!begin_text(&text))
     return EXIT_BAD_INPUT;
   for (int i = 0; i < n; i++)
     for (size_t k = 0; k < programs[i].n_words; k++)
-      fprintf(stream, "0x%016" PRIx64 "\n", programs[i].words[k]);
-  if (!close_output(stream, output))
+      fprintf(text.stream, "0x%016" PRIx64 "\n", programs[i].words[k]);
+  if (!write_text(output, &text))
     return EXIT_BAD_INPUT;
   if (uniforms == NULL)
     return EXIT_DONE;
-  stream = open_output(uniforms);
-  if (stream == NULL)
+  if (!begin_text(&text))
     return EXIT_BAD_INPUT;
   for (int i = 0; i < n; i++)
     for (size_t k = 0; k < programs[i].n_uniforms; k++)
-      fprintf(stream, "0x%08" PRIx32 "\n", programs[i].uniforms[k]);
-  return close_output(stream, uniforms) ? EXIT_DONE : EXIT_BAD_INPUT;
+      fprintf(text.stream, "0x%08" PRIx32 "\n", programs[i].uniforms[k]);
+  return write_text(uniforms, &text) ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
 int verb_asm(int argc, char **argv) {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -186,15 +185,12 @@ static bool write_trace(const char *path, const daedalus_v3d_job *job,
                         const daedalus_v3d_report *report, const daedalus_v3d_timing *timing) {
   const size_t length = strlen(path);
   const bool json = length > 5 && strcmp(path + length - 5, ".json") == 0;
-  FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-  if (file != NULL)
-    (json ? daedalus_v3d_trace_print_json : daedalus_v3d_trace_print)(job->trace, job, report,
-                                                                      timing, file);
-  if (file == NULL || (file != stdout && fclose(file) != 0)) {
-    complain("%s: %s", path, strerror(errno));
+  text_output text;
+  if (!begin_text(&text))
     return false;
-  }
-  return true;
+  (json ? daedalus_v3d_trace_print_json : daedalus_v3d_trace_print)(job->trace, job, report, timing,
+                                                                    text.stream);
+  return write_text(path, &text);
 }
 
 static int execute(run *r, daedalus_v3d_program *program) {

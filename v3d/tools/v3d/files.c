@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "v3d.h"
 
@@ -38,29 +42,98 @@ static bool read_stream(FILE *stream, char **bytes, size_t *size) {
   return false;
 }
 
+/* NULL after a message. */
+static FILE *open_input(const char *path) {
+  if (strcmp(path, "-") == 0)
+    return stdin;
+  /* A FIFO that nobody writes to would keep a plain open() for ever. */
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat status;
+  if (fd < 0 || fstat(fd, &status) != 0)
+    complain("%s: %s", path, strerror(errno));
+  else if (!S_ISREG(status.st_mode))
+    complain("%s: no regular file", path);
+  else
+    return fdopen(fd, "rb");
+  if (fd >= 0)
+    close(fd);
+  return NULL;
+}
+
 bool read_file(const char *path, char **bytes, size_t *size) {
-  const bool is_stdin = strcmp(path, "-") == 0;
-  FILE *stream = is_stdin ? stdin : fopen(path, "rb");
+  FILE *stream = open_input(path);
   *bytes = NULL;
-  const bool good = stream != NULL && read_stream(stream, bytes, size);
+  if (stream == NULL)
+    return false;
+  const bool good = read_stream(stream, bytes, size);
   if (!good) {
     complain("%s: %s", shown_name(path), strerror(errno));
     free(*bytes);
     *bytes = NULL;
   }
-  if (stream != NULL && !is_stdin)
+  if (stream != stdin)
     fclose(stream);
   return good;
 }
 
-bool write_file(const char *path, const void *bytes, size_t size) {
-  const bool is_stdout = strcmp(path, "-") == 0;
-  FILE *stream = is_stdout ? stdout : fopen(path, "wb");
+/* Writes a file beside the target and puts it in its place, with the target's mode. */
+static bool replace(const char *target, mode_t mode, const void *bytes, size_t size) {
+  const char *slash = strrchr(target, '/');
+  char fresh[PATH_MAX + 32];
+  snprintf(fresh, sizeof fresh, "%.*s.daedalus-v3d-XXXXXX",
+           slash == NULL ? 0 : (int)(slash + 1 - target), target);
+  const int fd = mkostemp(fresh, O_CLOEXEC);
+  FILE *stream = fd < 0 ? NULL : fdopen(fd, "wb");
   bool good = stream != NULL && (size == 0 || fwrite(bytes, 1, size, stream) == size);
-  if (stream != NULL && !is_stdout)
+  good = good && fchmod(fd, mode) == 0;
+  if (stream != NULL)
     good = fclose(stream) == 0 && good;
+  good = good && rename(fresh, target) == 0;
+  const int why = errno;
+  if (!good && fd >= 0)
+    unlink(fresh);
+  errno = why;
+  return good;
+}
+
+bool write_file(const char *path, const void *bytes, size_t size) {
+  char target[PATH_MAX];
+  struct stat status;
+  bool good = true;
+  if (strcmp(path, "-") == 0) {
+    good = size == 0 || fwrite(bytes, 1, size, stdout) == size;
+  } else if (realpath(path, target) != NULL && stat(target, &status) == 0) {
+    if (!S_ISREG(status.st_mode)) {
+      complain("%s: no regular file", path);
+      return false;
+    }
+    good = replace(target, status.st_mode & 07777, bytes, size);
+  } else if (errno == ENOENT && lstat(path, &status) != 0) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    good = replace(path, 0666 & ~mask, bytes, size);
+  } else {
+    good = false; /* no folder to be in, or a symlink that leads nowhere */
+  }
   if (!good)
     complain("%s: %s", path, strerror(errno));
+  return good;
+}
+
+bool begin_text(text_output *text) {
+  text->stream = open_memstream(&text->bytes, &text->size);
+  if (text->stream == NULL)
+    complain("no memory");
+  return text->stream != NULL;
+}
+
+bool write_text(const char *path, text_output *text) {
+  bool good = ferror(text->stream) == 0;
+  good = fclose(text->stream) == 0 && good;
+  if (!good)
+    complain("no memory");
+  good = good && write_file(path, text->bytes, text->size);
+  free(text->bytes);
   return good;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* daedalus-v3d: assembles, disassembles, checks and runs programs for the QPUs of V3D 7.1. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,7 +76,8 @@ int usage(const char *verb) {
       printf("usage: daedalus-v3d %s", verbs[i].usage);
   if (verb == NULL)
     printf(
-        "FILE: `-`, or none, is stdin.\n"
+        "FILE: `-`, or none, is stdin; else a regular file. Outputs are written whole or not at "
+        "all.\n"
         "Exit codes: 0 done, 1 what was checked or run is wrong, 2 bad input or arguments.\n");
   return EXIT_DONE;
 }
@@ -100,6 +102,7 @@ int main(int argc, char **argv) {
   }
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
     return finish(usage(NULL));
+  signal(SIGXFSZ, SIG_IGN); /* then a write says that the file is too large */
   for (size_t i = 0; i < N_VERBS; i++)
     if (strcmp(argv[1], verbs[i].name) == 0)
       return finish(verbs[i].run(argc - 1, argv + 1));

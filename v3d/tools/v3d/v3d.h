@@ -3,6 +3,8 @@
 #ifndef DAEDALUS_TOOLS_V3D_H
 #define DAEDALUS_TOOLS_V3D_H
 
+#include <stdio.h>
+
 #include <daedalus/v3d/profile.h>
 #include <daedalus/v3d/text.h>
 
@@ -32,14 +34,34 @@ void complain(const char *format, ...);
 /** The name that messages call a file by: `-` is <stdin>. */
 const char *shown_name(const char *path);
 
-/** Reads a file, or stdin for "-", into memory to free(). False after a message. */
+/**
+ * Reads a regular file, or stdin for "-", into memory to free(). Anything else, which could block,
+ * is refused. False after a message.
+ */
 bool read_file(const char *path, char **bytes, size_t *size);
 
 /** Reads settings over those of *profile. False after a message. */
 bool read_profile(const char *path, daedalus_v3d_profile *profile);
 
-/** Writes to a file, or to stdout for "-". False after a message. */
+/**
+ * Makes a file hold the bytes, or writes them to stdout for "-". A symlink stays, and its target is
+ * written; what is there and is no regular file is refused. False after a message; then what was
+ * there is there still.
+ */
 bool write_file(const char *path, const void *bytes, size_t size);
+
+/** A text in the making: print to stream, then write_text(). */
+typedef struct text_output {
+  FILE *stream;
+  char *bytes;
+  size_t size;
+} text_output;
+
+/** False after a message. */
+bool begin_text(text_output *text);
+
+/** Ends it and writes it as write_file() does. False after a message. */
+bool write_text(const char *path, text_output *text);
 
 /**
  * Assembles text, which messages call path. Mistakes are printed as file:line:column.  Returns an

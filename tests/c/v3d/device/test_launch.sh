@@ -34,6 +34,14 @@ printf 'slices = 3\nslices = 99\n' >"$TMPDIR/profile"
 "$device" --profile "$TMPDIR/profile" --run -- true 2>"$TMPDIR/err"
 check 'a wrong profile' $? 2
 check 'its message names the line' "$(grep -c 'profile:2: ' "$TMPDIR/err")" 1
+mkfifo "$TMPDIR/fifo"
+for option in --profile --log --jobs; do
+  timeout 20 "$device" "$option" "$TMPDIR/fifo" --no-preload --run -- true 2>"$TMPDIR/err"
+  check "$option: a FIFO that nobody opens" $? 2
+done
+rm "$TMPDIR/fifo"
+"$device" --log /dev/null --no-preload --run -- true
+check 'a device as a log' $? 0
 
 "$device" --fault hang@1:ms=0 --run -- true 2>"$TMPDIR/err"
 check 'a wrong fault' $? 2
