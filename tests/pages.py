@@ -24,6 +24,10 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
+_CALL = re.compile(
+    r"^ *(?:\$ )?(?:[A-Z_]+=\S+ )*((?:\./|\.venv/bin/|daedalus-v3d)\w?.*)", re.MULTILINE
+)
+_STANDS_FOR = re.compile(r"[\[<]|(?<![\w/.-])[A-Z][A-Z_]*(?![\w.])")
 _INLINE = re.compile(r"`([^`\n]+)`")
 
 
@@ -95,6 +99,15 @@ def commands(page: Path) -> list[str]:
         ):
             found.append(" ".join(words))
     return [re.split(r"\s#|\s\s\s|[;>]|, | \\| ", c)[0] for c in found]
+
+
+def calls(block: Block) -> list[str]:
+    """The lines of a block that can be run as they stand: calls of this project's commands without
+    `[`, `<` and words in upper case, which stand for something; with `$ ` before them or not."""
+    joined = re.sub(r"\\\n\s*", " ", block.text)
+    joined = re.sub(r"\n\s+\[", " [", joined)  # a synopsis that goes on
+    found = _CALL.findall(joined)
+    return [c for c in found if not _STANDS_FOR.search(re.split(r"\s#|\s\s\s", c)[0])]
 
 
 def _known(context: click.Context, command: click.Command) -> dict[str, click.Parameter]:

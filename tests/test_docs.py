@@ -9,7 +9,20 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages import DOCS, PAGES, ROOT, Block, anchors, blocks, commands, fault, links, paths, prose
+from pages import (
+    DOCS,
+    PAGES,
+    ROOT,
+    Block,
+    anchors,
+    blocks,
+    calls,
+    commands,
+    fault,
+    links,
+    paths,
+    prose,
+)
 
 from daedalus.generator.cli.test import LAYERS
 from daedalus.generator.devices import vulkan
@@ -173,6 +186,26 @@ def test_faults_of_calls_are_seen() -> None:
     assert fault("chekc vp9_idct8") and fault("check --tagret c") and fault("stream --target qpu")
     assert fault("tune --devise model") and fault("tune show --dry-run")
     assert not fault("tune --device model") and not fault("v3d run -- x --any")
+
+
+@pytest.mark.parametrize("block", [b for b in ALL if b.language == "text"], ids=_name)
+def test_calls_are_run_or_marked(block: Block) -> None:
+    assert block.remark or not calls(block), "make it `sh`, or say before it why it is not run"
+
+
+def test_what_is_a_call_is_seen() -> None:
+    for text in (
+        "./daedalus gen", "$ ./daedalus check hevc_idst4\nvariant", "A=1 ./daedalus tune  # a Pi",
+        "./daedalus tune show     # of [KERNEL]", ".venv/bin/dask scheduler", "daedalus-v3d ops",
+        "./daedalus v3d run \\\n  -- ./my-program",
+    ):  # fmt: skip
+        assert calls(Block(DOCS, 1, "text", text, "")), text
+    for text in (
+        "./daedalus check [KERNEL...]", "./daedalus farm --local N check", "./daedalus new <id>",
+        "daedalus-v3d-device --socket PATH", "daedalus-recipe 1", "see ./daedalus gen",
+        "./daedalus bench\n    [KERNEL]",
+    ):  # fmt: skip
+        assert not calls(Block(DOCS, 1, "text", text, "")), text
 
 
 @pytest.mark.parametrize("block", [b for b in ALL if b.source], ids=_name)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from daedalus.codecs.clips import decoders
+from daedalus.codecs.data import data
 from daedalus.codecs.oracles import NAMES
 from daedalus.generator.compile.registry import load
 
@@ -19,9 +20,11 @@ SUFFIXES = (".py", ".c", ".h", ".j2", ".txt", ".toml", ".json", ".cmake", ".sh")
 
 
 def words() -> set[str]:
-    """Names of kernels, their families, decoders and the codecs that are decoded."""
-    kernels = {n for e in load() for n in (e.kernel.id, e.kernel.id.split("_")[0])}
-    return {*kernels, *NAMES, *(d.codec for d in decoders())}
+    """Names of kernels, whole and in their two parts, as vp9 and idct8; of decoders, of codecs
+    that are decoded, and of the layout that is timed."""
+    kernels = {n for e in load() for n in (e.kernel.id, *e.kernel.id.split("_", 1))}
+    layout = data("timed.toml")["layout"]["mode"]
+    return {*kernels, *NAMES, *(d.codec for d in decoders()), layout}
 
 
 def code_of(path: Path) -> str:
@@ -64,12 +67,20 @@ def found(code: str, names: set[str]) -> list[str]:
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_kernel_codec_or_decoder_is_named(folder: str) -> None:
     names = words()
-    files = [p for p in sorted((ROOT / folder).rglob("*")) if p.suffix in SUFFIXES]
-    assert files
-    wrong = {
-        p.relative_to(ROOT).as_posix(): hits for p in files if (hits := found(code_of(p), names))
-    }
-    assert not wrong, "move these into dsl/kernels/ or codecs/"
+    assert (ROOT / folder).is_dir()
+    assert not named_in(ROOT / folder, names), "move these into dsl/kernels/ or codecs/"
+
+
+def named_in(folder: Path, names: set[str]) -> dict[str, list[str]]:
+    """Files of a folder that name some, in their path below it or in their code, and which."""
+    wrong = {}
+    for p in sorted(folder.rglob("*")):
+        path = p.relative_to(folder).as_posix()
+        if p.is_file() and "__pycache__" not in p.parts:
+            hits = found(path, names)
+            hits += found(code_of(p), names) if p.suffix in SUFFIXES else []
+            wrong |= {path: hits} if hits else {}
+    return wrong
 
 
 def test_names_are_found_where_they_are() -> None:
@@ -79,3 +90,18 @@ def test_names_are_found_where_they_are() -> None:
     assert not found("vp91 xvp9", names)
     assert "vp9" not in _python('"""Of vp9."""\nx = 1  # vp9\n')
     assert "vp9" in _python('x = "vp9"\n')
+
+
+def test_files_are_found_by_their_names_too(tmp_path: Path) -> None:
+    folder = tmp_path / "sand"  # is not below itself
+    (folder / "programs").mkdir(parents=True)
+    (folder / "programs" / "idct8_64.qpu").write_text("nop\n")
+    (folder / "bench_sand.py").write_text("x = 1\n")
+    (folder / "plain.py").write_text('x = f"--{sand}"  # idct8\n')
+    (folder / "right.py").write_text("thousand = sandbox = 1\n")
+    assert {"idct8", "sand"} <= words()
+    assert named_in(folder, words()) == {
+        "bench_sand.py": ["sand"],
+        "plain.py": ["sand"],
+        "programs/idct8_64.qpu": ["idct8"],
+    }

@@ -3,6 +3,7 @@
 `test_proofs_seen.py`); and what is on record counts only for what it was proven of."""
 
 import json
+import re
 import textwrap
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import z3
 from spec_support import HEAD, load_text
 
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.options import options_of
 from daedalus.generator.targets.neon.forms import Need
@@ -208,3 +210,11 @@ def test_terms_may_be_deep() -> None:
         term = term * 3 + 1
     assert symbolic.inputs(term) == {"x"}
     assert symbolic.inputs(term + symbolic.number("y").term) == {"x", "y"}
+
+
+def test_limits_of_solvers_are_work() -> None:
+    """So that what is proven does not depend on how busy a machine is."""
+    root = repo_root()
+    files = [p for f in ("generator", "tests") for p in (root / f).rglob("*.py")]
+    assert [p.name for p in files if re.search(r"\.set\(\W?timeout", p.read_text())] == []
+    assert sum('.set("rlimit"' in p.read_text() for p in files) >= 5

@@ -14,7 +14,7 @@ from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
-from daedalus.generator.cli import bench_native, bench_options, bench_qpu, bench_sand
+from daedalus.generator.cli import bench_layout, bench_native, bench_options, bench_qpu
 from daedalus.generator.cli.bench_model import (
     kernels,
     model,
@@ -45,7 +45,7 @@ PARTS = ("throughput", "latency", "frame")
               )  # fmt: skip
 @click.option("--qpu", is_flag=True, expose_value=False,
               help="By the timing model: QPU code beside GLSL through v3dv.")  # fmt: skip
-@click.option("--sand", is_flag=True, expose_value=False,
+@click.option(f"--{bench_options.LAYOUT}", is_flag=True, expose_value=False,
               help="Measure conversions of column-tiled frames on the CPU, beside memcpy."
               )  # fmt: skip
 @click.option("--device", default="gpu", show_default=True,
@@ -91,8 +91,8 @@ def command(
     docs/qpu-performance.md explain them. Exit code 1 also where a bar is missed.
     """
     mode = bench_options.check(context)
-    if mode == "sand":
-        bench_sand.measure(as_json=as_json)
+    if mode == bench_options.LAYOUT:
+        bench_layout.measure(as_json=as_json)
     elif mode == "model":
         model(kernel, as_json=as_json, every=every, bound=bound)
     elif mode == "native":

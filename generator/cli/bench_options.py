@@ -4,8 +4,10 @@
 import click
 from click.core import ParameterSource
 
+from daedalus.codecs.data import data
 from daedalus.generator.base.errors import UserError
 
+LAYOUT: str = data("timed.toml")["layout"]["mode"]
 # Mode -> the parameters that it takes; "" is Vulkan devices, and what NEON takes on arm64.
 MODES = {
     "": {
@@ -15,7 +17,7 @@ MODES = {
     "model": {"kernel", "every", "bound", "as_json"},
     "native": {"kernel", "rounds", "as_json"},
     "qpu": {"kernel", "items", "distinct", "choose", "output", "as_json"},
-    "sand": {"as_json"},
+    LAYOUT: {"as_json"},
 }  # fmt: skip
 # Parameters of which at most one can be given.
 _APART = (("choose", "output"), ("choose", "as_json"))

@@ -16,6 +16,7 @@ from daedalus.generator.base.costs import Costs, duration
 from daedalus.generator.base.errors import EXIT_FAILED
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.progress import progress
+from daedalus.generator.cli.skips import skips
 from daedalus.generator.devices import drm
 from daedalus.generator.host import checkout, native
 from daedalus.generator.host.steps import Ended, Step, run_steps
@@ -51,12 +52,12 @@ def _lint() -> Iterator[Step]:
 def _unit() -> Iterator[Step]:
     yield _verb("gen", "--check")
     words = ["-n", native.JOBS, "--dist", "worksteal", f"--maxfail={_MOST_FAILURES}"]
-    argv = [sys.executable, "-m", "pytest", *words, "--durations=10"]
+    argv = [sys.executable, "-m", "pytest", "-rs", *words, "--durations=10"]
     yield Step("pytest", argv, wide=True)
 
 
 def _campaign() -> Iterator[Step]:
-    argv = [sys.executable, "-m", "pytest", "-m", "campaign", "--durations=10"]
+    argv = [sys.executable, "-m", "pytest", "-rs", "-m", "campaign", "--durations=10"]
     yield Step("pytest campaign", argv, wide=True)
     yield from _other_ctests("long tests, ", "-L", "long")
     yield _verb("fuzz", "--target", "qpu", "--programs", "1300", "--seed", "3", wide=True)
@@ -94,7 +95,7 @@ def _ctest(title: str, arch: str, sanitize: bool, *which: str) -> Iterator[Step]
 def _build_c(arch: str, sanitize: bool) -> Step:
     code = (
         "from daedalus.generator.host import native;"
-        f"native.build_library({arch!r}, {sanitize}, targets=('all',))"
+        f"native.build_library({arch!r}, {sanitize}, targets=('all', 'daedalus_variants'))"
     )
     sanitized = ", sanitizers" if sanitize else ""
     name = f"build C tests ({arch}{sanitized})"
@@ -236,6 +237,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 def _tell(name: str, ended: Ended) -> None:
     word = "FAILED" if ended.failure else "ok    "
     took = f"{ended.seconds:.0f} s, {ended.processor:.0f} s of processor time"
-    out.print(f"{word} {name} ({took})", markup=False, soft_wrap=True)
+    left_out = "" if ended.failure else skips(ended.said)
+    more = f", {left_out}" if left_out else ""
+    out.print(f"{word} {name} ({took}{more})", markup=False, soft_wrap=True)
     if ended.failure:
         tell(ended.failure)

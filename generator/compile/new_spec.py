@@ -90,7 +90,7 @@ def _kernel_ids(kernel_id: str, kind: str) -> tuple[str, ...]:
         raise UserError(
             f"{kernel_id!r} is not a kernel's name",
             "a name is <codec>_<operation>[_<size or taps>][_<what varies>], of lower-case letters,"
-            " digits and underscores, as mycodec_idct8",
+            " digits and underscores, as mycodec_transform8",
         )
     if kind not in ORIENTED:
         return (kernel_id,)

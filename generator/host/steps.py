@@ -43,6 +43,7 @@ class Ended:
     failure: str  # its whole output, or why it was not started; "" if it passed
     seconds: float = 0.0  # wall time
     processor: float = 0.0  # seconds of processor time, its children's included
+    said: str = ""  # its whole output
 
 
 class _Running:
@@ -69,7 +70,7 @@ class _Running:
         self._output.close()
         why = f"killed by signal {-code}" if code < 0 else f"exit status {code}"
         failure = "\n".join(filter(None, (said, why))) if code else ""
-        return Ended(self.step, failure, seconds, used.ru_utime + used.ru_stime)
+        return Ended(self.step, failure, seconds, used.ru_utime + used.ru_stime, said)
 
     def send(self, number: signal.Signals) -> None:
         """Sends a signal to it and its children."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from daedalus.codecs import oracles
+from daedalus.codecs.data import data
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
@@ -239,7 +240,7 @@ def counter(
     if oracle == "items":  # ours alone
         pass
     elif oracle == "copy":  # is none: what it leaves is compared with a plain conversion
-        sources.append(repo_root() / "tools" / "oracle" / "sand.c")
+        sources.append(repo_root() / data("timed.toml")["layout"]["plain"])
     else:
         theirs = oracles.linked(oracle, "arm64")[1]
     program = native.compile_program(

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from daedalus.generator.cli import test as verb
+from daedalus.generator.cli.skips import skips
 from daedalus.generator.host import checkout
 from daedalus.generator.host.steps import Step
 
@@ -80,3 +81,55 @@ def test_only_what_was_changed_meanwhile_counts(repository: Path) -> None:
 
 def test_without_git_nothing_is_claimed(tmp_path: Path) -> None:
     assert checkout.changed(tmp_path) is None
+
+
+PYTEST = """
+SKIPPED [2] tests/v3d/test_faults.py:49: v3dv is not built: ./daedalus setup --native
+SKIPPED [1] tests/v3d/test_x.py:9: v3dv is not built: ./daedalus setup --native
+SKIPPED [1] tests/tools/test_y.py:3: no browser
+"""
+CTEST = """
+1/2 Test #1: c_prefix .....***Skipped   0.01 sec
+
+The following tests did not run:
+\t  1 - c_prefix (Skipped)
+\t 12 - off (Disabled)
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (PYTEST, "4 skipped: v3dv is not built: ./daedalus setup --native (3); no browser"),
+        (CTEST, "2 skipped: c_prefix (skipped); off (disabled)"),
+        ("", ""),
+    ],
+)
+def test_what_a_step_skips_is_counted_and_named(
+    said: str, told: str, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = run(monkeypatch, f"print({said!r})")
+    (line,) = [x for x in result.output.splitlines() if "step 0 (" in x]
+    assert line.endswith(f", {told})" if told else " of processor time)")
+
+
+def test_pytest_and_ctest_tell_what_they_skip(tmp_path: Path) -> None:
+    """Real ones, as the steps call them."""
+    (tmp_path / "test_x.py").write_text("import pytest\ndef test_x(): pytest.skip('no Pi')\n")
+    (tmp_path / "CTestTestfile.cmake").write_text(
+        'add_test(named "true")\nadd_test(other "true")\n'
+        "set_tests_properties(named PROPERTIES DISABLED TRUE)\n"
+    )
+    steps = {s.name: s.argv for layer in ("unit", "c") for s in verb.LAYERS[layer][1]()}
+    for name, told in [("pytest", "no Pi"), ("ctest (host)", "named (disabled)")]:
+        words = [str(w) for w in steps[name]]
+        if "--test-dir" in words:
+            words[words.index("--test-dir") + 1] = str(tmp_path)
+            words = words[: words.index("-LE")]
+        ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        assert told in skips(ran.stdout), ran.stdout
+
+
+def test_the_library_of_all_variants_is_built_for_its_test() -> None:
+    builds = [s for s in verb.LAYERS["c"][1]() if s.name.startswith("build C tests")]
+    assert builds and all("daedalus_variants" in str(s.argv[-1]) for s in builds)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import z3
-from test_qpu_rules import MEANINGS
+from test_qpu_rules import MEANINGS, WORK
 
 from daedalus.dsl.ir import DTYPES, DType, Op, evaluate, i8, i16, u8, u16
 from daedalus.dsl.ranges import Interval
@@ -192,7 +192,7 @@ def _refuted(one: PairRule, c: Case, biases: tuple[int, ...]) -> Any:
 def _different(known: list[Term], want: Term, got: Term) -> Any:
     """Values for which two terms differ, if there are any."""
     solver = z3.Solver()
-    solver.set("timeout", 60_000)
+    solver.set("rlimit", WORK)
     solver.add(*known, want != got)
     return None if solver.check() == z3.unsat else solver.reason_unknown() or solver.model()
 

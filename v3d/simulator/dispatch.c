@@ -115,7 +115,7 @@ static void write_barrier_config(v3d_thread *thread) {
  * A batch of the QPU has started (1) or ended (-1): progress, by which the kernel measures whether
  * the GPU hangs.  A QPU takes at least a slot for an instruction, and from one such moment to the
  * next the same QPUs have batches; so when these have executed more instructions than each can in
- * reset_ms, at least that time has passed.  (A timed job knows better: timing/schedule.c.)
+ * reset_ms, at least that time has passed.  (A timed job knows better: timing/thread_order.c.)
  */
 static void note_batch(struct daedalus_v3d_machine *machine, unsigned qpu, int change) {
   const daedalus_v3d_profile *profile = &machine->profile;

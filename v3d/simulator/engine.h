@@ -4,8 +4,8 @@
  * simulator/, nobody else includes it.
  *
  * An instruction is decoded once into a v3d_op, whose run function is chosen so that nothing is
- * decided again: the loop of schedule.c calls one run function after the other and looks up only
- * when one returns an event, or when a delay slot has run out.
+ * decided again: the loop of thread_order.c calls one run function after the other and looks up
+ * only when one returns an event, or when a delay slot has run out.
  */
 #ifndef DAEDALUS_V3D_ENGINE_H
 #define DAEDALUS_V3D_ENGINE_H
@@ -275,7 +275,7 @@ bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *
 /** The batch of thread has ended. */
 void daedalus_v3d_end_batch(v3d_thread *thread);
 
-/* schedule.c */
+/* thread_order.c */
 
 /** How a turn ended. */
 typedef enum v3d_turn {
@@ -295,7 +295,7 @@ unsigned daedalus_v3d_check_rules(v3d_thread *thread, v3d_op *op);
 void daedalus_v3d_report_deadlock(struct daedalus_v3d_machine *machine);
 
 /** Runs the dispatch of *machine. The report is written when it does not end well. */
-void daedalus_v3d_schedule(struct daedalus_v3d_machine *machine);
+void daedalus_v3d_run_threads(struct daedalus_v3d_machine *machine);
 
 /* report.c */
 

@@ -121,7 +121,7 @@ daedalus_v3d_outcome daedalus_v3d_machine_run(daedalus_v3d_machine *machine,
     return report->outcome;
   }
   const daedalus_v3d_float_modes modes = daedalus_v3d_float_begin();
-  daedalus_v3d_schedule(machine);
+  daedalus_v3d_run_threads(machine);
   daedalus_v3d_float_end(modes);
   daedalus_v3d_timing_end(machine);
   if (report->outcome == DAEDALUS_V3D_DONE)

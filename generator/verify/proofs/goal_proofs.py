@@ -20,7 +20,10 @@ def variation(goal: Goal) -> Variation | None:
 
 
 def impossible(plan: Plan, goal: Goal, seconds: float = 400) -> bool:
-    """Whether it is proven that a goal can have no witness, of none of its lowerings."""
+    """Whether it is proven that a goal can have no witness, of none of its lowerings.
+
+    `seconds` is work, as in `Questions`.
+    """
     prover = Prover(plan.lowered, plan.stages, seconds)
     return all(_impossible(prover, goal, need) for need in (goal.need, *goal.alike))
 

@@ -28,10 +28,11 @@ _SPARE = 4  # bits that a value does not take of a term
 class Questions:
     """What is known of a variant: its lowered program and the selections of its stages.
 
-    seconds   for the last and widest question of a proof, on an idle machine
+    seconds   work for the last and widest question of a proof, in units of A_SECOND: what an idle
+              machine does in about a second; no clock is looked at
     width     bits of every term: products of two lanes, lanes shifted by their width, and all
               values fit
-    short     seconds for a question on the way
+    short     as much for a question on the way
     """
 
     # Questions, as texts with declarations, are the same for many lanes and variants.
@@ -100,7 +101,8 @@ class Questions:
     # -------------------------------------------------------------- answers
 
     def holds(self, known: list[Truth], claim: Any, seconds: float) -> bool:
-        """Whether a claim is proven to follow, from what does not contradict itself."""
+        """Whether a claim is proven to follow, from what does not contradict itself; with that
+        much work (`seconds` above)."""
         claim = z3.simplify(claim)
         if z3.is_true(claim):
             return True

@@ -34,7 +34,9 @@ from daedalus.generator.verify.witness.reasons import Reason
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
 DEEP = 150  # and how many times as many with spots, if it still survives
-PATIENCE = (4, 120)  # work on the hardest question of a proof, in seconds: before and after these
+# Work on the hardest question of a proof, before and after these; in units of `A_SECOND`, as all
+# limits of the solver: no clock decides what is proven.
+PATIENCE = (4, 120)
 _TRIED = 64  # items on which a mutant is run to the end
 
 

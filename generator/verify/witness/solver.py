@@ -22,7 +22,7 @@ from daedalus.generator.verify.proofs.lane_walk import Walk
 from daedalus.generator.verify.proofs.symbolic import Number, inputs
 from daedalus.generator.verify.witness.shown import shown
 
-_SECONDS = 5
+_WORK = 5 * A_SECOND  # of the solver, for a question
 _ANSWERS = 6  # of the solver, for a goal and a lane
 _FREE = 3  # elements of blocks that may be other than nothing
 _ATTEMPTS = 8  # with other such elements, where stages read what others have stored
@@ -52,7 +52,7 @@ class _Item(Prover):
     """Terms of the elements that one lane depends on, through all stages."""
 
     def __init__(self, plan: Plan, lane: int) -> None:
-        super().__init__(plan.lowered, plan.stages, _SECONDS)
+        super().__init__(plan.lowered, plan.stages, _WORK / A_SECOND)
         self._lane = lane
         self._temps = {t.name: t for t in plan.lowered.temps}
         self.elements: dict[Place, Number] = {}
@@ -123,7 +123,7 @@ class _Item(Prover):
         }
         for few in self._few(goal):
             solver = z3.Then(*QUICK).solver()
-            solver.set("rlimit", _SECONDS * A_SECOND)
+            solver.set("rlimit", _WORK)
             solver.add(*known, *few)
             for _ in range(_ANSWERS):
                 if solver.check() != z3.sat:

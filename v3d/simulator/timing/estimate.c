@@ -10,7 +10,7 @@
  * Found by search: each setting went in turn to where the published figures together became fastest
  * or slowest, as long as each calibrated one stayed within 10 %.  Once from the default settings;
  * once from the other explanation of the GEMMs (sfu_issue_slots); once from the other explanation
- * of idct8 at workgroups of 64 (a dispatcher that takes long, and no limit); and a slow clock.
+ * of transform8 at workgroups of 64 (a dispatcher that takes long, and no limit); and a slow clock.
  * `daedalus-v3d timing` checks that they still reproduce the figures.
  */
 static const daedalus_v3d_alternative alternatives[DAEDALUS_V3D_ALTERNATIVES] = {

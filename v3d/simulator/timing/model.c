@@ -188,7 +188,7 @@ void daedalus_v3d_timing_end(struct daedalus_v3d_machine *machine) {
   times->clocks = timing->last_write;
   for (unsigned i = 0; i < machine->n_qpus; i++)
     times->clocks = later(timing->qpus[i].time, times->clocks);
-  daedalus_v3d_schedule_end(timing, times->clocks);
+  daedalus_v3d_end_threads(timing, times->clocks);
   for (unsigned i = 0; i < machine->n_qpus; i++) {
     const v3d_qpu_time *qpu = &timing->qpus[i];
     times->active += qpu->active;

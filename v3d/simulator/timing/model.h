@@ -4,7 +4,7 @@
  * the functional simulator calls of it, and what the parts of it call of each other.
  *
  * Each QPU has a time of its own; what all share (lookups, synchronisation, the dispatcher) is done
- * in the order of time (schedule.c), so that a resource is a time at which it is free again.
+ * in the order of time (thread_order.c), so that a resource is a time at which it is free again.
  */
 #ifndef DAEDALUS_V3D_TIMING_MODEL_H
 #define DAEDALUS_V3D_TIMING_MODEL_H
@@ -130,11 +130,11 @@ bool daedalus_v3d_trace_begin(struct daedalus_v3d_machine *machine, daedalus_v3d
 void daedalus_v3d_trace_read(daedalus_v3d_trace *trace, const v3d_op *op, uint32_t address,
                              uint32_t value);
 
-/* schedule.c */
+/* thread_order.c */
 
-void daedalus_v3d_schedule_timed(struct daedalus_v3d_machine *machine);
+void daedalus_v3d_run_threads_timed(struct daedalus_v3d_machine *machine);
 
 /** The job has ended at `clocks`: what QPUs did from their times until then. */
-void daedalus_v3d_schedule_end(v3d_timing *timing, uint64_t clocks);
+void daedalus_v3d_end_threads(v3d_timing *timing, uint64_t clocks);
 
 #endif

@@ -96,7 +96,7 @@ static double make_nothing(work *w, const uint32_t *p) {
   return 1e3; /* us */
 }
 
-enum { BLOCKS = 8192, BLOCKS_A_ROW = 128, PLACES = 0x00300000, IDCT_BYTES = 0x00600000 };
+enum { BLOCKS = 8192, BLOCKS_A_ROW = 128, PLACES = 0x00300000, TRANSFORM_BYTES = 0x00600000 };
 
 /* Blocks in the order of a picture. */
 static void fill_places(void *memory) {
@@ -106,13 +106,13 @@ static void fill_places(void *memory) {
 }
 
 /* parameters: 0 64, 1 256, 2 the chain; blocks of a workgroup; its size. Blocks. */
-static double make_idct(work *w, const uint32_t *p) {
-  static const char *const programs[] = {"idct8_64", "idct8_256", "idct8_chain"};
+static double make_transform(work *w, const uint32_t *p) {
+  static const char *const programs[] = {"transform8_64", "transform8_256", "transform8_chain"};
   w->program = programs[p[0]];
   w->groups = BLOCKS / p[1];
   w->group_size = p[2];
   w->groups_per_supergroup = 1;
-  w->bytes = IDCT_BYTES;
+  w->bytes = TRANSFORM_BYTES;
   w->fill = fill_places;
   return BLOCKS;
 }
@@ -122,9 +122,9 @@ const figure figures[] = {
     {"GEMV s8 2048x32000", "GB/s", 3.6, CALIBRATED, 0, make_gemv, {12, 2048, 12800}},
     {"GEMM f32 1024^3", "GFLOP/s", 21.38, CALIBRATED, 0, make_gemm_f32, {1024, 1024, 256}},
     {"one workgroup, no operation", "us", 55.6, CALIBRATED, 1000, make_nothing, {0}},
-    {"idct8, workgroups of 64", "ns", 258, CALIBRATED, 1000, make_idct, {0, 8, 64}},
-    {"idct8, workgroups of 256", "ns", 129, LEFT_OUT, 1000, make_idct, {1, 32, 256}},
-    {"idct8, one block a subgroup", "ns", 533, LEFT_OUT, 1000, make_idct, {2, 4, 64}},
+    {"transform8, workgroups of 64", "ns", 258, CALIBRATED, 1000, make_transform, {0, 8, 64}},
+    {"transform8, workgroups of 256", "ns", 129, LEFT_OUT, 1000, make_transform, {1, 32, 256}},
+    {"transform8, one block a subgroup", "ns", 533, LEFT_OUT, 1000, make_transform, {2, 4, 64}},
     {"minimum of two, vec4", "GB/s", 11.5, LEFT_OUT, 0, make_minimum, {12, 2730}},
     {"copy, a word a lane", "GB/s", 3.29, LEFT_OUT, 0, make_copy, {12, SCALAR_STEP, 8192}},
     {"GEMV s8 3072x128000", "GB/s", 3.2, LEFT_OUT, 0, make_gemv, {12, 3072, 12800}},

@@ -27,7 +27,7 @@ void halves(inout int a, inout int b) {
   int x = ((a + b) * 11585 + 8192) >> 14; b = ((a - b) * 11585 + 8192) >> 14; a = x;
 }
 void butterfly(inout int a, inout int b) { int x = a + b; b = a - b; a = x; }
-void idct8(inout int x0, inout int x1, inout int x2, inout int x3, inout int x4,
+void transform8(inout int x0, inout int x1, inout int x2, inout int x3, inout int x4,
            inout int x5, inout int x6, inout int x7) {
   halves(x0, x4); turn(x2, x6, 6270, 15137); turn(x1, x7, 3196, 16069); turn(x5, x3, 13623, 9102);
   butterfly(x0, x6); butterfly(x4, x2); butterfly(x1, x5); butterfly(x7, x3); halves(x3, x5);
@@ -46,7 +46,7 @@ void main() {
   uint from = block * 64 + lane;
   x0 = coeffs[from], x1 = coeffs[from + 8], x2 = coeffs[from + 16], x3 = coeffs[from + 24];
   x4 = coeffs[from + 32], x5 = coeffs[from + 40], x6 = coeffs[from + 48], x7 = coeffs[from + 56];
-  idct8(x0, x1, x2, x3, x4, x5, x6, x7);
+  transform8(x0, x1, x2, x3, x4, x5, x6, x7);
   uint to = own + lane * 8;
   rows[to] = x0; rows[to + 1] = x1; rows[to + 2] = x2; rows[to + 3] = x3;
   rows[to + 4] = x4; rows[to + 5] = x5; rows[to + 6] = x6; rows[to + 7] = x7;
@@ -60,7 +60,7 @@ void main() {
   uint first = own + lane;
   x0 = rows[first], x1 = rows[first + 8], x2 = rows[first + 16], x3 = rows[first + 24];
   x4 = rows[first + 32], x5 = rows[first + 40], x6 = rows[first + 48], x7 = rows[first + 56];
-  idct8(x0, x1, x2, x3, x4, x5, x6, x7);
+  transform8(x0, x1, x2, x3, x4, x5, x6, x7);
   uint place = places[block] + lane;
 #ifdef ONE
   for (uint r = 0; r < 8; r++) {

@@ -249,9 +249,9 @@ void daedalus_v3d_report_deadlock(struct daedalus_v3d_machine *machine) {
   report->word = instruction_of(machine, first->next)->word;
 }
 
-void daedalus_v3d_schedule(struct daedalus_v3d_machine *machine) {
+void daedalus_v3d_run_threads(struct daedalus_v3d_machine *machine) {
   if (machine->timing) {
-    daedalus_v3d_schedule_timed(machine);
+    daedalus_v3d_run_threads_timed(machine);
     return;
   }
   for (;;) {

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`daedalus bench --sand`: conversions of column-tiled frames on this processor, beside memcpy."""
+"""A mode of `daedalus bench`: conversions of column-tiled frames on the CPU, beside memcpy."""
 
 import json
 
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.host import native
-from daedalus.generator.measure.native import sand
+from daedalus.generator.measure.native import layouts
 
 
 def measure(*, as_json: bool) -> None:
     """Measures, and prints."""
     with progress(quiet=as_json):
-        speeds = sand.measure()
+        speeds = layouts.measure()
     if as_json:
         data = vars(speeds) | {"rows": [vars(r) for r in speeds.rows]}
         print(json.dumps(data, indent=1))

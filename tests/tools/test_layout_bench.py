@@ -9,20 +9,20 @@ from click.testing import CliRunner
 
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import bench
-from daedalus.generator.measure.native import sand
+from daedalus.generator.measure.native import layouts
 
 
 def test_a_line_is_a_way_to_write_frames() -> None:
-    copy, ours = sand.rates(
+    copy, ours = layouts.rates(
         "k\t64\t32\tmemcpy\t\t3000\t4\t2\t1\nk\t64\t32\tours\tby rows\t3000\t2\t1\t0.5\n"
     )
-    assert copy == sand.Speed("k", "64x32", "memcpy", "", 3000, 4, 2, 1)
-    assert ours == sand.Speed("k", "64x32", "ours", "by rows", 3000, 2, 1, 0.5)
+    assert copy == layouts.Speed("k", "64x32", "memcpy", "", 3000, 4, 2, 1)
+    assert ours == layouts.Speed("k", "64x32", "ours", "by rows", 3000, 2, 1, 0.5)
 
 
 def test_the_verb_measures_every_cpu_variant(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sand, "ROUNDS", 1)
-    monkeypatch.setattr(sand.measure, "__defaults__", (2, 1))
+    monkeypatch.setattr(layouts, "ROUNDS", 1)
+    monkeypatch.setattr(layouts.measure, "__defaults__", (2, 1))
     result = CliRunner().invoke(bench.command, ["--sand", "--json"], catch_exceptions=False)
     data = json.loads(result.stdout[: result.stdout.rindex("}") + 1])
     ways = {(r["kernel"], r["way"]) for r in data["rows"]}
@@ -35,7 +35,7 @@ def test_the_verb_measures_every_cpu_variant(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_wrong_conversion_is_not_timed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A variant that leaves out a shift by 6, in a copy of the generated sources."""
-    root = sand.repo_root()
+    root = layouts.repo_root()
     for part in ("tools", "runtime"):
         (tmp_path / part).symlink_to(root / part)
     for path in (root / "generated").rglob("*sand128*"):
@@ -51,7 +51,7 @@ def test_a_wrong_conversion_is_not_timed(monkeypatch: pytest.MonkeyPatch, tmp_pa
     )
     header = root / "generated" / "src" / "sand128" / "variants.h"
     (tmp_path / "generated" / "src" / "sand128" / "variants.h").write_text(header.read_text())
-    monkeypatch.setattr(sand, "repo_root", lambda: tmp_path)
-    monkeypatch.setattr(sand, "build_dir", lambda: tmp_path / "build")
+    monkeypatch.setattr(layouts, "repo_root", lambda: tmp_path)
+    monkeypatch.setattr(layouts, "build_dir", lambda: tmp_path / "build")
     with pytest.raises(UserError, match="p010__c_full: not what a conversion byte by byte gives"):
-        sand.measure(1, 1)
+        layouts.measure(1, 1)

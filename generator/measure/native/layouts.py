@@ -2,7 +2,7 @@
 """Column-tiled frames natively: our conversions beside memcpy of as many bytes as they write.
 
 NEON variants run as they are on arm64, elsewhere through SIMDe. A time counts only if what that run
-left is right to the last byte, which tools/sand_bench sees to.
+left is right to the last byte, which the program sees to (`codecs/timed.toml`).
 """
 
 import json
@@ -17,7 +17,7 @@ from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.progress import say
 from daedalus.generator.host import fetch, native
 
-FAMILY: str = data("timed.toml")["columns"]
+LAYOUT: dict[str, str] = data("timed.toml")["layout"]
 ROUNDS = 21
 BYTES = 4 << 20  # that a time is of, at least
 COPY = "memcpy"
@@ -60,7 +60,7 @@ def measure(rounds: int = ROUNDS, size: int = BYTES) -> Speeds:
 
 
 def rates(text: str) -> Iterator[Speed]:
-    """Of what the program printed, a line a way: see tools/sand_bench/main.c."""
+    """Of what the program printed, a line a way."""
     for line in text.splitlines():
         kernel, width, height, way, order, size, *figures = line.split("\t")
         yield Speed(kernel, f"{width}x{height}", way, order, int(size), *map(float, figures))
@@ -73,11 +73,11 @@ def _program() -> tuple[Path, list[str]]:
     variants = [
         (k["id"], v)
         for k in manifest["kernels"]
-        if k["family"] == FAMILY
+        if k["family"] == LAYOUT["family"]
         for v in k["variants"]
         if v["prod"] and v["target"] not in ("glsl", "qpu")
     ]
-    place = build_dir() / "sand_bench"
+    place = build_dir() / "layout_bench"
     place.mkdir(parents=True, exist_ok=True)
     names = [(k, v["name"].replace("daedalus_", "daedalus_items_", 1)) for k, v in variants]
     text = "".join(f"{kernel.rpartition('_')[2].upper()}({name})\n" for kernel, name in names)
@@ -90,10 +90,10 @@ def _program() -> tuple[Path, list[str]]:
         system = [root / "tools" / "simde", simde]
     program = native.compile_program(
         "host",
-        place / "sand_bench",
+        place / "layout_bench",
         [
-            root / "tools" / "sand_bench" / "main.c",
-            root / "tools" / "oracle" / "sand.c",
+            root / LAYOUT["program"],
+            root / LAYOUT["plain"],
             *(root / "runtime" / "tune" / f"{name}.c" for name in ("base", "samples")),
             *(root / "generated" / v["source"] for _, v in variants),
         ],
@@ -101,7 +101,7 @@ def _program() -> tuple[Path, list[str]]:
             place,
             root / "runtime",
             *native.library_includes(),
-            root / "generated" / "src" / FAMILY,
+            root / "generated" / "src" / LAYOUT["family"],
         ],
         system_includes=system,
         flags=flags,

@@ -180,14 +180,14 @@ static bool run_qpu(v3d_timing *timing, unsigned number) {
   return true;
 }
 
-void daedalus_v3d_schedule_end(v3d_timing *timing, uint64_t clocks) {
+void daedalus_v3d_end_threads(v3d_timing *timing, uint64_t clocks) {
   for (unsigned i = 0; i < timing->machine->n_qpus; i++) {
     v3d_qpu_time *qpu = &timing->qpus[i];
     *(has_batch(timing, i) ? &qpu->waiting : &qpu->idle) += clocks - qpu->time;
   }
 }
 
-void daedalus_v3d_schedule_timed(struct daedalus_v3d_machine *machine) {
+void daedalus_v3d_run_threads_timed(struct daedalus_v3d_machine *machine) {
   v3d_timing *timing = machine->timing;
   for (unsigned i = 0; i < machine->n_qpus; i++)
     timing->qpus[i].due = UINT64_MAX;
