@@ -34,6 +34,11 @@ from daedalus.generator.verify.crosscheck import Batch, Device, Outcome
 ITEMS = 8  # of a traced call: as many as a vector's lanes can be divided into
 SEEDS = (1, 2)  # of the items that a variant is compared on before it counts
 COMPARED = 24  # conformant items a class and seed; a fifth as many of the other kinds
+# What calls a variant is compiled of, from the repository's root.
+CALLER = (
+    "tools/tune/point.c", "tools/check/job.c", "tools/check/job.h", "runtime/tune/base.c",
+    "runtime/tune/base.h",
+)  # fmt: skip
 _TIMES = 3  # that the call is traced; the first may differ
 _ARCH = "aarch64"
 _ARRAY = re.compile(r"^( *)((?:u?int\d+_t) \w+(?:\[\d+\])+;)$", re.MULTILINE)
@@ -102,12 +107,12 @@ def _linked(variant: Variant, name: str, folder: Path, what: str, text: str) -> 
 
 @cache
 def _caller() -> Path:
-    """tools/tune/point.c and what it is made of as an object, made anew where that changed."""
-    tune, check = (repo_root() / d for d in ("runtime/tune", "tools/check"))
-    sources = [repo_root() / "tools" / "tune" / "point.c", check / "job.c", tune / "base.c"]
+    """CALLER as one object, made anew where that changed."""
+    files = [repo_root() / name for name in CALLER]
+    sources = [f for f in files if f.suffix == ".c"]
     words = [native.compiler(_ARCH), *native.WARNINGS, *trace.FLAGS, "-r"]
     words += [f"-I{i}" for i in (repo_root() / "runtime", *native.library_includes())]
-    text = "".join(p.read_text() for p in (*sources, check / "job.h", tune / "base.h"))
+    text = "".join(p.read_text() for p in files)
     made_of = f"{words} {native.version_of(words[0])} {text}"
     key = hashlib.sha256(made_of.encode()).hexdigest()[:16]
     made = build_dir() / "tune" / f"point-{key}.o"

@@ -13,7 +13,7 @@ from daedalus.generator.host import native
 from daedalus.generator.measure.gpu import qpu
 from daedalus.generator.options import QPU, TARGETS
 from daedalus.generator.tuning import journal, model_points
-from daedalus.generator.tuning.cpu_program import SEEDS
+from daedalus.generator.tuning.cpu_program import CALLER, SEEDS
 from daedalus.generator.tuning.entries import Result, now, result_key
 from daedalus.generator.tuning.fingerprint import NONE, Fingerprint, generator_hash, of_model
 from daedalus.generator.tuning.journal import Terms
@@ -25,7 +25,7 @@ CHIP = "BCM2712"
 # What decides a modelled time besides the code: the timing model and its profiles, what traces and
 # corrects, and what is drawn.
 _MODEL = (
-    "v3d/profiles", "v3d/simulator", "tools/tune", "tools/check/job.c",
+    *CALLER, "v3d/profiles", "v3d/simulator",
     "tools/bench/qpu.toml", "tools/bench/layout.c", "runtime/tune/work.c",
     "generator/measure/neon", "generator/measure/gpu/glsl.py", "generator/measure/gpu/qpu.py",
     "generator/measure/gpu/taken.py", "generator/measure/trace.py", "generator/verify/qpu_trial.py",

@@ -177,14 +177,17 @@ int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
   }
   const daedalus_work work = {
       .kernel = kernel, .buffers = buffers, .meta = meta, .n_items = n_items};
-  const daedalus_choices *choices;
-  int error = daedalus_rt_choices_get(batch->ctx, kernel, substrate, &choices);
+  int error = daedalus_rt_choices_check(batch->ctx, kernel, substrate);
   if (error != 0 || n_items == 0) {
     return error;
   }
   error = check_work(batch, &work);
   if (error == 0) {
     error = reserve(batch, &work);
+  }
+  daedalus_choices *choices = NULL;
+  if (error == 0) {
+    error = daedalus_rt_choices_get(batch->ctx, kernel, substrate, &choices);
   }
   if (error == 0) {
     const bool aligned = daedalus_rt_choices_by_alignment(choices);

@@ -33,26 +33,27 @@ static const char not_on_gpu[] =
 typedef struct candidate {
   daedalus_pick pick;
   const uint8_t *align; /* of each buffer */
-  bool tested;          /* and right; else that could not be found out */
+  int error;            /* what making it ready gave: 0, -EAGAIN or, tried again, -ENODEV */
 } candidate;
 
 /** What is taken for items of a class: the first candidate that fits, else one of the rest. */
-typedef struct option {
+typedef struct class_choice {
   size_t first, end;        /* candidates */
   daedalus_pick otherwise;  /* no candidate fits */
   daedalus_pick untested;   /* one would, but is not tested */
   daedalus_pick after_loss; /* the GPU is lost */
   daedalus_pick stand_in;   /* none fits, and none of the last class does, which would do it all */
-} option;
+} class_choice;
 
 struct daedalus_choices {
-  const daedalus_ctx *ctx;
+  daedalus_ctx *ctx;
   const daedalus_kernel_desc *kernel;
   daedalus_substrate substrate;
-  bool settled;                  /* nothing of it is to be found out again */
+  bool settled;                  /* it is there, and need not be made again */
+  bool just_made;                /* by the call that looks up in it */
   daedalus_vec candidates;       /* of all classes */
   struct daedalus_choices *next; /* of the same place in ctx->choices */
-  option options[];              /* one for each class */
+  class_choice classes[];        /* one for each of the kernel's */
 };
 
 /* ----------------------------------------------------------------- looking up */
@@ -69,27 +70,43 @@ bool daedalus_rt_choices_by_alignment(const daedalus_choices *choices) {
   return choices->candidates.size != 0;
 }
 
-daedalus_pick daedalus_rt_choices_pick(const daedalus_choices *choices, uint16_t class_index,
-                                       const uintptr_t *places) {
-  const option *of = &choices->options[class_index];
-  if (daedalus_rt_gpu_lost(choices->ctx)) {
-    return of->after_loss;
-  }
-  const candidate *candidates = choices->candidates.data;
+/** @return the first of a class that fits and whose error is this one, or NULL */
+static candidate *find(const daedalus_choices *choices, const class_choice *of,
+                       const uintptr_t *places, int error) {
+  candidate *candidates = choices->candidates.data;
   const size_t n = choices->kernel->n_buffers;
-  bool untested = false;
   for (size_t i = of->first; i < of->end; i++) {
-    if (daedalus_rt_misaligned(candidates[i].align, places, n) == n) {
-      if (candidates[i].tested) {
-        return candidates[i].pick;
-      }
-      untested = true;
+    if (candidates[i].error == error &&
+        daedalus_rt_misaligned(candidates[i].align, places, n) == n) {
+      return &candidates[i];
     }
   }
-  return untested ? of->untested : of->otherwise;
+  return NULL;
 }
 
-void daedalus_rt_choices_pick_all(const daedalus_choices *choices, const uintptr_t *places,
+daedalus_pick daedalus_rt_choices_pick(daedalus_choices *choices, uint16_t class_index,
+                                       const uintptr_t *places) {
+  const class_choice *of = &choices->classes[class_index];
+  int error = 0; /* of the last one that was tested again */
+  while (!daedalus_rt_gpu_lost(choices->ctx)) {
+    const candidate *tested = find(choices, of, places, 0);
+    if (tested != NULL) {
+      return tested->pick;
+    }
+    candidate *untested = find(choices, of, places, -EAGAIN);
+    if (untested == NULL) {
+      return of->otherwise;
+    }
+    if (choices->just_made || error == -EAGAIN) {
+      return of->untested;
+    }
+    error = untested->error = daedalus_rt_gpu_prepare(
+        choices->ctx, choices->kernel, untested->pick.variant, untested->pick.workgroup);
+  }
+  return of->after_loss;
+}
+
+void daedalus_rt_choices_pick_all(daedalus_choices *choices, const uintptr_t *places,
                                   daedalus_pick *picks) {
   const size_t n = choices->kernel->n_classes;
   for (uint16_t c = 0; c < n; c++) {
@@ -99,7 +116,7 @@ void daedalus_rt_choices_pick_all(const daedalus_choices *choices, const uintptr
   const bool none = picks[n - 1].variant == NULL;
   for (uint16_t c = 0; none && c < n; c++) {
     if (picks[c].variant == NULL) {
-      picks[c] = choices->options[c].stand_in;
+      picks[c] = choices->classes[c].stand_in;
     }
   }
 }
@@ -112,7 +129,8 @@ static daedalus_pick because(daedalus_pick pick, const char *reason) {
 }
 
 /** Whether one that is before it in the class is taken wherever this one would be. */
-static bool is_needless(const daedalus_choices *choices, const option *of, const uint8_t *align) {
+static bool is_needless(const daedalus_choices *choices, const class_choice *of,
+                        const uint8_t *align) {
   const candidate *candidates = choices->candidates.data;
   const size_t n = choices->kernel->n_buffers;
   for (size_t i = of->first; i < of->end; i++) {
@@ -120,7 +138,7 @@ static bool is_needless(const daedalus_choices *choices, const option *of, const
     while (b < n && candidates[i].align[b] <= align[b]) {
       b++;
     }
-    if (candidates[i].tested && b == n) {
+    if (candidates[i].error == 0 && b == n) {
       return true;
     }
   }
@@ -128,7 +146,7 @@ static bool is_needless(const daedalus_choices *choices, const option *of, const
 }
 
 /** Adds a variant to a class, unless it cannot run or would never be taken.  @return 0, -ENOMEM */
-static int add(daedalus_ctx *ctx, daedalus_choices *choices, option *of, daedalus_pick pick) {
+static int add(daedalus_ctx *ctx, daedalus_choices *choices, class_choice *of, daedalus_pick pick) {
   const uint8_t *align = daedalus_rt_gpu_align(pick.variant);
   if (daedalus_rt_gpu_lost(ctx) || is_needless(choices, of, align)) {
     return 0;
@@ -139,15 +157,14 @@ static int add(daedalus_ctx *ctx, daedalus_choices *choices, option *of, daedalu
   }
   error = daedalus_rt_gpu_prepare(ctx, choices->kernel, pick.variant, pick.workgroup);
   if (error != -ENODEV) {
-    ((candidate *)choices->candidates.data)[of->end] = (candidate){pick, align, error == 0};
+    ((candidate *)choices->candidates.data)[of->end] = (candidate){pick, align, error};
     choices->candidates.size = ++of->end;
-    choices->settled = choices->settled && error == 0;
   }
   return 0;
 }
 
 /** Adds those of a class by their rank.  @param reason  NULL: each one's own */
-static int add_ranked(daedalus_ctx *ctx, daedalus_choices *choices, option *of,
+static int add_ranked(daedalus_ctx *ctx, daedalus_choices *choices, class_choice *of,
                       uint16_t class_index, const char *reason) {
   const daedalus_kernel_desc *kernel = choices->kernel;
   const daedalus_variant *best = NULL; /* ranks within a class are never equal */
@@ -172,8 +189,8 @@ static int add_ranked(daedalus_ctx *ctx, daedalus_choices *choices, option *of,
 }
 
 /** The recipe's variant, if there is one for the GPU at hand, then those of the class. */
-static int add_all(daedalus_ctx *ctx, daedalus_choices *choices, option *of, uint16_t class_index,
-                   const daedalus_recipe_entry *entry) {
+static int add_all(daedalus_ctx *ctx, daedalus_choices *choices, class_choice *of,
+                   uint16_t class_index, const daedalus_recipe_entry *entry) {
   int error = 0;
   if (entry != NULL && daedalus_rt_gpu_has(ctx, entry->variant)) {
     error =
@@ -186,8 +203,8 @@ static int add_all(daedalus_ctx *ctx, daedalus_choices *choices, option *of, uin
 }
 
 /** For who asks for the QPU. */
-static int make_qpu(daedalus_ctx *ctx, daedalus_choices *choices, option *of, uint16_t class_index,
-                    bool there) {
+static int make_qpu(daedalus_ctx *ctx, daedalus_choices *choices, class_choice *of,
+                    uint16_t class_index, bool there) {
   const daedalus_kernel_desc *kernel = choices->kernel;
   const daedalus_pick lowest = {.variant = daedalus_rt_cpu_choose(kernel, class_index)};
   if (!there) {
@@ -213,8 +230,8 @@ static const daedalus_recipe_entry *on_qpu(const daedalus_ctx *ctx,
 }
 
 /** For who leaves it to the recipe, of a class that it has on the QPU. */
-static int make_auto(daedalus_ctx *ctx, daedalus_choices *choices, option *of, uint16_t class_index,
-                     const daedalus_recipe_entry *entry, bool there) {
+static int make_auto(daedalus_ctx *ctx, daedalus_choices *choices, class_choice *of,
+                     uint16_t class_index, const daedalus_recipe_entry *entry, bool there) {
   const daedalus_pick cpu = daedalus_rt_cpu_pick(ctx, choices->kernel, class_index);
   of->untested = because(cpu, out_of_memory);
   of->after_loss = because(cpu, after_loss);
@@ -255,25 +272,33 @@ int daedalus_rt_choices_open(daedalus_ctx *ctx, const daedalus_kernel_desc *kern
   return -ENODEV;
 }
 
+int daedalus_rt_choices_check(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
+                              daedalus_substrate substrate) {
+  switch (substrate) {
+    case DAEDALUS_SUBSTRATE_AUTO:
+    case DAEDALUS_SUBSTRATE_CPU:
+      return 0;
+    case DAEDALUS_SUBSTRATE_QPU:
+      return (ctx->flags & DAEDALUS_CONFIG_QPU_FALLBACK_CPU) != 0
+                 ? 0
+                 : daedalus_rt_choices_open(ctx, kernel);
+  }
+  daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s: unknown substrate %d", kernel->id, (int)substrate);
+  return -EINVAL;
+}
+
 /** Finds everything out; what was found out before is thrown away. */
 static int make(daedalus_ctx *ctx, daedalus_choices *choices) {
   const daedalus_kernel_desc *kernel = choices->kernel;
   const bool wants = wants_gpu(ctx, kernel, choices->substrate);
-  const bool refuses = choices->substrate == DAEDALUS_SUBSTRATE_QPU &&
-                       (ctx->flags & DAEDALUS_CONFIG_QPU_FALLBACK_CPU) == 0;
-  const bool there =
-      wants && (refuses ? daedalus_rt_choices_open(ctx, kernel) : daedalus_rt_gpu_open(ctx)) == 0;
-  if (refuses && !there) {
-    return -ENODEV;
-  }
+  const bool there = wants && daedalus_rt_gpu_open(ctx) == 0;
   choices->candidates.size = 0;
-  choices->settled = !wants || ctx->gpu != NULL; /* else there was no memory to look for one */
   int error = 0;
   for (uint16_t c = 0; error == 0 && c < kernel->n_classes; c++) {
-    option *of = &choices->options[c];
+    class_choice *of = &choices->classes[c];
     const daedalus_recipe_entry *entry =
         choices->substrate == DAEDALUS_SUBSTRATE_AUTO ? on_qpu(ctx, kernel, c) : NULL;
-    *of = (option){.first = choices->candidates.size, .end = choices->candidates.size};
+    *of = (class_choice){.first = choices->candidates.size, .end = choices->candidates.size};
     if (choices->substrate == DAEDALUS_SUBSTRATE_QPU) {
       error = make_qpu(ctx, choices, of, c, there);
     } else if (entry != NULL) {
@@ -282,7 +307,8 @@ static int make(daedalus_ctx *ctx, daedalus_choices *choices) {
       of->otherwise = of->after_loss = daedalus_rt_cpu_pick(ctx, kernel, c);
     }
   }
-  choices->settled = error == 0 && (choices->settled || daedalus_rt_gpu_lost(ctx));
+  /* Without a GPU's state there was no memory to look for one. */
+  choices->settled = error == 0 && (!wants || ctx->gpu != NULL);
   return error;
 }
 
@@ -298,9 +324,10 @@ static daedalus_choices *new_choices(daedalus_ctx *ctx, const daedalus_kernel_de
     }
   }
   daedalus_choices *made =
-      ctx->choices == NULL ? NULL
-                           : allocator->resize(allocator->user, NULL,
-                                               sizeof(*made) + kernel->n_classes * sizeof(option));
+      ctx->choices == NULL
+          ? NULL
+          : allocator->resize(allocator->user, NULL,
+                              sizeof(*made) + kernel->n_classes * sizeof(class_choice));
   if (made != NULL) {
     daedalus_choices **place = &ctx->choices[daedalus_rt_kernel_number(ctx->table, kernel)];
     *made =
@@ -311,27 +338,21 @@ static daedalus_choices *new_choices(daedalus_ctx *ctx, const daedalus_kernel_de
 }
 
 int daedalus_rt_choices_get(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
-                            daedalus_substrate substrate, const daedalus_choices **choices) {
+                            daedalus_substrate substrate, daedalus_choices **choices) {
   daedalus_choices *found =
       ctx->choices == NULL ? NULL : ctx->choices[daedalus_rt_kernel_number(ctx->table, kernel)];
   while (found != NULL && (found->kernel != kernel || found->substrate != substrate)) {
     found = found->next;
   }
-  *choices = found;
-  if (found != NULL && found->settled) {
-    return 0;
-  }
-  if (substrate != DAEDALUS_SUBSTRATE_AUTO && substrate != DAEDALUS_SUBSTRATE_CPU &&
-      substrate != DAEDALUS_SUBSTRATE_QPU) {
-    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s: unknown substrate %d", kernel->id,
-                    (int)substrate);
-    return -EINVAL;
-  }
   if (found == NULL) {
     found = new_choices(ctx, kernel, substrate);
   }
   *choices = found;
-  return found == NULL ? -ENOMEM : make(ctx, found);
+  if (found == NULL) {
+    return -ENOMEM;
+  }
+  found->just_made = !found->settled;
+  return found->settled ? 0 : make(ctx, found);
 }
 
 void daedalus_rt_choices_free(daedalus_ctx *ctx) {

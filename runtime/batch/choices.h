@@ -15,24 +15,29 @@
 #include "cpu/cpu.h"
 
 /**
- * The list, there already or made now.  Where a self-test could not be run it is tried again.
- * @return 0; -EINVAL or -ENODEV (the substrate is unknown or not there), logged; -ENOMEM
+ * Whether a substrate can be asked for; opens the GPU for who asks for it and for nothing else.
+ * @return 0; -EINVAL or -ENODEV (it is unknown or not there), logged
  */
+int daedalus_rt_choices_check(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
+                              daedalus_substrate substrate);
+
+/** The list, there already or made now, for a substrate that was checked.  @return 0 or -ENOMEM */
 int daedalus_rt_choices_get(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
-                            daedalus_substrate substrate, const daedalus_choices **choices);
+                            daedalus_substrate substrate, daedalus_choices **choices);
 
 /** Whether it depends on the alignment of buffers what is taken. */
 bool daedalus_rt_choices_by_alignment(const daedalus_choices *choices);
 
 /**
- * Looks up what runs a class.
+ * Looks up what runs a class.  Where all that fit could not be tested when the list was made, by an
+ * earlier call, they are tested again.
  * @param places  the bits that are set in any address, stride or offset of each buffer; NULL: none
  */
-daedalus_pick daedalus_rt_choices_pick(const daedalus_choices *choices, uint16_t class_index,
+daedalus_pick daedalus_rt_choices_pick(daedalus_choices *choices, uint16_t class_index,
                                        const uintptr_t *places);
 
 /** Of all classes, where the configuration has the CPU stand in for the last, too. */
-void daedalus_rt_choices_pick_all(const daedalus_choices *choices, const uintptr_t *places,
+void daedalus_rt_choices_pick_all(daedalus_choices *choices, const uintptr_t *places,
                                   daedalus_pick *picks);
 
 /** @return the first of `n` buffers that is not aligned as a GPU variant needs it, or n */

@@ -34,8 +34,9 @@ static const daedalus_kernel_desc *kernel_of_id(const daedalus_ctx *ctx, const c
 int daedalus_ctx_prepare(daedalus_ctx *ctx, const char *kernel_id, daedalus_substrate substrate) {
   const daedalus_kernel_desc *kernel =
       ctx == NULL || kernel_id == NULL ? NULL : kernel_of_id(ctx, kernel_id);
-  const daedalus_choices *choices;
-  return kernel == NULL ? -EINVAL : daedalus_rt_choices_get(ctx, kernel, substrate, &choices);
+  daedalus_choices *choices;
+  const int error = kernel == NULL ? -EINVAL : daedalus_rt_choices_check(ctx, kernel, substrate);
+  return error == 0 ? daedalus_rt_choices_get(ctx, kernel, substrate, &choices) : error;
 }
 
 int daedalus_ctx_placement(daedalus_ctx *ctx, const char *kernel_id, const char *class_name,
@@ -53,7 +54,7 @@ int daedalus_ctx_placement(daedalus_ctx *ctx, const char *kernel_id, const char 
     daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s has no class %s", kernel->id, class_name);
     return -EINVAL;
   }
-  const daedalus_choices *choices;
+  daedalus_choices *choices;
   const int error = daedalus_rt_choices_get(ctx, kernel, DAEDALUS_SUBSTRATE_AUTO, &choices);
   if (error != 0) {
     return error;

@@ -22,7 +22,7 @@ bool runner_pin(int core) {
 
 /* ----------------------------------------------------------------------------- the runner */
 
-static void log_message(void *user, daedalus_log_level level, const char *message) {
+void runner_log(void *user, daedalus_log_level level, const char *message) {
   tune_runner *runner = user;
   if (level == DAEDALUS_LOG_ERROR) {
     runner->errors++;
@@ -50,7 +50,7 @@ bool runner_open(tune_runner *runner, const tune_setup *setup, const char *route
   /* Half of what a step may take: that the GPU hangs is told by the runtime. */
   const daedalus_config config = {
       .size = sizeof(config),
-      .log = log_message,
+      .log = runner_log,
       .log_user = runner,
       .get_instance_proc_addr = spills_loader(setup->world->get_instance_proc_addr),
       .timeout_ms = setup->timeout > 20 ? 0 : (uint32_t)(500 * setup->timeout) + 1,

@@ -33,6 +33,9 @@ bool runner_open(tune_runner *runner, const tune_setup *setup, const char *route
                  daedalus_device_info *info, char why[WHY_BYTES]);
 void runner_close(tune_runner *runner);
 
+/* For the log of a context that a runner is given: counts errors and keeps the last one's text. */
+void runner_log(void *runner, daedalus_log_level level, const char *message);
+
 /* Lays items of a class out, with guards, in memory of the runner's.  @return false with `why` */
 bool runner_place(tune_runner *runner, workload *work, const sample_items *samples, int class_index,
                   size_t n_items, char why[WHY_BYTES]);

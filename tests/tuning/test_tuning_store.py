@@ -2,6 +2,7 @@
 """What is made of journals: merged, compared, exported, shown."""
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from t4_schema import t4_results_schema
 from tuning_lines import BOARD, NEON, QPU, every_type, result
 
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.cli.main import cli
-from daedalus.generator.tuning import compare, entries, export, journal
+from daedalus.generator.host import native
+from daedalus.generator.tuning import compare, cpu_program, entries, export, journal, model_device
 from daedalus.generator.tuning.best import best
 from daedalus.generator.tuning.entries import Entry, Result, described
 from daedalus.generator.tuning.fingerprint import of_model
@@ -224,3 +227,15 @@ def test_sides_hold_the_last_result_of_a_point() -> None:
     old, new = timed(90.0, input_hash="old"), timed(50.0, when="2026-11-23T00:00:00Z")
     (side,) = compare.sides([new, old]).values()
     assert list(side.results.values()) == [new]
+
+
+def test_a_modelled_result_is_of_all_that_calls_a_variant() -> None:
+    """What the caller is compiled of is in one list, which the fingerprint is made of, too."""
+    root, includes = repo_root(), native.library_includes()
+    sources = [root / name for name in cpu_program.CALLER if name.endswith(".c")]
+    words = ["gcc", "-MM", *(f"-I{i}" for i in (root / "runtime", *includes)), *sources]
+    rules = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    files = {Path(w).resolve() for w in rules.replace("\\\n", " ").split() if w[-1] != ":"}
+    own = {f for f in files if not any(f.is_relative_to(i.resolve()) for i in includes)}
+    assert own == {(root / name).resolve() for name in cpu_program.CALLER}
+    assert set(cpu_program.CALLER) <= set(model_device._MODEL)

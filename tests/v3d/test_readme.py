@@ -39,6 +39,11 @@ def test_the_page_lists_the_folders_in_their_order() -> None:
     assert set(listed) == {p.name for p in (repo_root() / "v3d").iterdir() if p.is_dir()}
 
 
+def test_the_folders_that_commands_take_are_there() -> None:
+    folders = re.findall(r"`daedalus-v3d timing (\S+)`", PAGE)
+    assert folders and all(list((repo_root() / f).glob("*.qpu")) for f in folders)
+
+
 def test_the_links_of_the_page_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)#]+)\)", PAGE)
     assert links

@@ -51,11 +51,9 @@ typedef struct options {
 /* ------------------------------------------------------------------------------ context */
 
 static void log_message(void *user, daedalus_log_level level, const char *message) {
-  (void)user;
   fprintf(stderr, "bench: %s\n", message);
-  logged_errors += level == DAEDALUS_LOG_ERROR;
-  runner.errors = logged_errors;
-  snprintf(runner.said, sizeof(runner.said), "%s", message);
+  runner_log(user, level, message);
+  logged_errors = runner.errors;
 }
 
 static void *resize(void *user, void *memory, size_t size) {
@@ -71,8 +69,10 @@ static void release(void *user, void *memory) {
 
 static daedalus_ctx *open_context(daedalus_device_info *info) {
   const daedalus_allocator counted = {resize, release, NULL};
-  const daedalus_config config = {
-      .size = sizeof(config), .log = log_message, .get_instance_proc_addr = counting_loader()};
+  const daedalus_config config = {.size = sizeof(config),
+                                  .log = log_message,
+                                  .log_user = &runner,
+                                  .get_instance_proc_addr = counting_loader()};
   daedalus_ctx *ctx = daedalus_rt_ctx_create(&config, &daedalus_kernels, &counted);
   if (ctx == NULL || daedalus_ctx_device(ctx, info) != 0) {
     fprintf(stderr, "bench: no Vulkan device\n");

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <daedalus/v3d/instruction.h>
 
-#define T1(a) DAEDALUS_V3D_TRAIT_##a
-#define T2(a, b) T1(a) | T1(b)
-#define T3(a, b, c) T2(a, b) | T1(c)
-/* Whether an ALU has the operation. */
-#define NO 0
-#define TWO(op) 1
-#define SECOND(op) 1
-#define ONE(op, select) 1
-#define DEST(op, select, kind) 1
-#define WADDR(op, at) 1
-
 static const daedalus_v3d_operation operations[DAEDALUS_V3D_N_OPS] = {
 #define ROW(id, text, sources, unpack, pack, traits, add, mul) \
-  [DAEDALUS_V3D_OP_##id] = {                                   \
-      text, add, mul, sources, DAEDALUS_V3D_UNPACKS_##unpack, DAEDALUS_V3D_PACKS_##pack, traits},
+  [DAEDALUS_V3D_OP_##id] = {text,                              \
+                            DAEDALUS_V3D_HAS_##add,            \
+                            DAEDALUS_V3D_HAS_##mul,            \
+                            sources,                           \
+                            DAEDALUS_V3D_UNPACKS_##unpack,     \
+                            DAEDALUS_V3D_PACKS_##pack,         \
+                            DAEDALUS_V3D_TRAITS_##traits},
     DAEDALUS_V3D_OPERATIONS(ROW)
 #undef ROW
 };

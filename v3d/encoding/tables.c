@@ -2,22 +2,24 @@
 #include "encoding/tables.h"
 
 /* Operations with two sources, those with fewer, those with a destination of another kind. */
-#define TWO(op) {.opcode = (op)}
-#define SECOND(op) {.opcode = (op), .second = 1}
-#define ONE(op, select) {.opcode = (op), .selector = (select)}
-#define DEST(op, select, kind) \
+#define ENCODED_TWO(op) {.opcode = (op)}
+#define ENCODED_SECOND(op) {.opcode = (op), .second = 1}
+#define ENCODED_ONE(op, select) {.opcode = (op), .selector = (select)}
+#define ENCODED_DEST(op, select, kind) \
   {.opcode = (op), .selector = (select), .dest = DAEDALUS_V3D_DEST_##kind}
-#define WADDR(op, at) {.opcode = (op), .dest = DAEDALUS_V3D_DEST_OPERATION, .waddr = (at)}
-#define NO {0}
+#define ENCODED_WADDR(op, at) {.opcode = (op), .dest = DAEDALUS_V3D_DEST_OPERATION, .waddr = (at)}
+#define ENCODED_NO {0}
 
 const daedalus_v3d_encoding daedalus_v3d_add_encodings[DAEDALUS_V3D_N_OPS] = {
-#define ROW(id, text, sources, unpack, pack, traits, add, mul) [DAEDALUS_V3D_OP_##id] = add,
+#define ROW(id, text, sources, unpack, pack, traits, add, mul) \
+  [DAEDALUS_V3D_OP_##id] = ENCODED_##add,
     DAEDALUS_V3D_OPERATIONS(ROW)
 #undef ROW
 };
 
 const daedalus_v3d_encoding daedalus_v3d_mul_encodings[DAEDALUS_V3D_N_OPS] = {
-#define ROW(id, text, sources, unpack, pack, traits, add, mul) [DAEDALUS_V3D_OP_##id] = mul,
+#define ROW(id, text, sources, unpack, pack, traits, add, mul) \
+  [DAEDALUS_V3D_OP_##id] = ENCODED_##mul,
     DAEDALUS_V3D_OPERATIONS(ROW)
 #undef ROW
 };

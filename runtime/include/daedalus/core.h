@@ -260,7 +260,7 @@ typedef struct daedalus_placement {
 /**
  * What DAEDALUS_SUBSTRATE_AUTO does with items of a class, and why; of buffers that are aligned for
  * every variant.  As daedalus_ctx_prepare() for AUTO, opens the GPU where the recipe says QPU for
- * any class of the kernel, and tests the variants there.
+ * any class of the kernel, tests the variants there, and waits for batches in flight.
  * @param kernel      id or alias
  * @param class_name  NULL: "full"
  * @return 0; -EINVAL (a NULL argument, wrong size, no such kernel or class, logged); -ENODEV
@@ -272,8 +272,12 @@ DAEDALUS_API int daedalus_ctx_placement(daedalus_ctx *ctx, const char *kernel,
 /**
  * Does ahead of time what else the first append of a kernel for a substrate does: opens the GPU
  * where the substrate or the recipe says QPU, and has the variants that may be taken compiled and
- * tested there.  Later appends of that kernel for that substrate only look up what was found. Takes
- * from milliseconds to seconds on a GPU.  Since 0.4.
+ * tested there, whatever buffers they need.  A test waits for all batches of the context that are
+ * in flight; so do this before the first one.  Takes from milliseconds to seconds on a GPU.
+ *
+ * Later appends of that kernel for that substrate only look up what was found, and allocate nothing
+ * besides room in the batch, which daedalus_batch_reset() keeps.  One that finds only variants for
+ * whose test there was no memory has these tested again.  Since 0.4.
  * @param kernel  id or alias
  * @return 0; -EINVAL (a NULL argument, no such kernel or substrate, logged); -ENODEV (QPU asked for
  *         and none there, but for DAEDALUS_CONFIG_QPU_FALLBACK_CPU, logged); -ENOMEM

@@ -4,9 +4,11 @@
  * uses in place, and what becomes of a batch when it fails.  Part of core.h,
  * whose conventions hold here too.
  *
- * The GPU is opened by the first call that needs it: an append for
- * DAEDALUS_SUBSTRATE_QPU, daedalus_ctx_prepare(), or one of the functions below that takes a
- * context.
+ * The GPU is opened by the first call that needs it: an append or dispatch for
+ * DAEDALUS_SUBSTRATE_QPU, or for DAEDALUS_SUBSTRATE_AUTO where the recipe says QPU for any class of
+ * the kernel; daedalus_append_variant() of a GPU variant; daedalus_ctx_prepare() and
+ * daedalus_ctx_placement() as these appends; daedalus_ctx_has_qpu(), daedalus_ctx_device(),
+ * daedalus_memory_create() and daedalus_memory_import_dmabuf().
  * Which device was taken is logged then, once, at level INFO.
  *
  * **By which route.**  Through Vulkan, with shaders that its driver compiles, or straight through

@@ -300,8 +300,8 @@ DAEDALUS_API const daedalus_kernel_desc *daedalus_find_kernel(const char *id);
  * Parameters outside their declared range are refused, so that no variant ever
  * sees one.  With n_items == 0 nothing is added and the pointers may be NULL.
  *
- * The first append of a kernel for a substrate finds out what can run it (see
- * daedalus_ctx_prepare()), later ones look that up.
+ * The first append of a kernel for a substrate finds out what can run it, which on the GPU waits
+ * for all batches in flight (see daedalus_ctx_prepare()); later ones look that up.
  *
  * @param kernel   of the table, or one that lives, unchanged, as long as the context
  * @param buffers  n_buffers entries, the structs copied, the memory borrowed;
@@ -319,7 +319,9 @@ DAEDALUS_API int daedalus_append(daedalus_batch *batch, const daedalus_kernel_de
 /**
  * As daedalus_append(), every item by this variant of the kernel, which the table need not mark as
  * `prod`: for the cross-check and the tuner.  Items that do not meet the precondition of its class
- * are the caller's mistake.
+ * are the caller's mistake.  The first append of a GPU variant and workgroup compiles and tests it,
+ * and waits for all batches in flight.
+ * @param kernel     as daedalus_append()
  * @param variant    one of the kernel's
  * @param workgroup  of a GPU variant, invocations of a workgroup; 0 for the variant's own, and for
  *                   the CPU's
@@ -331,7 +333,10 @@ DAEDALUS_API int daedalus_append_variant(daedalus_batch *batch, const daedalus_k
                                          const daedalus_buffer *buffers, size_t n_items,
                                          const void *meta);
 
-/** A batch of one append, submitted and waited for.  Errors as both give them. */
+/**
+ * A batch of one append, submitted and waited for.  Errors as both give them.
+ * @param kernel  as daedalus_append(): of the table, or one that lives as long as the context
+ */
 DAEDALUS_API int daedalus_dispatch(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
                                    daedalus_substrate substrate, const daedalus_buffer *buffers,
                                    size_t n_items, const void *meta);

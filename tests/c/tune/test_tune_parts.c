@@ -12,6 +12,7 @@
 
 #include "check.h"
 #include "support.h"
+#include "tune/execute.h"
 #include "tune/fingerprint.h"
 #include "tune/guard.h"
 #include "tune/job.h"
@@ -291,6 +292,19 @@ static void test_special_files(void) {
   CHECK_INT(remove("fifo"), 0); /* and it is still there */
 }
 
+/* -------------------------------------------------------------------------------- messages */
+
+/* Why a run failed is told by an error, whatever was logged since. */
+static void test_runner_keeps_errors(void) {
+  tune_runner runner = {0};
+  runner_log(&runner, DAEDALUS_LOG_ERROR, "the first");
+  runner_log(&runner, DAEDALUS_LOG_ERROR, "the second");
+  runner_log(&runner, DAEDALUS_LOG_WARNING, "a warning");
+  runner_log(&runner, DAEDALUS_LOG_INFO, "news");
+  CHECK_INT(runner.errors, 2);
+  CHECK_STR(runner.said, "the second");
+}
+
 int main(void) {
   support_begin();
   RUN(test_interval);
@@ -304,5 +318,6 @@ int main(void) {
   RUN(test_guards);
   RUN(test_steps_of_a_while);
   RUN(test_special_files);
+  RUN(test_runner_keeps_errors);
   return CHECK_RESULT();
 }

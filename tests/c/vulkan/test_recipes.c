@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What AUTO and callers of the QPU get of a recipe: variant, workgroup, reason, correct results. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -277,7 +278,7 @@ static void test_second_append_asks_nobody(void) {
   }
 }
 
-/* A self-test for which there was no memory is tried again by the next append. */
+/* A self-test for which there was no memory is tried again by the next append that needs it. */
 static void test_self_test_without_memory(void) {
   size_t n_untested = 0;
   bool failed = true;
@@ -310,6 +311,63 @@ static void test_self_test_without_memory(void) {
   CHECK(n_untested >= 5);
 }
 
+/* Appends for which there is a tested variant have nothing tested again on account of another. */
+static void test_another_variant_without_memory(void) {
+  fixture f;
+  open_with(&f, word_recipe, (daedalus_config){0});
+  daedalus_batch *batch = NULL;
+  CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+  stub_fail("vkCreateComputePipelines", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+  unsigned long calls = 0;
+  for (size_t round = 0; round < 7; round++) {
+    const size_t shift = round == 3 || round == 5; /* where only the variant of bytes can run */
+    daedalus_buffer buffers[2];
+    daedalus_choice choice = {.reason = ""};
+    add_buffers(&work, work.plane + shift, 0, buffers);
+    CHECK_INT(daedalus_append(batch, KERNEL(ADD), DAEDALUS_SUBSTRATE_QPU, buffers, 8, work.meta),
+              0);
+    CHECK_INT(daedalus_batch_choice(batch, 0, &choice), 0);
+    CHECK_STR(choice.variant,
+              shift ? "daedalus_fake_add__glsl_full" : "daedalus_fake_add__glsl_full_word");
+    CHECK((stub_all_calls() != calls) == (round == 0 || round == 3));
+    CHECK_INT(f.executor.dispatches, round < 3 ? 1 : 2);
+    CHECK_INT(f.log.n, 1);
+    calls = stub_all_calls();
+    CHECK_INT(daedalus_batch_reset(batch), 0);
+  }
+  CHECK(stub_failed());
+  daedalus_batch_destroy(batch);
+  CHECK_INT(fixture_close(&f), 0);
+}
+
+/* An append that adds nothing opens no GPU, but for who asks for it. */
+static void test_appends_of_nothing(void) {
+  fixture f;
+  open_with(&f, word_recipe, (daedalus_config){0});
+  daedalus_batch *batch = NULL;
+  daedalus_buffer buffers[2];
+  const daedalus_substrate automatic = DAEDALUS_SUBSTRATE_AUTO, qpu = DAEDALUS_SUBSTRATE_QPU;
+  add_buffers(&work, work.plane, 0, buffers);
+  CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+  CHECK_INT(daedalus_append(batch, KERNEL(ADD), automatic, NULL, 0, NULL), 0);
+  CHECK_INT(daedalus_append(batch, KERNEL(ADD), automatic, buffers, 8, NULL), -EINVAL);
+  CHECK_INT(daedalus_append(batch, KERNEL(ADD), (daedalus_substrate)3, NULL, 0, NULL), -EINVAL);
+  CHECK_INT(stub_all_calls(), 0);
+  CHECK_INT(daedalus_append(batch, KERNEL(ADD), qpu, NULL, 0, NULL), 0);
+  CHECK_INT(daedalus_append(batch, KERNEL(ADD), qpu, buffers, 8, NULL), -EINVAL);
+  CHECK(stub_all_calls() != 0);
+  CHECK_INT(f.executor.dispatches, 0);
+  daedalus_batch_destroy(batch);
+  CHECK_INT(fixture_close(&f), 0);
+
+  open_with(&f, word_recipe, (daedalus_config){.device = "none"});
+  CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+  CHECK_INT(daedalus_append(batch, KERNEL(ADD), qpu, NULL, 0, NULL), -ENODEV);
+  CHECK_INT(daedalus_append(batch, KERNEL(ADD), automatic, NULL, 0, NULL), 0);
+  daedalus_batch_destroy(batch);
+  CHECK_INT(fixture_close(&f), 0);
+}
+
 int main(void) {
   unsetenv("DAEDALUS_RECIPE");
   unsetenv("DAEDALUS_QPU_ROUTE");
@@ -325,6 +383,8 @@ int main(void) {
   RUN(test_warm);
   RUN(test_second_append_asks_nobody);
   RUN(test_self_test_without_memory);
+  RUN(test_another_variant_without_memory);
+  RUN(test_appends_of_nothing);
   unlink(written_path());
   return CHECK_RESULT();
 }

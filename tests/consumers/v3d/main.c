@@ -22,6 +22,27 @@ static const char source[] =
     "nop\n"
     ".uniform 0x30000\n";
 
+/* The list of operations, by what the installed headers define alone. */
+static bool lists_operations(void) {
+  static const struct {
+    const char *text;
+    unsigned on_add, on_mul, traits;
+  } listed[] = {
+#define ROW(id, text, sources, unpack, pack, traits, add, mul) \
+  {text, DAEDALUS_V3D_HAS_##add, DAEDALUS_V3D_HAS_##mul, DAEDALUS_V3D_TRAITS_##traits},
+      DAEDALUS_V3D_OPERATIONS(ROW)
+#undef ROW
+  };
+  bool same = sizeof listed / sizeof listed[0] == DAEDALUS_V3D_N_OPS;
+  for (unsigned op = 0; op < DAEDALUS_V3D_N_OPS; op++) {
+    const daedalus_v3d_operation *expected = daedalus_v3d_operation_of(op);
+    same = same && strcmp(listed[op].text, expected->text) == 0 &&
+           listed[op].on_add == expected->on_add && listed[op].on_mul == expected->on_mul &&
+           listed[op].traits == expected->traits;
+  }
+  return same;
+}
+
 int main(void) {
   enum { CODE = 0x10000, UNIFORMS = 0x20000, OUT = 0x30000 };
   daedalus_v3d_program program;
@@ -54,6 +75,8 @@ int main(void) {
     fprintf(stderr, "%s\n", report.message);
   daedalus_v3d_machine_destroy(machine);
   daedalus_v3d_program_free(&program);
+  if (!lists_operations())
+    return 1;
   for (uint32_t i = 0; i < 16; i++)
     if (out[i] != 3 * i)
       return 1;

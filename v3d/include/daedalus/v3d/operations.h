@@ -8,10 +8,13 @@
  *   sources  0, 1 or 2 operands
  *   unpack   what may be done to the operands on their way in (daedalus_v3d_unpack_kind)
  *   pack     what may be done to the result on its way out (daedalus_v3d_pack_kind)
- *   traits   0, or T1(A), T2(A, B), T3(A, B, C) of DAEDALUS_V3D_TRAIT_* bits
- *   add, mul how each ALU encodes it: NO (it has not the operation), or what encoding/tables.c
- * makes a row of: TWO(opcode), SECOND(opcode), ONE(opcode, selector), DEST(opcode, selector, kind
- * of destination), WADDR(opcode, write address)
+ *   traits   DAEDALUS_V3D_TRAITS_##traits is its DAEDALUS_V3D_TRAIT_* bits
+ *   add, mul DAEDALUS_V3D_HAS_##add is 1 where the add ALU has the operation, else 0; as for mul
+ *
+ * The last three are no expressions: X pastes a prefix to them, of which those two are defined
+ * here. Another one is to be defined for NO (the ALU has not the operation), TWO(opcode),
+ * SECOND(opcode), ONE(opcode, selector), DEST(opcode, selector, kind of destination) and
+ * WADDR(opcode, write address), as encoding/tables.c does.
  *
  * What operations compute stands in simulator/alu*.c, which goes by these names.  Source: Mesa's
  * qpu_pack.c and qpu_instr.h (25.0.7 and later), py-videocore7.
@@ -63,6 +66,19 @@ enum {
   /** Combines values of several lanes. */
   DAEDALUS_V3D_TRAIT_LANES = 1u << 8
 };
+
+#define DAEDALUS_V3D_TRAITS_0 0
+#define DAEDALUS_V3D_TRAITS_T1(a) DAEDALUS_V3D_TRAIT_##a
+#define DAEDALUS_V3D_TRAITS_T2(a, b) (DAEDALUS_V3D_TRAIT_##a | DAEDALUS_V3D_TRAIT_##b)
+#define DAEDALUS_V3D_TRAITS_T3(a, b, c) \
+  (DAEDALUS_V3D_TRAIT_##a | DAEDALUS_V3D_TRAIT_##b | DAEDALUS_V3D_TRAIT_##c)
+
+#define DAEDALUS_V3D_HAS_NO 0
+#define DAEDALUS_V3D_HAS_TWO(opcode) 1
+#define DAEDALUS_V3D_HAS_SECOND(opcode) 1
+#define DAEDALUS_V3D_HAS_ONE(opcode, selector) 1
+#define DAEDALUS_V3D_HAS_DEST(opcode, selector, kind) 1
+#define DAEDALUS_V3D_HAS_WADDR(opcode, waddr) 1
 
 #define DAEDALUS_V3D_OPERATIONS(X)                                                        \
   X(NOP, "nop", 0, NONE, NONE, 0, DEST(187, 0, NONE), DEST(14, 63, NONE))                 \
