@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The checks notice every error that can be made in one place of what was selected for NEON."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from daedalus.dsl.ir import Node, Op
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile import emit
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.compile.variants import make_variant
@@ -103,6 +105,24 @@ def test_every_lossy_operation_is_varied():
     lossy = [n for n, o in OPS.items() if o.stem.startswith(("q", "sq", "r", "cg", "hadd"))]
     assert len(lossy) > 25
     assert [n for n in lossy if n != "dmulh_k" and not any(v.op for v in all_of(n, 8, 4, 4))] == []
+
+
+def lossy(text: str) -> set[str]:
+    """The saturating and rounding instructions of C code, as OPS names them; but for doubling
+    products, whose limit no operands reach, and table lookups."""
+    found = re.findall(r"\bv(s?q(?!dmul|tbl)[a-z0-9]*|r(?!einterpret|ev|bit)[a-z0-9]*)_\w+\(", text)
+    return {name.removesuffix("q") for name in found}
+
+
+def test_all_lossy_instructions_of_generated_code_are_known():
+    """One that is emitted without being selected as one of OPS would have no mutants."""
+    stems = {o.stem for o in OPS.values()}
+    found = set()
+    for file in (repo_root() / "generated" / "src").glob("*/*__neon_*.c"):
+        found |= lossy(file.read_text())
+    assert len(found) > 5 and found <= stems
+    assert lossy("x = vqdmlal_s16(vsqaddq_u8(a, b), vrev64_u8(c), d)") == {"qdmlal", "sqadd"}
+    assert "qdmlal" not in stems
 
 
 @pytest.mark.parametrize("kernel", ["vp9_lpf4_v", "av1_cdef8", "h264_idct8", "vp9_mc_8h"])
@@ -238,3 +258,13 @@ def test_a_reason_for_a_mutant_that_is_told_is_stale(monkeypatch):
     monkeypatch.setattr(reasons, "read", lambda: entries)
     assert mutation.run(entry, options).stale == list(entries)
     assert shown.recorded(entry).missing == []
+
+
+def test_a_reason_for_a_variant_that_is_gone_is_an_error(monkeypatch):
+    entry = find(load(), "vp9_lpf4_v")
+    (plan,) = goals.plans_of(entry, options_of("neon", early_out=True))
+    other = next(m for m in mutants.mutants(plan) if m.goal is None)
+    gone = reasons.Reason("vp9_lpf4_v", other.text, "why", variant=f"{plan.name}_gone")
+    monkeypatch.setattr(reasons, "read", lambda: (gone,))
+    (line,) = shown.recorded(entry).missing
+    assert line.startswith(f"{reasons.NAME}: {gone}: ") and "take it out" in line

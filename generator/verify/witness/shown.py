@@ -122,8 +122,8 @@ def examine(entry: Entry, items: Items) -> Found:
                 result.unproven.append(f"{plan.title}: {goal}: {proof_file.missing(name)}")
     stale = [r for r in reasons.read() if r.kernel == name and r not in excused]
     if stale:  # but `mutate` says whether those are needed that are of no goal
-        others = {m.text for p in plans(entry) for m in mutants(p) if m.goal is None}
-        stale = [r for r in stale if r.proof or r.goal not in others]
+        others = {(p.name, m.text) for p in plans(entry) for m in mutants(p) if m.goal is None}
+        stale = [r for r in stale if (r.variant, r.goal) not in others]
     result.missing.extend(
         f"{reasons.NAME}: {r}: it has a witness, or is none; take it out" for r in stale
     )
