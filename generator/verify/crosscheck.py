@@ -241,9 +241,9 @@ def sources() -> list[Path]:
     return [*sorted((repo_root() / "tools" / "check").glob("*.c")), shared]
 
 
-def includes() -> list[Path]:
-    """Where they find headers."""
-    return [repo_root() / "runtime", *native.library_includes()]
+def includes(generated: Path | None = None) -> list[Path]:
+    """Where they find headers; `generated` ones elsewhere than in this checkout, if given."""
+    return [repo_root() / "runtime", *native.library_includes(generated)]
 
 
 def program(
