@@ -44,7 +44,7 @@ class Tampered:
             "host",
             self._folder / "check",
             crosscheck.sources(),
-            includes=[*crosscheck.includes()[:3], self._generated / "include"],
+            includes=crosscheck.includes(self._generated / "include"),
             libraries=[build / "libdaedalus_variants.a"],
             flags=["-ldl"] if loads else [],
             static=not loads,

@@ -11,12 +11,15 @@ from click.testing import CliRunner
 from tampered import Tampered
 
 from daedalus.dsl import interp
+from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import check as check_verb
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.host import native
+from daedalus.generator.options import CPU_TARGETS
 from daedalus.generator.verify import crosscheck, crosscheck_items
+from daedalus.generator.verify.witness import witness_file
 
 ITEMS = 4000
 FEW = 1000  # of every kernel: `check` compares more
@@ -42,6 +45,34 @@ def test_dispatch_bins_classes_and_matches(name):
         assert outcome.conformant >= FEW * len(entry.kernel.class_names)
     for name in entry.kernel.class_names:
         assert interp.in_class(entry.kernel, name, batches[0].placed.items).sum() >= FEW
+
+
+@pytest.mark.parametrize("entry", load(), ids=lambda e: e.kernel.id)
+def test_every_witness_is_in_every_place_of_a_group_and_alone(entry):
+    """The check program does the first half of a variant's items in one call, the rest singly."""
+    kernel, kept = entry.kernel, witness_file.read(entry.kernel)
+    if not kept.count:
+        return
+    (batch,) = [b for b in crosscheck.prepare(kernel, 1, 1, kept) if b.kind == crosscheck.WITNESS]
+    number = np.array([_same(batch.placed.items, n, kept) for n in range(batch.placed.items.count)])
+    for options, _ in entry.listed:
+        side_by_side = options.choice("items") if options.target in CPU_TARGETS else 1
+        mine = np.flatnonzero(interp.in_class(kernel, options.class_name, batch.placed.items))
+        every = set(number[mine])
+        together, alone = np.split(number[mine], 2)
+        groups = together[: len(together) // side_by_side * side_by_side]
+        assert all(set(groups[n::side_by_side]) == every for n in range(side_by_side))
+        assert set(alone) == every
+
+
+def _same(items: Items, n: int, kept: Items) -> int:
+    """Which of the kept items an item is."""
+    same = np.ones(kept.count, bool)
+    for name, values in items.params.items():
+        same &= (kept.params[name] == values[n]).reshape(kept.count, -1).all(axis=1)
+    for name, values in items.buffers.items():
+        same &= (kept.buffers[name] == values[n]).reshape(kept.count, -1).all(axis=1)
+    return int(np.flatnonzero(same)[0])
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,9 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from click.testing import CliRunner
@@ -13,14 +15,15 @@ from daedalus.dsl.show import show
 from daedalus.dsl.verify import verify
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import fuzz
+from daedalus.generator.options import options_of
 from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.vectors import Lines
 from daedalus.generator.verify.fuzz import campaign
-from daedalus.generator.verify.fuzz.back_end import Failure
+from daedalus.generator.verify.fuzz.back_end import BackEnd, Failure, suited
 from daedalus.generator.verify.fuzz.campaign import Campaign
 from daedalus.generator.verify.fuzz.cpu import Cpu, CpuTally, variants
 from daedalus.generator.verify.fuzz.programs import make_program
-from daedalus.generator.verify.fuzz.qpu import Qpu, QpuTally
+from daedalus.generator.verify.fuzz.qpu import Qpu, QpuTally, forms
 from daedalus.generator.verify.fuzz.shrink import shrink
 
 SEED = 7
@@ -134,12 +137,64 @@ def test_failures_are_written_and_shrunk(monkeypatch: pytest.MonkeyPatch, tmp_pa
     tallies = work.batch(range(8))
     numbers = [f.number for f in tallies[0].failures]
     folder = work.write_failures(tallies)
-    assert {f.name for f in folder.iterdir()} == {f"{SEED}-{n}.txt" for n in numbers} != set()
-    text = (folder / f"{SEED}-{numbers[0]}.txt").read_text()
+    names = [f"{SEED}-{n}-c-vector-neon.txt" for n in numbers]
+    assert {f.name for f in folder.iterdir()} == set(names) != set()
+    text = (folder / names[0]).read_text()
     parts = text.split("\n\n")
     assert parts[:2] == [work.replay(numbers[0]), "wrong:\nbecause"]
-    whole, small = text.split("shrunk:\n")
+    whole, small = text.split("shrunk for c,vector,neon:\n")
     assert len(small) < len(whole)
+
+
+def written(folder: Path, *back_ends: BackEnd) -> tuple[set[str], str]:
+    """The files of a campaign, and the text of one of its failures."""
+    work = Campaign(back_ends, SEED, 16)
+    found = work.write_failures(work.batch(range(8)))
+    files = sorted(found.iterdir())
+    text = files[0].read_text()
+    for f in files:
+        f.unlink()
+    return {f.name for f in files}, text
+
+
+def test_other_targets_failures_are_other_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(campaign, "build_dir", lambda: tmp_path)
+    monkeypatch.setattr(campaign, "_SHRUNK", 0)
+    ways = [(_Fake(("c",)),), (_Fake(("neon",)),), (_Fake(("neon",), True),)]
+    every = [written(tmp_path, *w)[0] for w in (*ways, (*ways[0], *ways[1]))]
+    assert all(every) and len(set.union(*every)) == sum(map(len, every))
+
+
+def test_each_back_end_s_failure_is_shrunk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(campaign, "build_dir", lambda: tmp_path)
+    _, text = written(tmp_path, _Fake(("c",)), _Fake(("neon",)))
+    assert text.index("shrunk for c:\nkernel") < text.index("shrunk for neon:\nkernel")
+
+
+def test_an_error_while_shrinking_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fail(*_: object, tries: int) -> None:
+        raise RuntimeError("too small")
+
+    monkeypatch.setattr(campaign, "build_dir", lambda: tmp_path)
+    monkeypatch.setattr(campaign, "shrink", fail)
+    _, text = written(tmp_path, _Fake())
+    assert "shrunk for c,vector,neon:\n(making it smaller went wrong)" in text
+    assert "RuntimeError: too small" in text and "cannot be made" not in text
+
+
+@pytest.mark.parametrize("back_end", [Cpu(("c",)), Qpu()])
+def test_smaller_programs_are_run_in_the_ways_that_they_have(back_end: BackEnd) -> None:
+    """A way may take an assumption for granted that went with what it was about."""
+    kernel = make_program(SEED, 0).kernel
+    gone = options_of(back_end.targets[0], assume=("gone",))
+    assert not suited(kernel, gone) and suited(kernel, replace(gone, assume=()))
+    assert not suited(kernel, replace(gone, assume=(), class_name="gone"))
+    form = next(forms(kernel, Random(1)))
+    way = gone if isinstance(back_end, Cpu) else replace(form, options=gone)
+    tally = back_end.run([make_program(SEED, 0)], 16, Failure(0, "difference", "", (way,)))
+    assert [f.text for f in tally.failures] == []
 
 
 def test_a_program_that_cannot_be_made_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,3 +246,18 @@ def test_exit_codes_and_what_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_pat
     result = CliRunner().invoke(fuzz.command, ["--programs", "1", "--target", "qpu"])
     assert isinstance(result.exception, UserError) and result.exception.exit_code == 1
     assert result.exception.message == "no program had a QPU form: nothing was compared"
+
+    monkeypatch.setattr(_Fake, "run", lambda *_: CpuTally())
+    result = CliRunner().invoke(fuzz.command, ["--programs", "1", "--target", "neon"])
+    assert isinstance(result.exception, UserError) and result.exception.exit_code == 1
+    assert result.exception.message == (
+        "no program had a form for these targets: nothing was compared"
+    )
+
+
+@pytest.mark.parametrize("tally", [CpuTally, QpuTally])
+def test_why_nothing_was_compared(tally: type[CpuTally | QpuTally]) -> None:
+    assert tally(programs=1).nothing() == f"no program had {tally.form}"
+    excluded = f"no program had {tally.form} and items that it does not exclude"
+    assert tally(programs=1, programs_excluded=1).nothing() == excluded
+    assert CpuTally(comparisons=1).nothing() == QpuTally(ran=1).nothing() == ""

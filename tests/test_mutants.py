@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The checks notice every error that can be made in one place of what was selected for NEON."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 
 from daedalus.dsl.ir import Node, Op
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.cli import mutate
 from daedalus.generator.compile import emit
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.compile.variants import make_variant
@@ -105,6 +108,24 @@ def test_every_lossy_operation_is_varied():
     assert [n for n in lossy if n != "dmulh_k" and not any(v.op for v in all_of(n, 8, 4, 4))] == []
 
 
+def lossy(text: str) -> set[str]:
+    """The saturating and rounding instructions of C code, as OPS names them; but for doubling
+    products, whose limit no operands reach, and table lookups."""
+    found = re.findall(r"\bv(s?q(?!dmul|tbl)[a-z0-9]*|r(?!einterpret|ev|bit)[a-z0-9]*)_\w+\(", text)
+    return {name.removesuffix("q") for name in found}
+
+
+def test_all_lossy_instructions_of_generated_code_are_known():
+    """One that is emitted without being selected as one of OPS would have no mutants."""
+    stems = {o.stem for o in OPS.values()}
+    found = set()
+    for file in (repo_root() / "generated" / "src").glob("*/*__neon_*.c"):
+        found |= lossy(file.read_text())
+    assert len(found) > 5 and found <= stems
+    assert lossy("x = vqdmlal_s16(vsqaddq_u8(a, b), vrev64_u8(c), d)") == {"qdmlal", "sqadd"}
+    assert "qdmlal" not in stems
+
+
 @pytest.mark.parametrize("kernel", ["vp9_lpf4_v", "av1_cdef8", "h264_idct8", "vp9_mc_8h"])
 def test_every_goal_has_its_mutants(kernel):
     for plan in plans_of(kernel):
@@ -139,9 +160,25 @@ def test_an_error_in_one_of_several_instructions_is_a_mutant():
 # ------------------------------------------------------------------ as compiled code
 
 
+def more(constant: Node, by: int) -> Node:
+    return replace(constant, attr=(constant.value + by,))
+
+
+KINDS = ("op", "imm", "scalar", "result")  # other operations, shifts, factors, constants
+
+
+def kinds(every: list[Mutant]) -> list[Mutant]:
+    """Some mutants of each kind."""
+    chosen: list[Mutant] = []
+    for kind in KINDS:
+        own = [m for m in every if m.number == 0 and getattr(m.varied, kind)]
+        chosen += own[:: len(own) // 6 + 1]
+    return chosen
+
+
 def changing(m: Mutant, found: list[Node]) -> Callable[[Selection], None]:
-    """Has the emitter take a mutant's operation and immediate for those that were selected, in all
-    instructions; `found` gets what is changed."""
+    """Has the emitter take a mutant's operation, immediate, factor or constant for what was
+    selected, in all instructions; `found` gets what is changed."""
     plan, seen = m.plan, []
 
     def watch(selection: Selection) -> None:
@@ -151,26 +188,37 @@ def changing(m: Mutant, found: list[Node]) -> Callable[[Selection], None]:
         need = selection.reached()[plan.stages[m.stage].order.index(m.need)]
         choice = selection.chosen[need]
         assert choice.op == plan.stages[m.stage].selection.chosen[m.need].op
-        op = m.varied.op or choice.op
-        selection.chosen[need] = choice._replace(op=op, imm=choice.imm + m.varied.imm)
+        v = m.varied
+        if v.result:  # another constant in its place
+            other = more(need[0], -v.result if need[1].kind == "negated" else v.result), need[1]
+            selection.chosen[other] = choice
+            selection.ranges._of[other[0]] = selection.ranges.of(need[0])
+            choice = choice._replace(op="", inputs=(other,), scalars=())
+        elif v.scalar:
+            choice = choice._replace(scalars=(more(choice.scalars[0], v.scalar),))
+        op = v.op or choice.op
+        selection.chosen[need] = choice._replace(op=op, imm=choice.imm + v.imm)
         found.append(need[0])
 
     return watch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["h264_deblock_luma_v", "vp9_idct8"])
-def test_compiled_code_does_what_the_simulation_says(kernel: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kernel", "of"),
+    [("h264_deblock_luma_v", KINDS), ("vp9_idct8", KINDS[:3])],
+)
+def test_compiled_code_does_what_the_simulation_says(
+    kernel: str, of: tuple[str, ...], tmp_path: Path
+) -> None:
     """`check` finds an error in compiled code on the witnesses where the simulated mutant is told,
     and nowhere else."""
     entry = find(load(), kernel)
     assert entry is not None
     options = options_of("neon")
     (plan,) = goals.plans_of(entry, options)
-    every = [
-        m for m in mutants.mutants(plan) if m.number == 0 and (m.varied.op or m.varied.imm)
-    ]  # fmt: skip
-    every = every[:: max(1, len(every) // 12)]
+    every = kinds(list(mutants.mutants(plan)))
+    assert {k for k in KINDS if any(getattr(m.varied, k) for m in every)} == set(of)
     made, found = [], []
     for n, m in enumerate(every):
         one = replace(entry.kernel, id=f"{kernel}_changed{n}")
@@ -236,5 +284,17 @@ def test_a_reason_for_a_mutant_that_is_told_is_stale(monkeypatch):
     other = next(m for m in mutants.mutants(plan) if m.goal is None)
     entries = (reasons.Reason("vp9_lpf4_v", other.text, "why", variant=plan.name),)
     monkeypatch.setattr(reasons, "read", lambda: entries)
-    assert mutation.run(entry, options).stale == list(entries)
+    report = mutation.run(entry, options)
+    assert report.stale == list(entries)
+    assert mutate._record(report)["stale"] == [f"vp9_lpf4_v: {other.text}"]
     assert shown.recorded(entry).missing == []
+
+
+def test_a_reason_for_a_variant_that_is_gone_is_an_error(monkeypatch):
+    entry = find(load(), "vp9_lpf4_v")
+    (plan,) = goals.plans_of(entry, options_of("neon", early_out=True))
+    other = next(m for m in mutants.mutants(plan) if m.goal is None)
+    gone = reasons.Reason("vp9_lpf4_v", other.text, "why", variant=f"{plan.name}_gone")
+    monkeypatch.setattr(reasons, "read", lambda: (gone,))
+    (line,) = shown.recorded(entry).missing
+    assert line.startswith(f"{reasons.NAME}: {gone}: ") and "take it out" in line

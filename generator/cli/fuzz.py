@@ -39,7 +39,7 @@ def command(
     """Compares random legal programs on every back end with the reference interpreter.
 
     A program that fails is written to build/fuzz/failures, with the command that runs it again.
-    Exits with 1 if there is one, or if none has a QPU form although it is asked for.
+    Exits with 1 if there is one, or if nothing was compared for some of the targets.
     """
     campaign = Campaign(_back_ends(target, sanitize), seed, items)
     started = time.monotonic()

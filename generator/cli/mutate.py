@@ -68,4 +68,5 @@ def _record(r: mutation.Report) -> dict[str, object]:
         "variant": r.variant, "mutants": r.mutants, "by_witness": r.by_witness,
         "by_drawn": r.by_drawn, "proven": r.proven, "listed": [str(m) for m in r.listed],
         "survivors": [str(m) for m in r.survivors], "unproven": r.unproven,
+        "stale": [str(s) for s in r.stale],
     }  # fmt: skip

@@ -2,12 +2,10 @@
 """`daedalus oracle`: the reference interpreter against other people's functions."""
 
 import json
-import sys
 
 import click
 
-from daedalus.generator.base.console import tell
-from daedalus.generator.base.errors import EXIT_FAILED
+from daedalus.generator.base.console import fail, tell
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.verify import oracle
@@ -49,9 +47,9 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
             f"{len(absent)} kernels not compared, as tools/oracle/kernels.toml has no function for"
             f" them: {', '.join(absent)}"
         )
-    for c in comparisons:
-        if not c.good:
-            where = f"{c.function}, {c.architecture} {c.mode}, seed {seed}"
-            tell(f"failed: {where}: {c.first or 'written where it must not be'}")
-    if not all(c.good for c in comparisons):
-        sys.exit(EXIT_FAILED)
+    fail(
+        f"{c.function}, {c.architecture} {c.mode}, seed {seed}:"
+        f" {c.first or 'written where it must not be'}"
+        for c in comparisons
+        if not c.good
+    )

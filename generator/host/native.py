@@ -190,10 +190,16 @@ def build_library(
     return place
 
 
-def library_includes() -> list[Path]:
-    """Where headers lie: the public ones, fixed and generated, and those of generated code."""
-    runtime = repo_root() / "runtime"
-    return [runtime / "include", runtime / "support", repo_root() / "generated" / "include"]
+def library_includes(generated: Path | None = None) -> list[Path]:
+    """Where headers lie: the public ones, fixed and generated, and those of generated code.
+
+    generated  where the generated ones do, if not in this checkout's folder
+    """
+    root = repo_root()
+    runtime = root / "runtime"
+    return [
+        runtime / "include", runtime / "support", generated or root / "generated" / "include"
+    ]  # fmt: skip
 
 
 def compile_program(

@@ -40,8 +40,8 @@ _PATIENCE = 1800  # seconds for one program; emulated and sanitized ones are slo
 # variant that takes more for granted than the standard says compares only those that grant it.
 SHARES = {"conformant": 1.1, "boundary": 0.2, "hostile": 0.2, "neighbours": 0.1}
 
-
 _WITHOUT = 64  # items that a buffer is withheld from
+_GROUP = 8  # times that a witness stands in a row: a multiple of what a variant does side by side
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,9 @@ def prepare(kernel: Kernel, count: int, seed: int, witnesses: Items | None = Non
         placed = layout.place(kernel, items, rng, upwards=kind == "boundary", close=close)
         out.append(Batch(kind, placed, interp.run(kernel, placed.items)))
     if witnesses is not None and witnesses.count:
-        # Twice: once for the call that does several items, once for those that do one.
-        once = np.resize(np.arange(witnesses.count), max(8, witnesses.count))
+        # Each has whole groups, so it is in every place of them, whichever class they are of. And
+        # twice: once for the call that does several items, once for those that do one.
+        once = np.repeat(np.arange(witnesses.count), _GROUP)
         items = witnesses.take(np.concatenate([once, once]))
         rng = np.random.default_rng([seed, len(KINDS)])
         placed = layout.place(kernel, items, rng, upwards=False)
@@ -240,9 +241,9 @@ def sources() -> list[Path]:
     return [*sorted((repo_root() / "tools" / "check").glob("*.c")), shared]
 
 
-def includes() -> list[Path]:
-    """Where they find headers."""
-    return [repo_root() / "runtime", *native.library_includes()]
+def includes(generated: Path | None = None) -> list[Path]:
+    """Where they find headers; `generated` ones elsewhere than in this checkout, if given."""
+    return [repo_root() / "runtime", *native.library_includes(generated)]
 
 
 def program(

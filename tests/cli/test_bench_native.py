@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from daedalus.dsl import interp
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import bench_native
 from daedalus.generator.compile import layout
 from daedalus.generator.compile.registry import find, load
@@ -47,6 +48,15 @@ def test_items_are_of_the_case_and_apart(case: items.Case) -> None:
             ]
             at = offsets[:, field.offset : field.offset + 4].copy().view("<u4")
             assert (at % 16 == 0).all()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.kernel}-{c.what}")
+def test_a_case_s_function_is_found_or_missed(case: items.Case) -> None:
+    found = measure._theirs(case)
+    assert (found is not None) == bool(case.theirs)
+    if found is not None:
+        with pytest.raises(UserError, match=f"{case.theirs} has no function for gone"):
+            measure._theirs(replace(case, kernel="gone"))
 
 
 def _row(gain: float, case: items.Case) -> Row:

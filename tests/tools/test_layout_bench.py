@@ -2,6 +2,7 @@
 """Column-tiled frames natively: the rates of what was timed, and that wrong output has none."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from click.testing import CliRunner
 
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import bench
+from daedalus.generator.base.paths import repo_root
+from daedalus.generator.host import native
 from daedalus.generator.measure.native import layouts
 
 
@@ -18,6 +21,35 @@ def test_a_line_is_a_way_to_write_frames() -> None:
     )
     assert copy == layouts.Speed("k", "64x32", "memcpy", "", 3000, 4, 2, 1)
     assert ours == layouts.Speed("k", "64x32", "ours", "by rows", 3000, 2, 1, 0.5)
+
+
+SPEEDS = """
+#include <stdio.h>
+#include "speed.h"
+
+int main(void) {
+  samples taken = {0}, copies = {0};
+  for (int n = 0; n < 3; n++) {
+    samples_add(&taken, (double[]){100, 50, 400}[n]);
+    samples_add(&copies, (double[]){10, 40, 100}[n]);
+  }
+  const speed s = speed_of(400, &taken, &copies);
+  printf("%g %g %g", s.gb_per_s, s.spread, s.of_copy);
+}
+"""
+
+
+def test_speeds_are_medians_over_rounds(tmp_path: Path) -> None:
+    """Rates 4, 8 and 1; of the copy's in the same round 0.1, 0.8 and 0.25."""
+    root = repo_root()
+    (tmp_path / "main.c").write_text(SPEEDS)
+    runtime = root / "runtime"
+    tune = [runtime / "tune" / f"{name}.c" for name in ("base", "samples")]
+    program = native.compile_program(
+        "host", tmp_path / "main", [tmp_path / "main.c", *tune],
+        includes=[root / "tools" / "sand_bench", runtime, *native.library_includes()],
+    )  # fmt: skip
+    assert subprocess.check_output([program], text=True) == "4 3 0.25"
 
 
 def test_the_verb_measures_every_cpu_variant(monkeypatch: pytest.MonkeyPatch) -> None:

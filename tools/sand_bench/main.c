@@ -24,6 +24,7 @@
 #include <daedalus/sand128.h>
 
 #include "../oracle/sand.h"
+#include "speed.h"
 #include "tune/base.h"
 #include "tune/samples.h"
 #include "variants.h"
@@ -265,20 +266,12 @@ static double time_one(void *user, size_t which, bool counts) {
   return which == 0 ? time_copy(b) : time_way(b, &b->list[which]);
 }
 
-/* From times in the order of rounds. */
 static void print(const bench *b, size_t which, const samples *taken, const samples *copies) {
   const candidate *c = &b->list[which];
-  samples rates = {0}, shares = {0};
-  for (size_t n = 0; n < taken->n; n++) {
-    samples_add(&rates, (double)(b->written * b->runs) / taken->ns[n]);
-    samples_add(&shares, copies->ns[n] / taken->ns[n]);
-  }
+  const speed s = speed_of((double)(b->written * b->runs), taken, copies);
   printf("%s\t%zu\t%zu\t%s\t%s\t%zu\t%.6f\t%.6f\t%.6f\n", b->kernel->id, b->size.width,
          b->size.height, c->way ? c->way->name : "memcpy", c->order ? c->order->name : "",
-         b->written, samples_quantile(&rates, 0.5), samples_mad(&rates),
-         samples_quantile(&shares, 0.5));
-  samples_free(&rates);
-  samples_free(&shares);
+         b->written, s.gb_per_s, s.spread, s.of_copy);
 }
 
 static void run_bench(const kernel *k, size s, size_t rounds, size_t bytes) {

@@ -156,12 +156,18 @@ def _library(compiler: str, kind: str, found: list[tuple[Case, Entry]]) -> Path:
 
 
 def _theirs(case: Case) -> oracle.Entry | None:
-    """The function that it is compared with."""
+    """The function that a case is compared with; None where it names nobody's."""
     for program in oracle.programs():
         for entry in program.entries:
             same = all(case.fixed.get(name) == value for name, value in entry.fixed.items())
             if (program.oracle, entry.kernel) == (case.theirs, case.kernel) and same:
                 return entry
+    if case.theirs:
+        raise UserError(
+            f"{case.theirs} has no function for {case.kernel} as codecs/timed.toml asks for it",
+            "tools/oracle/kernels.toml lists functions, and what is fixed in them",
+            EXIT_FAILED,
+        )
     return None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Op, Stage, Store
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.gpu.plan import Field, Run, Unit
+from daedalus.generator.targets.gpu.windows import elements
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.emitter import Emitter
@@ -216,8 +217,10 @@ class StageMemory:
         space, mask = self._space(b, u), (u.masks or (None,))[0]
         when = self._when(mask, values)
         self._put(b, self._stored_at(u, u.begin), u.size, data, space, when, values)
-        for (byte, s), part in zip(u.own, parts, strict=False):
-            if s.mask is not mask and mask is not None:
+        if mask is None or not parts:
+            return
+        for byte, s, part in zip(elements(b, u.size, u.begin), u.stores, parts, strict=True):
+            if s is not None and s.mask is not mask:
                 # Where not all are stored, each by itself.
                 alone = [*self._when(s.mask, values), ~values.condition(mask)]
                 place = self._stored_at(u, byte)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
+from daedalus.dsl.ir import Kernel
+from daedalus.generator.options import Options
 from daedalus.generator.verify.fuzz.programs import Program
 
 
@@ -29,6 +31,8 @@ class Tally:
     programs_excluded   programs whose assumptions no item met
     without_conformant  comparisons in which no item was conformant
     """
+
+    form: ClassVar[str]  # what a program needs to be compared
 
     programs: int = 0
     operations: int = 0
@@ -55,9 +59,23 @@ class Tally:
         """What people are told."""
         raise NotImplementedError
 
+    @property
+    def compared(self) -> int:
+        """0 if nothing was."""
+        raise NotImplementedError
+
     def nothing(self) -> str:
         """Why nothing was compared, if so."""
-        return ""
+        if self.compared:
+            return ""
+        why = f"no program had {self.form}"
+        return f"{why} and items that it does not exclude" if self.programs_excluded else why
+
+
+def suited(kernel: Kernel, options: Options) -> bool:
+    """Whether a kernel has what options are about; one made smaller may not."""
+    known = {a.name for a in kernel.assumptions}
+    return known >= set(options.assume) and options.class_name in kernel.class_names
 
 
 class BackEnd(ABC):

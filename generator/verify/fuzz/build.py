@@ -78,7 +78,7 @@ class Build:
         return native.compile_program(
             device.arch, self.folder / f"check-{device.target}-{device.arch}",
             [*crosscheck.sources(), *runtime, *dispatch, source],
-            includes=[*crosscheck.includes()[:3], self.include],
+            includes=crosscheck.includes(self.include),
             system_includes=system,
             flags=flags, static=not self.sanitize,
         )  # fmt: skip

@@ -73,7 +73,8 @@ class Campaign:
 
     def write_failures(self, tallies: Sequence[Tally]) -> Path:
         """A file a failing program: what happened, how to see it again, and the program itself;
-        of the first ones also a smaller one that fails in the same way. Returns their folder."""
+        of the first ones also, for each back end, a smaller one that fails in the same way.
+        Returns their folder."""
         folder = build_dir() / "fuzz" / "failures"
         folder.mkdir(parents=True, exist_ok=True)
         every = [(f, b) for b, t in zip(self.back_ends, tallies, strict=True) for f in t.failures]
@@ -82,13 +83,27 @@ class Campaign:
             parts = [self.replay(number), *(f"{f.kind}:\n{f.text}" for f, _ in own)]
             try:
                 program = make_program(self.seed, number)
-                parts.append(show(program.kernel))
-                if n < _SHRUNK:
-                    parts.append("shrunk:\n" + show(self.shrunk(program, *own[0])))
             except Exception:
                 parts.append("(the program itself cannot be made)")
-            (folder / f"{self.seed}-{number}.txt").write_text("\n\n".join(parts) + "\n")
+            else:
+                parts.append(show(program.kernel))
+                firsts = {b.name: (f, b) for f, b in reversed(own)} if n < _SHRUNK else {}
+                parts += [self._said_of_shrunk(program, *x) for x in reversed(firsts.values())]
+            (folder / self._file(number)).write_text("\n\n".join(parts) + "\n")
         return folder
+
+    def _file(self, number: int) -> str:
+        """A failing program's file; other targets' are other files."""
+        targets = [t for b in self.back_ends for t in b.targets]
+        sanitized = ["sanitize"] if any(b.sanitize for b in self.back_ends) else []
+        return "-".join([str(self.seed), str(number), *targets, *sanitized]) + ".txt"
+
+    def _said_of_shrunk(self, program: Program, failure: Failure, back_end: BackEnd) -> str:
+        try:
+            small = show(self.shrunk(program, failure, back_end))
+        except Exception:
+            small = f"(making it smaller went wrong)\n{traceback.format_exc()}"
+        return f"shrunk for {back_end.name}:\n{small}"
 
     def shrunk(self, program: Program, failure: Failure, back_end: BackEnd) -> Kernel:
         """A smaller program that fails in the same way."""

@@ -22,7 +22,7 @@ from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.targets.neon.rules import RULES
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.verify import crosscheck
-from daedalus.generator.verify.fuzz.back_end import BackEnd, Failure, Tally
+from daedalus.generator.verify.fuzz.back_end import BackEnd, Failure, Tally, suited
 from daedalus.generator.verify.fuzz.build import SPEC, Build
 from daedalus.generator.verify.fuzz.programs import Program
 
@@ -39,6 +39,8 @@ class CpuTally(Tally):
     rules          how often each NEON rule was used
     """
 
+    form: ClassVar[str] = "a form for these targets"
+
     variants: int = 0
     neon_variants: int = 0
     dot_variants: int = 0
@@ -50,6 +52,10 @@ class CpuTally(Tally):
     @property
     def _unused(self) -> list[str]:
         return [r.name for r in RULES if r.name not in self.rules]
+
+    @property
+    def compared(self) -> int:
+        return self.comparisons
 
     def figures(self) -> dict[str, object]:
         never = self._unused
@@ -109,12 +115,11 @@ class Cpu(BackEnd):
 
     def _suited(self, kernel: Kernel, wanted: Iterable[Options]) -> tuple[Options, ...]:
         """Of options those for what is asked, and of which the kernel has what they are about."""
-        known = {a.name for a in kernel.assumptions}
         return tuple(
             s
             for s in dict.fromkeys(wanted)
             if s.target in ("c", *self.targets)
-            and known >= set(s.assume)
+            and suited(kernel, s)
             and (not s.choice("dot") or has_dots(lower(kernel, s)))
         )
 

@@ -27,7 +27,7 @@ from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.select import Selected
-from daedalus.generator.verify.fuzz.back_end import BackEnd, Failure, Tally
+from daedalus.generator.verify.fuzz.back_end import BackEnd, Failure, Tally, suited
 from daedalus.generator.verify.fuzz.programs import Program
 from daedalus.generator.verify.qpu_trial import Outcome, Scheduled, selected, trials
 
@@ -65,6 +65,8 @@ class QpuTally(Tally):
     forms_refused          by the reason
     """
 
+    form: ClassVar[str] = "a QPU form"
+
     ran: int = 0
     at_four_threads: int = 0
     paired: int = 0
@@ -88,8 +90,9 @@ class QpuTally(Tally):
             f"{len(self.failures)} failures",
         ]
 
-    def nothing(self) -> str:
-        return "" if self.ran else "no program had a QPU form"
+    @property
+    def compared(self) -> int:
+        return self.ran
 
 
 def _by_reason(found: Counter[str]) -> str:
@@ -109,8 +112,8 @@ class Qpu(BackEnd):
     ) -> QpuTally:
         tally = QpuTally()
         for p in programs:
-            ways = forms(p.kernel, random.Random(p.number)) if again is None else iter(again.ways)
-            _run_program(p, ways, items, tally)
+            ways = forms(p.kernel, random.Random(p.number)) if again is None else again.ways
+            _run_program(p, (f for f in ways if suited(p.kernel, f.options)), items, tally)
         return tally
 
 

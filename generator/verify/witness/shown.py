@@ -16,10 +16,9 @@ from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Op
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.targets.neon import simulate
-from daedalus.generator.targets.neon.simulate import Change
 from daedalus.generator.verify.goals import Goal, Plan, lane_limits, plans
-from daedalus.generator.verify.mutants import mutants
-from daedalus.generator.verify.proofs import proof_file
+from daedalus.generator.verify.mutants import changed, mutants
+from daedalus.generator.verify.proofs import goal_proofs, proof_file
 from daedalus.generator.verify.witness import reasons, witness_file
 from daedalus.generator.verify.witness.reasons import Reason
 
@@ -57,7 +56,9 @@ def _witnesses(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
         return _thinned(np.flatnonzero(_differs(plan, base, goal).any(axis=1)))
     if goal.op != "dup" and not _differs(plan, base, goal).any():
         return np.zeros(0, np.int64)
-    change = Change(goal.stage, goal.need, goal.plain)
+    varied = goal_proofs.variation(goal)
+    assert varied is not None  # as it has a plain operation
+    change = changed(goal.stage, goal.need, varied)
     return simulate.shows(plan.lowered, plan.stages, base, change, _TRIED)
 
 
@@ -122,8 +123,8 @@ def examine(entry: Entry, items: Items) -> Found:
                 result.unproven.append(f"{plan.title}: {goal}: {proof_file.missing(name)}")
     stale = [r for r in reasons.read() if r.kernel == name and r not in excused]
     if stale:  # but `mutate` says whether those are needed that are of no goal
-        others = {m.text for p in plans(entry) for m in mutants(p) if m.goal is None}
-        stale = [r for r in stale if r.proof or r.goal not in others]
+        others = {(p.name, m.text) for p in plans(entry) for m in mutants(p) if m.goal is None}
+        stale = [r for r in stale if (r.variant, r.goal) not in others]
     result.missing.extend(
         f"{reasons.NAME}: {r}: it has a witness, or is none; take it out" for r in stale
     )
