@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.cli import bench
 from daedalus.generator.base.paths import repo_root
+from daedalus.generator.cli import bench
 from daedalus.generator.host import native
 from daedalus.generator.measure.native import layouts
 
