@@ -128,14 +128,14 @@ def test_a_cluster_started_by_hand(scheduler: str, tmp_path: Path) -> None:
 def other_checkout(place: Path) -> Path:
     """What a worker needs of this checkout, with one more line in a file of the generator."""
     root = repo_root()
-    for name in ("dsl", "generator", "templates", "v3d", "runtime", "cmake", "tools"):
+    for name in ("codecs", "dsl", "generator", "templates", "v3d", "runtime", "cmake", "tools"):
         shutil.copytree(root / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(root / "python", place / "python", symlinks=True,
                     ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))  # fmt: skip
     (place / "generated").mkdir()
     shutil.copy(root / "generated" / "manifest.json", place / "generated")
     shutil.copy(root / "CMakeLists.txt", place)
-    with (place / "generator" / "crosscheck.py").open("a") as f:
+    with (place / "generator" / "verify" / "crosscheck.py").open("a") as f:
         f.write("# another state\n")
     return place
 
