@@ -152,7 +152,7 @@ def test_drm_takes_what_was_measured_best(program: Path, tmp_path: Path) -> None
 @pytest.mark.campaign
 def test_a_library_can_be_built_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "root"
-    for part in ("cmake", "runtime", "tools"):
+    for part in ("cmake", "runtime", "tools", "v3d"):
         shutil.copytree(repo_root() / part, root / part)
     shutil.copy(repo_root() / "CMakeLists.txt", root)
     fake = repo_root() / "tests" / "c" / "fake_generated"
