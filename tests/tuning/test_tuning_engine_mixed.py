@@ -24,6 +24,7 @@ from daedalus.generator.tuning.entries import Mixed
 from daedalus.generator.tuning.names import named
 from daedalus.generator.tuning.overnight import Settings
 from daedalus.generator.tuning.recipe import Recipe
+from daedalus.v3d import vkrun
 
 NAMES = {n: e.kernel.id for e in load() for n in (e.kernel.id, *e.kernel.aliases)}
 
@@ -170,6 +171,7 @@ def mixed_lines(path: Path) -> list[Mixed]:
 def test_a_pair_is_measured_here(tmp_path: Path) -> None:
     """On a rasteriser: what `./daedalus tune` does of M4 on a board."""
     path = tmp_path / "journal"
+    vkrun.lavapipe()  # fetches it
     words = ["tune", "--device", "board", "--vulkan", "lavapipe-8", "--cpu-kernel", "idct4",
              "--qpu-kernel", "h264_idct4", "--items", "256", "--duration", "0.2",
              "--journal", str(path)]  # fmt: skip
@@ -187,6 +189,7 @@ def test_a_pair_is_measured_here(tmp_path: Path) -> None:
 @pytest.mark.campaign
 def test_a_board_measures_m4_too(tmp_path: Path) -> None:
     path = tmp_path / "journal"
+    vkrun.lavapipe()  # fetches it
     words = ["tune", "h264_idct4", "--device", "board", "--vulkan", "lavapipe-8", "--quick",
              "--items", "256", "--duration", "0.1", "--journal", str(path)]  # fmt: skip
     done = CliRunner().invoke(cli, words)
