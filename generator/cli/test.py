@@ -111,8 +111,8 @@ def _consumers() -> Iterator[Step]:
 
 def _check() -> Iterator[Step]:
     # Of 10,000 items each is what generated/verified.json records: `check --record`.
-    yield _verb("check", "--items", "1000", "--seed", "3")
-    yield _verb("check", "--sanitize", "--items", "300", "--seed", "2")
+    yield _verb("check", "--items", "500", "--seed", "3")
+    yield _verb("check", "--sanitize", "--items", "200", "--seed", "2")
     yield _verb("witness")
 
 
