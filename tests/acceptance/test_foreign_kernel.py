@@ -25,6 +25,21 @@ from daedalus.generator.host import native
 ROOT = Path(__file__).parents[2]
 SPEC = Path(__file__).with_name("hevc_idst4.py").read_text()
 ITEMS = 10_000
+# Neither the rounding nor the limit can be told from a plainer operation by any item.
+UNTOLD = """# SPDX-License-Identifier: BSD-2-Clause
+\"\"\"What looks as if it rounded and limited, and does neither.\"\"\"
+
+from daedalus.dsl.lang import KernelBuilder, clip_u8, kernel, min, u8
+
+
+@kernel(clause="none: an example")
+def hevc_untold(k: KernelBuilder) -> None:
+    \"\"\"Subtracts up to three.\"\"\"
+    dst = k.plane("dst", u8, rows=(0, 4), cols=(0, 8), access="inout")
+    with k.stage(y=4, x=8) as (y, x):
+        same = (2 * dst[y, x] + 1) >> 1
+        dst[y, x] = clip_u8(same - min(same, 3))
+"""
 KEPT = "h264"  # the family
 
 
@@ -103,6 +118,13 @@ def test_from_new_to_verified_without_a_change_in_the_core(tmp_path: Path) -> No
     rest = tree.changed() - own
     assert tree.changed() >= own and all(p.startswith("generated/") for p in rest), rest
     tree.run("gen", "--check")
+
+    # Code that is right passes `check` where no item can show what its instructions are for.
+    tree.run("new", "hevc_untold")
+    spec.with_name("untold.py").write_text(UNTOLD)
+    tree.run("gen")
+    checked = json.loads(tree.run("check", "hevc_untold", "--items", "200", "--json"))["results"]
+    assert checked and not any(r["mismatches"] or r["out_of_bounds"] for r in checked)
 
 
 # ------------------------------------------------------------------ the standard's own formula
