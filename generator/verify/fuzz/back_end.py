@@ -23,7 +23,7 @@ class Failure:
 
 
 @dataclass
-class Tally:
+class Tally(ABC):
     """What was run, and what came of it; what JSON prints has the fields' names.
 
     programs            that were drawn, of so many `operations` together
@@ -55,14 +55,14 @@ class Tally:
         failures = [{"program": f.number, "kind": f.kind, "text": f.text} for f in self.failures]
         return found | {"failures": failures}
 
+    @abstractmethod
     def lines(self, seconds: float) -> list[str]:
         """What people are told."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def compared(self) -> int:
         """0 if nothing was."""
-        raise NotImplementedError
 
     def nothing(self) -> str:
         """Why nothing was compared, if so."""
