@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chooses the compilation of the kernels that the host runs fastest. */
 #include "simulator/alu_semantics.h"
+#include "simulator/engine.h"
 
 static const daedalus_v3d_kernels *kernels(void) {
 #ifdef DAEDALUS_V3D_ALU_HAS_AVX2
@@ -21,4 +22,12 @@ daedalus_v3d_unpack_fn *daedalus_v3d_unpack_of(unsigned unpack) {
 
 daedalus_v3d_pack_fn *daedalus_v3d_pack_of(unsigned pack) {
   return pack < DAEDALUS_V3D_N_PACKS ? kernels()->pack[pack] : NULL;
+}
+
+v3d_run_fn *daedalus_v3d_runner_of(const v3d_op *op, bool lane_operations) {
+#ifdef DAEDALUS_V3D_ALU_HAS_AVX2
+  if (__builtin_cpu_supports("avx2"))
+    return daedalus_v3d_compiled_runner_of_avx2(op, lane_operations);
+#endif
+  return daedalus_v3d_compiled_runner_of(op, lane_operations);
 }

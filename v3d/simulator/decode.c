@@ -116,6 +116,20 @@ static const char *decode_alus(const daedalus_v3d_instruction *in, v3d_op *op, b
   return reason ? reason : decode_half(&in->mul, &op->mul, &op->mul_more);
 }
 
+unsigned daedalus_v3d_run_absent(v3d_thread *thread, v3d_op *op) {
+  return daedalus_v3d_fault_at(thread, op, DAEDALUS_V3D_BAD_FETCH, 0, op->address,
+                               "the instruction lies in no buffer");
+}
+
+unsigned daedalus_v3d_run_refused(v3d_thread *thread, v3d_op *op) {
+  return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_INSTRUCTION, "%s", op->reason);
+}
+
+unsigned daedalus_v3d_run_chunk_end(v3d_thread *thread, v3d_op *op) {
+  (void)thread, (void)op;
+  return V3D_EVENT_CHUNK;
+}
+
 void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t word, uint32_t address,
                          bool four_threads, const daedalus_v3d_profile *profile) {
   daedalus_v3d_instruction in;

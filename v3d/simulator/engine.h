@@ -148,6 +148,7 @@ typedef struct v3d_tmu {
 /** One thread of one QPU. */
 struct v3d_thread {
   alignas(64) uint32_t rows[V3D_ROWS][V3D_LANES];
+  uint32_t results[2][V3D_LANES]; /**< of add and mul, until they are written. */
   daedalus_v3d_lane_state state;
   struct daedalus_v3d_machine *machine;
   v3d_op *next;
@@ -216,10 +217,15 @@ struct daedalus_v3d_machine {
 void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t word, uint32_t address,
                          bool four_threads, const daedalus_v3d_profile *profile);
 
-/* execute.c */
+/* execute.c, by alu.c */
 
 /** The run function of an ALU instruction, from what the rest of *op says. */
 v3d_run_fn *daedalus_v3d_runner_of(const v3d_op *op, bool lane_operations);
+/* Those of each compilation. */
+v3d_run_fn *daedalus_v3d_compiled_runner_of(const v3d_op *op, bool lane_operations);
+v3d_run_fn *daedalus_v3d_compiled_runner_of_avx2(const v3d_op *op, bool lane_operations);
+
+/* decode.c */
 
 /** Run functions of what is no instruction: a word outside every buffer, one that op->reason
  * refuses, the end of a chunk. */
@@ -236,14 +242,14 @@ unsigned daedalus_v3d_run_branch(v3d_thread *thread, v3d_op *op);
 bool daedalus_v3d_next_uniform(v3d_thread *thread, const v3d_op *op, uint32_t *value);
 bool daedalus_v3d_next_unifa(v3d_thread *thread, const v3d_op *op, uint32_t *value);
 
-/* tmu.c: each returns V3D_EVENT_* bits. */
+/* tmu.c: where not otherwise said each returns V3D_EVENT_* bits. */
 
 void daedalus_v3d_tmu_begin(v3d_tmu *tmu, unsigned threads);
 unsigned daedalus_v3d_tmu_push(v3d_thread *thread, v3d_op *op, const uint32_t *data);
 unsigned daedalus_v3d_tmu_lookup(v3d_thread *thread, v3d_op *op, const uint32_t *addresses,
                                  daedalus_v3d_lanes lanes);
-/** The oldest result into out. */
-unsigned daedalus_v3d_tmu_pop(v3d_thread *thread, v3d_op *op, uint32_t *out);
+/** The oldest result; NULL: the report is written. */
+const uint32_t *daedalus_v3d_tmu_pop(v3d_thread *thread, v3d_op *op);
 
 /* sync.c */
 

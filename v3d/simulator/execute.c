@@ -1,46 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Runs ALU instructions.  step() is the whole of it; each run function is step() with its traits
- * fixed, so that the compiler drops what an instruction does not need.
+ * fixed, so that the compiler drops what an instruction does not need.  Compiled as the kernels are
+ * (alu_semantics.h), once for each instruction set of the host: it moves what they compute.
  */
-#include <string.h>
-
+#include "simulator/alu_semantics.h"
 #include "simulator/engine.h"
+#include "simulator/rows.h"
 
 /* Traits of an instruction: which parts of step() it needs. */
 enum {
   HAS_ADD = 1u << 0,
   HAS_MUL = 1u << 1,
-  /** Modifies operands, results or flags, or depends on which lanes take part. */
-  HAS_MODIFIERS = 1u << 2,
+  /** Has a condition, changes flags, or depends on which lanes take part. */
+  HAS_CONDITIONS = 1u << 2,
   HAS_SIGNALS = 1u << 3,
   /** Writes elsewhere than to registers. */
   HAS_MAGIC = 1u << 4,
+  /** Unpacks operands or packs results. */
+  HAS_MODIFIERS = 1u << 5,
   /** No result overlaps a source that is still to be read: no copies. */
-  IN_PLACE = 1u << 5
+  IN_PLACE = 1u << 6
 };
 
 _Static_assert((unsigned)V3D_EVENT_THRSW == DAEDALUS_V3D_SIGNAL_THRSW, "the signal is the event");
 
 typedef uint32_t row[V3D_LANES];
-
-static inline void copy_row(uint32_t *restrict to, const uint32_t *restrict from) {
-  memcpy(to, from, sizeof(row));
-}
-
-static inline void fill_row(uint32_t *to, uint32_t value) {
-  for (unsigned i = 0; i < V3D_LANES; i++)
-    to[i] = value;
-}
-
-/* to = from in the lanes. */
-static inline void merge_row(uint32_t *restrict to, const uint32_t *restrict from,
-                             daedalus_v3d_lanes lanes) {
-  for (unsigned i = 0; i < V3D_LANES; i++) {
-    uint32_t bit = 1u << i, take = 0u - ((lanes & bit) == bit);
-    to[i] = (from[i] & take) | (to[i] & ~take);
-  }
-}
 
 static inline daedalus_v3d_lanes lanes_of(unsigned cond, const daedalus_v3d_lane_state *state) {
   switch (cond) {
@@ -87,9 +72,20 @@ typedef struct half_result {
   daedalus_v3d_lanes lanes, flag;
 } half_result;
 
-static inline void run_half_modified(v3d_thread *thread, const v3d_half *half,
-                                     const v3d_modifiers *more, uint32_t *restrict result,
-                                     half_result *left) {
+static inline void run_half_conditional(v3d_thread *thread, const v3d_half *half,
+                                        const v3d_modifiers *more, uint32_t *restrict result,
+                                        half_result *left) {
+  daedalus_v3d_lane_state *state = &thread->state;
+  const uint32_t *a = thread->rows[half->a], *b = thread->rows[half->b];
+  left->lanes = lanes_of(half->cond, state);
+  state->participating = left->lanes;
+  half->execute(result, a, b, state);
+  if (more->flag)
+    left->flag = more->flag(result, a, b, state);
+}
+
+static void run_half_modified(v3d_thread *thread, const v3d_half *half, const v3d_modifiers *more,
+                              uint32_t *restrict result, half_result *left) {
   alignas(64) row unpacked[2], wide;
   daedalus_v3d_lane_state *state = &thread->state;
   const daedalus_v3d_profile *profile = state->profile;
@@ -120,6 +116,8 @@ static inline void run_half(v3d_thread *thread, const v3d_half *half, const v3d_
                             uint32_t *restrict result, half_result *left, unsigned traits) {
   if (traits & HAS_MODIFIERS)
     run_half_modified(thread, half, more, result, left);
+  else if (traits & HAS_CONDITIONS)
+    run_half_conditional(thread, half, more, result, left);
   else
     half->execute(result, thread->rows[half->a], thread->rows[half->b], &thread->state);
 }
@@ -131,13 +129,13 @@ static unsigned write_magic(v3d_thread *thread, v3d_op *op, unsigned kind, const
   uint32_t word;
   switch (kind) {
     case V3D_TO_REP:
-      fill_row(spread, value[0]);
-      merge_row(thread->rows[0], spread, lanes);
+      daedalus_v3d_row_fill(spread, value[0]);
+      daedalus_v3d_row_merge(thread->rows[0], spread, lanes);
       return 0;
     case V3D_TO_QUAD:
       for (unsigned i = 0; i < V3D_LANES; i++)
         spread[i] = value[i & ~3u];
-      merge_row(thread->rows[0], spread, lanes);
+      daedalus_v3d_row_merge(thread->rows[0], spread, lanes);
       return 0;
     case V3D_TO_UNIFA:
       if (lanes & 1)
@@ -170,7 +168,7 @@ static unsigned write_magic(v3d_thread *thread, v3d_op *op, unsigned kind, const
 static unsigned write_signal(v3d_thread *thread, v3d_op *op, const uint32_t *value) {
   if (op->signal_kind != V3D_TO_ROW)
     return write_magic(thread, op, op->signal_kind, value, V3D_ALL_LANES);
-  copy_row(thread->rows[op->signal_dest], value);
+  daedalus_v3d_row_copy(thread->rows[op->signal_dest], value);
   return 0;
 }
 
@@ -183,9 +181,9 @@ static unsigned run_signals(v3d_thread *thread, v3d_op *op) {
     if (!daedalus_v3d_next_uniform(thread, op, &word))
       return V3D_EVENT_FAULT;
     if (signals & DAEDALUS_V3D_SIGNAL_LDUNIF) {
-      fill_row(thread->rows[0], word);
+      daedalus_v3d_row_fill(thread->rows[0], word);
     } else {
-      fill_row(value, word);
+      daedalus_v3d_row_fill(value, word);
       event |= write_signal(thread, op, value);
     }
   }
@@ -193,18 +191,17 @@ static unsigned run_signals(v3d_thread *thread, v3d_op *op) {
     if (!daedalus_v3d_next_unifa(thread, op, &word))
       return V3D_EVENT_FAULT;
     if (signals & DAEDALUS_V3D_SIGNAL_LDUNIFA) {
-      fill_row(thread->rows[0], word);
+      daedalus_v3d_row_fill(thread->rows[0], word);
     } else {
-      fill_row(value, word);
+      daedalus_v3d_row_fill(value, word);
       event |= write_signal(thread, op, value);
     }
   }
   if (signals & DAEDALUS_V3D_SIGNAL_LDTMU) {
-    if (op->signal_kind == V3D_TO_ROW)
-      return event | daedalus_v3d_tmu_pop(thread, op, thread->rows[op->signal_dest]);
-    event |= daedalus_v3d_tmu_pop(thread, op, value);
-    if (!(event & V3D_EVENT_FAULT))
-      event |= write_signal(thread, op, value);
+    const uint32_t *result = daedalus_v3d_tmu_pop(thread, op);
+    if (!result)
+      return V3D_EVENT_FAULT;
+    event |= write_signal(thread, op, result);
   }
   return event;
 }
@@ -218,10 +215,10 @@ static inline unsigned write_half(v3d_thread *thread, v3d_op *op, const v3d_half
                                   unsigned traits) {
   if ((traits & HAS_MAGIC) && half->kind != V3D_TO_ROW)
     return write_magic(thread, op, half->kind, result, left->lanes);
-  if ((traits & HAS_MODIFIERS) && left->lanes != V3D_ALL_LANES)
-    merge_row(thread->rows[half->dest], result, left->lanes);
+  if ((traits & HAS_CONDITIONS) && left->lanes != V3D_ALL_LANES)
+    daedalus_v3d_row_merge(thread->rows[half->dest], result, left->lanes);
   else
-    copy_row(thread->rows[half->dest], result);
+    daedalus_v3d_row_copy(thread->rows[half->dest], result);
   return 0;
 }
 
@@ -238,10 +235,10 @@ static inline void write_flags(v3d_thread *thread, const v3d_op *op, const half_
 }
 
 static inline unsigned step(v3d_thread *thread, v3d_op *op, unsigned traits) {
-  alignas(64) row added, multiplied;
+  uint32_t *added = thread->results[0], *multiplied = thread->results[1];
   half_result add = {V3D_ALL_LANES, 0}, mul = {V3D_ALL_LANES, 0};
   unsigned event = 0;
-  const bool mul_first = (traits & HAS_MODIFIERS) && op->mul_first;
+  const bool mul_first = (traits & HAS_CONDITIONS) && op->mul_first;
   if ((traits & HAS_MUL) && mul_first)
     run_half(thread, &op->mul, &op->mul_more, multiplied, &mul, traits);
   if (traits & HAS_ADD)
@@ -250,7 +247,7 @@ static inline unsigned step(v3d_thread *thread, v3d_op *op, unsigned traits) {
   if ((traits & HAS_MUL) && !mul_first)
     run_half(thread, &op->mul, &op->mul_more,
              traits & IN_PLACE ? thread->rows[op->mul.dest] : multiplied, &mul, traits);
-  if (traits & HAS_MODIFIERS)
+  if (traits & HAS_CONDITIONS)
     write_flags(thread, op, &add, &mul, traits);
   if (traits & HAS_SIGNALS) {
     event = run_signals(thread, op);
@@ -276,8 +273,11 @@ static inline unsigned step(v3d_thread *thread, v3d_op *op, unsigned traits) {
 #define TRAITS_8(X) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 #define TRAITS_16(X) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
 #define TRAITS_24(X) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
-#define TRAITS_IN_PLACE(X) X(33) X(34) X(35)
-#define EACH_TRAITS(X) TRAITS_0(X) TRAITS_8(X) TRAITS_16(X) TRAITS_24(X) TRAITS_IN_PLACE(X)
+/* Modifiers hide what conditions cost: those with the former are made for the latter too. */
+#define TRAITS_MODIFIED(X) X(37) X(38) X(39) X(45) X(46) X(47) X(53) X(54) X(55) X(61) X(62) X(63)
+#define TRAITS_IN_PLACE(X) X(65) X(66) X(67)
+#define EACH_TRAITS(X) \
+  TRAITS_0(X) TRAITS_8(X) TRAITS_16(X) TRAITS_24(X) TRAITS_MODIFIED(X) TRAITS_IN_PLACE(X)
 
 EACH_TRAITS(RUNNER)
 
@@ -285,42 +285,33 @@ static bool reads(const v3d_half *half, unsigned row_number) {
   return half->execute && (half->a == row_number || half->b == row_number);
 }
 
-static bool modifies(const v3d_half *half, const v3d_modifiers *more) {
-  return more->unpack[0] || more->unpack[1] || more->pack || more->flag || half->cond ||
-         half->is_flpop;
+static bool modifies(const v3d_modifiers *more) {
+  return more->unpack[0] || more->unpack[1] || more->pack;
 }
 
-v3d_run_fn *daedalus_v3d_runner_of(const v3d_op *op, bool lane_operations) {
+static bool is_conditional(const v3d_half *half, const v3d_modifiers *more) {
+  return more->flag || half->cond || half->is_flpop;
+}
+
+v3d_run_fn *DAEDALUS_V3D_KERNEL(compiled_runner_of)(const v3d_op *op, bool lane_operations) {
   static v3d_run_fn *const runners[] = {
 #define ENTRY(traits) [traits] = run_##traits,
       EACH_TRAITS(ENTRY)
 #undef ENTRY
   };
   unsigned traits = (op->add.execute ? HAS_ADD : 0) | (op->mul.execute ? HAS_MUL : 0);
-  if (lane_operations || op->mul_first || modifies(&op->add, &op->add_more) ||
-      modifies(&op->mul, &op->mul_more))
-    traits |= HAS_MODIFIERS;
+  if (lane_operations || op->mul_first || is_conditional(&op->add, &op->add_more) ||
+      is_conditional(&op->mul, &op->mul_more))
+    traits |= HAS_CONDITIONS;
+  if (modifies(&op->add_more) || modifies(&op->mul_more))
+    traits |= HAS_MODIFIERS | HAS_CONDITIONS;
   if (op->signals)
     traits |= HAS_SIGNALS;
   if (op->add.kind != V3D_TO_ROW || op->mul.kind != V3D_TO_ROW)
     traits |= HAS_MAGIC;
-  if (traits && traits < HAS_MODIFIERS && !reads(&op->add, op->add.dest) &&
+  if (traits && traits < HAS_CONDITIONS && !reads(&op->add, op->add.dest) &&
       !reads(&op->mul, op->add.dest) && !reads(&op->mul, op->mul.dest) &&
       !(traits == (HAS_ADD | HAS_MUL) && op->add.dest == op->mul.dest))
     traits |= IN_PLACE;
   return runners[traits];
-}
-
-unsigned daedalus_v3d_run_absent(v3d_thread *thread, v3d_op *op) {
-  return daedalus_v3d_fault_at(thread, op, DAEDALUS_V3D_BAD_FETCH, 0, op->address,
-                               "the instruction lies in no buffer");
-}
-
-unsigned daedalus_v3d_run_refused(v3d_thread *thread, v3d_op *op) {
-  return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_INSTRUCTION, "%s", op->reason);
-}
-
-unsigned daedalus_v3d_run_chunk_end(v3d_thread *thread, v3d_op *op) {
-  (void)thread, (void)op;
-  return V3D_EVENT_CHUNK;
 }

@@ -32,15 +32,17 @@ unsigned daedalus_v3d_tmu_push(v3d_thread *thread, v3d_op *op, const uint32_t *d
   return 0;
 }
 
-unsigned daedalus_v3d_tmu_pop(v3d_thread *thread, v3d_op *op, uint32_t *out) {
+const uint32_t *daedalus_v3d_tmu_pop(v3d_thread *thread, v3d_op *op) {
   v3d_tmu *tmu = &thread->tmu;
-  if (!tmu->n_results)
-    return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_FIFO,
-                              "ldtmu, but no lookup has left a result to wait for");
-  memcpy(out, tmu->results[tmu->first], sizeof tmu->results[0]);
+  if (!tmu->n_results) {
+    daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_FIFO,
+                       "ldtmu, but no lookup has left a result to wait for");
+    return NULL;
+  }
+  const uint32_t *result = tmu->results[tmu->first];
   tmu->first = (tmu->first + 1) % V3D_TMU_ENTRIES;
   tmu->n_results--;
-  return 0;
+  return result;
 }
 
 /* Room for n results; false when the output queue overflows, which hardware does not survive. */

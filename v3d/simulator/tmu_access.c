@@ -2,11 +2,14 @@
 /*
  * Loads, stores and atomics of 16 lanes.  Nearly always all lanes lie in the buffer that this
  * instruction found last: that is checked for all lanes at once, and lane by lane only when it is
- * not so.
+ * not so.  Most often they are besides an even distance apart: then the first and the last address
+ * say all, and neighbouring words move as rows.
  */
 #include "simulator/tmu_access.h"
 
 #include <string.h>
+
+#include "simulator/rows.h"
 
 /* Host memory of the lanes: base + (address - first) in the usual case, else one by one. */
 typedef struct places {
@@ -64,29 +67,54 @@ static unsigned locate_each(v3d_thread *thread, v3d_op *op, const v3d_lookup *lo
   return 0;
 }
 
+/* Whether all lanes take part, each step bytes after the one before (modulo 2^32). */
+static inline bool is_even(const v3d_lookup *lookup, uint32_t step) {
+  static const uint32_t numbers[V3D_LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const v3d_vector first = daedalus_v3d_vector_of_word(lookup->addresses[0]);
+  v3d_vector wrong = {0};
+  if (lookup->lanes != V3D_ALL_LANES)
+    return false;
+  for (unsigned i = 0; i < V3D_ROW_VECTORS; i++)
+    wrong |= daedalus_v3d_vector_of(lookup->addresses, i) ^
+             (first + daedalus_v3d_vector_of(numbers, i) * step);
+  return !daedalus_v3d_vector_any(wrong);
+}
+
+/* Whether no lane that takes part begins outside [first, first + room], or is misaligned. */
+static inline bool is_inside(const v3d_lookup *lookup, uint32_t first, uint32_t room,
+                             uint32_t mask) {
+  v3d_vector wrong = {0};
+  for (unsigned i = 0; i < V3D_ROW_VECTORS; i++) {
+    const v3d_vector addresses = daedalus_v3d_vector_of(lookup->addresses, i);
+    wrong |= ((v3d_vector)(addresses - first > room) | (addresses & mask)) &
+             daedalus_v3d_vector_mask(lookup->lanes, i);
+  }
+  return !daedalus_v3d_vector_any(wrong);
+}
+
 /* Finds the memory of all lanes that take part, or refuses. verb is for the report. */
-static inline unsigned locate(v3d_thread *thread, v3d_op *op, const v3d_lookup *lookup,
-                              const char *verb, places *at) {
+static inline unsigned locate(v3d_thread *thread, v3d_op *op, v3d_lookup *lookup, const char *verb,
+                              places *at) {
   const v3d_memory *memory = &thread->machine->memory;
   const uint32_t size = lookup->words * lookup->bytes;
   if (op->buffer_hint < memory->n_buffers) {
     const daedalus_v3d_buffer *buffer = &memory->buffers[op->buffer_hint];
     if (size <= buffer->size) {
-      const uint32_t room = buffer->size - size, first = buffer->address;
-      uint32_t bits = 0, outside = 0;
-      for (unsigned i = 0; i < V3D_LANES; i++) {
-        const uint32_t bit = 1u << i, part = 0u - ((lookup->lanes & bit) == bit);
-        bits |= lookup->addresses[i] & part;
-        outside |= (0u - (lookup->addresses[i] - first > room)) & part;
-      }
-      if (!outside && !(bits & misalignment(thread, lookup))) {
+      const uint32_t room = buffer->size - size, mask = misalignment(thread, lookup);
+      const uint32_t begin = lookup->addresses[0] - buffer->address;
+      const uint32_t step = lookup->addresses[1] - lookup->addresses[0];
+      lookup->is_even = is_even(lookup, step) && begin + (uint64_t)(V3D_LANES - 1) * step <= room;
+      lookup->step = step;
+      if (lookup->is_even ? !((lookup->addresses[0] | step) & mask)
+                          : is_inside(lookup, buffer->address, room, mask)) {
         at->base = buffer->data;
-        at->first = first;
+        at->first = buffer->address;
         at->one_buffer = true;
         return 0;
       }
     }
   }
+  lookup->is_even = false;
   return locate_each(thread, op, lookup, verb, at);
 }
 
@@ -120,6 +148,11 @@ static inline void store_scalar(uint8_t *to, unsigned bytes, uint32_t word) {
   }
 }
 
+/* The usual case, in which nothing is asked lane by lane. */
+static inline bool is_all(const places *at, const v3d_lookup *lookup) {
+  return at->one_buffer && lookup->lanes == V3D_ALL_LANES;
+}
+
 /* all: every lane takes part, and lies in at->base's buffer. */
 static inline void load_words(const places *at, const v3d_lookup *lookup, unsigned bytes, bool sign,
                               bool all) {
@@ -137,9 +170,25 @@ static inline void load_words(const places *at, const v3d_lookup *lookup, unsign
   }
 }
 
-/* The usual case, in which nothing is asked lane by lane. */
-static inline bool is_all(const places *at, const v3d_lookup *lookup) {
-  return at->one_buffer && lookup->lanes == V3D_ALL_LANES;
+/* The same of lanes an even distance apart; neighbouring words are a row. */
+static inline void load_even(const uint8_t *from, const v3d_lookup *lookup, unsigned bytes,
+                             bool sign) {
+  for (unsigned word = 0; word < lookup->words; word++) {
+    uint32_t *restrict result = lookup->results[word];
+    const uint8_t *place = from + (size_t)4 * word;
+    if (bytes == 4 && lookup->step == 4)
+      memcpy(result, place, V3D_LANES * sizeof *result);
+    else
+      for (unsigned lane = 0; lane < V3D_LANES; lane++, place += lookup->step)
+        result[lane] = load_scalar(place, bytes, sign);
+  }
+}
+
+static inline void load(const places *at, const v3d_lookup *lookup, unsigned bytes, bool sign) {
+  if (lookup->is_even)
+    load_even(at->base + (lookup->addresses[0] - at->first), lookup, bytes, sign);
+  else
+    load_words(at, lookup, bytes, sign, true);
 }
 
 unsigned daedalus_v3d_tmu_load(v3d_thread *thread, v3d_op *op, v3d_lookup *lookup) {
@@ -151,11 +200,11 @@ unsigned daedalus_v3d_tmu_load(v3d_thread *thread, v3d_op *op, v3d_lookup *looku
   if (!is_all(&at, lookup))
     load_words(&at, lookup, lookup->bytes, sign, false);
   else if (lookup->bytes == 4)
-    load_words(&at, lookup, 4, false, true);
+    load(&at, lookup, 4, false);
   else if (lookup->bytes == 2)
-    load_words(&at, lookup, 2, sign, true);
+    load(&at, lookup, 2, sign);
   else
-    load_words(&at, lookup, 1, sign, true);
+    load(&at, lookup, 1, sign);
   return 0;
 }
 
@@ -165,6 +214,11 @@ static unsigned save(v3d_thread *thread, v3d_op *op, const v3d_lookup *lookup) {
   const uint32_t size = lookup->words * lookup->bytes;
   uint32_t last_line = UINT32_MAX;
   if (!memory->keep)
+    return 0;
+  if (lookup->is_even &&
+      lookup->addresses[0] >> V3D_LINE_BITS ==
+          (lookup->addresses[V3D_LANES - 1] + size - 1) >> V3D_LINE_BITS &&
+      daedalus_v3d_memory_is_saved(memory, lookup->addresses[0] >> V3D_LINE_BITS))
     return 0;
   for (unsigned lane = 0; lane < V3D_LANES; lane++) {
     const uint32_t address = lookup->addresses[lane], line = address >> V3D_LINE_BITS;
@@ -196,6 +250,37 @@ static inline void store_words(const v3d_thread *thread, const places *at, const
   }
 }
 
+/*
+ * Of lanes an even distance apart.  Vectors of neighbouring lanes overlap: as rows of one word each
+ * they are stored from the last word when the last lane wins, as its own first word is then stored
+ * after what lanes before it had there; from the first word when the first lane wins.
+ */
+static inline void store_even(const v3d_thread *thread, uint8_t *to, const v3d_lookup *lookup,
+                              unsigned bytes) {
+  const bool last_wins = thread->machine->profile.tmu_store_conflict_last_lane;
+  const unsigned words = lookup->words;
+  if (bytes == 4 && lookup->step == 4) {
+    for (unsigned i = 0; i < words; i++) {
+      const unsigned word = last_wins ? words - 1 - i : i;
+      memcpy(to + (size_t)4 * word, thread->tmu.data[word], sizeof thread->tmu.data[word]);
+    }
+    return;
+  }
+  /* No two lanes share a byte. */
+  for (unsigned lane = 0; lane < V3D_LANES; lane++, to += lookup->step)
+    for (unsigned word = 0; word < words; word++)
+      store_scalar(to + (size_t)4 * word, bytes, thread->tmu.data[word][lane]);
+}
+
+static inline void store(const v3d_thread *thread, const places *at, const v3d_lookup *lookup,
+                         unsigned bytes) {
+  const bool apart = lookup->step >= lookup->words * bytes;
+  if (lookup->is_even && (apart || (bytes == 4 && lookup->step == 4)))
+    store_even(thread, at->base + (lookup->addresses[0] - at->first), lookup, bytes);
+  else
+    store_words(thread, at, lookup, bytes, true);
+}
+
 unsigned daedalus_v3d_tmu_store(v3d_thread *thread, v3d_op *op, v3d_lookup *lookup) {
   places at;
   unsigned event = locate(thread, op, lookup, "writes", &at);
@@ -206,11 +291,11 @@ unsigned daedalus_v3d_tmu_store(v3d_thread *thread, v3d_op *op, v3d_lookup *look
   if (!is_all(&at, lookup))
     store_words(thread, &at, lookup, lookup->bytes, false);
   else if (lookup->bytes == 4)
-    store_words(thread, &at, lookup, 4, true);
+    store(thread, &at, lookup, 4);
   else if (lookup->bytes == 2)
-    store_words(thread, &at, lookup, 2, true);
+    store(thread, &at, lookup, 2);
   else
-    store_words(thread, &at, lookup, 1, true);
+    store(thread, &at, lookup, 1);
   return 0;
 }
 

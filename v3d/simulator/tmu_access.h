@@ -33,6 +33,9 @@ typedef struct v3d_lookup {
   unsigned words; /**< 1 to 4 a lane. */
   unsigned bytes; /**< a word: 1, 2, 4. */
   bool is_signed; /**< type i8 or i16. */
+  /** All lanes take part, each step bytes above the one before, and all in one buffer. */
+  bool is_even;
+  uint32_t step;
   uint32_t *results[4];
 } v3d_lookup;
 
