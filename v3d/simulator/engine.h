@@ -265,6 +265,14 @@ void daedalus_v3d_programs_free(v3d_programs *programs);
 /** The op at address, decoded; NULL when there is no memory. Never a chunk's end. */
 v3d_op *daedalus_v3d_op_at(struct daedalus_v3d_machine *machine, uint32_t address);
 
+/** The same from op, which this job has run: nearly all branches stay in a chunk. */
+static inline v3d_op *daedalus_v3d_op_from(struct daedalus_v3d_machine *machine, v3d_op *op,
+                                           uint32_t address) {
+  if ((op->address ^ address) & ~(uint32_t)(V3D_CHUNK_BYTES - 1))
+    return daedalus_v3d_op_at(machine, address);
+  return op + ((ptrdiff_t)(address / 8) - (ptrdiff_t)(op->address / 8));
+}
+
 /** The op after a chunk's end; NULL when there is no memory. */
 v3d_op *daedalus_v3d_following_op(struct daedalus_v3d_machine *machine, v3d_op *end);
 

@@ -119,22 +119,3 @@ bool daedalus_v3d_memory_save(v3d_memory *memory, uint32_t address, uint32_t siz
   }
   return true;
 }
-
-bool daedalus_v3d_memory_image(const v3d_memory *memory, uint32_t address, uint32_t size,
-                               uint32_t *hint, void *value, bool *stale) {
-  const daedalus_v3d_buffer *buffer = daedalus_v3d_memory_find(memory, address, size, hint);
-  *stale = false;
-  if (!buffer)
-    return false;
-  const uint8_t *now = (const uint8_t *)buffer->data + (address - buffer->address);
-  uint32_t line = address >> V3D_LINE_BITS;
-  if (memory->live || !daedalus_v3d_memory_is_saved(memory, line)) {
-    memcpy(value, now, size);
-    return true;
-  }
-  const uint8_t *then = memory->copies + (size_t)memory->where[line] * V3D_LINE_BYTES +
-                        (address & (V3D_LINE_BYTES - 1));
-  memcpy(value, then, size);
-  *stale = memcmp(then, now, size) != 0;
-  return true;
-}

@@ -6,6 +6,8 @@
 #ifndef DAEDALUS_V3D_MEMORY_H
 #define DAEDALUS_V3D_MEMORY_H
 
+#include <string.h>
+
 #include <daedalus/v3d/simulate.h>
 
 /** Unit in which old contents are kept. */
@@ -63,8 +65,26 @@ static inline bool daedalus_v3d_memory_is_saved(const v3d_memory *memory, uint32
 /**
  * size bytes (4 or 8, aligned to that) at address as they were when the job began, into *value.
  * False when they do not lie in a buffer.  *stale says whether the job has changed them since.
+ * Here, as uniforms are read all the time: size is a constant of each caller.
  */
-bool daedalus_v3d_memory_image(const v3d_memory *memory, uint32_t address, uint32_t size,
-                               uint32_t *hint, void *value, bool *stale);
+static inline bool daedalus_v3d_memory_image(const v3d_memory *memory, uint32_t address,
+                                             uint32_t size, uint32_t *hint, void *value,
+                                             bool *stale) {
+  const daedalus_v3d_buffer *buffer = daedalus_v3d_memory_find(memory, address, size, hint);
+  *stale = false;
+  if (!buffer)
+    return false;
+  const uint8_t *now = (const uint8_t *)buffer->data + (address - buffer->address);
+  const uint32_t line = address >> V3D_LINE_BITS;
+  if (memory->live || !daedalus_v3d_memory_is_saved(memory, line)) {
+    memcpy(value, now, size);
+    return true;
+  }
+  const uint8_t *then = memory->copies + (size_t)memory->where[line] * V3D_LINE_BYTES +
+                        (address & (V3D_LINE_BYTES - 1));
+  memcpy(value, then, size);
+  *stale = memcmp(then, now, size) != 0;
+  return true;
+}
 
 #endif

@@ -200,7 +200,7 @@ v3d_turn daedalus_v3d_run_turn(v3d_thread *thread) {
       thread->branch_at = thread->executed + 3;
     if (thread->executed == thread->branch_at) {
       thread->branch_at = UINT64_MAX;
-      if (!(op = daedalus_v3d_op_at(machine, thread->branch_target)))
+      if (!(op = daedalus_v3d_op_from(machine, op - 1, thread->branch_target)))
         return no_memory(thread);
     }
     thread->next = op;

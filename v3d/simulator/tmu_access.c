@@ -69,14 +69,15 @@ static unsigned locate_each(v3d_thread *thread, v3d_op *op, const v3d_lookup *lo
 
 /* Whether all lanes take part, each step bytes after the one before (modulo 2^32). */
 static inline bool is_even(const v3d_lookup *lookup, uint32_t step) {
-  static const uint32_t numbers[V3D_LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  const v3d_vector first = daedalus_v3d_vector_of_word(lookup->addresses[0]);
+  uint32_t expected[V3D_VECTOR_LANES];
   v3d_vector wrong = {0};
   if (lookup->lanes != V3D_ALL_LANES)
     return false;
-  for (unsigned i = 0; i < V3D_ROW_VECTORS; i++)
-    wrong |= daedalus_v3d_vector_of(lookup->addresses, i) ^
-             (first + daedalus_v3d_vector_of(numbers, i) * step);
+  for (unsigned i = 0; i < V3D_VECTOR_LANES; i++)
+    expected[i] = lookup->addresses[0] + i * step;
+  v3d_vector next = daedalus_v3d_vector_of(expected, 0);
+  for (unsigned i = 0; i < V3D_ROW_VECTORS; i++, next += V3D_VECTOR_LANES * step)
+    wrong |= daedalus_v3d_vector_of(lookup->addresses, i) ^ next;
   return !daedalus_v3d_vector_any(wrong);
 }
 
