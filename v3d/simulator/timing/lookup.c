@@ -21,6 +21,13 @@ static uint64_t later(uint64_t a, uint64_t b) {
 static unsigned lines_of(const v3d_lookup *lookup, uint32_t lines[MOST_LINES]) {
   const uint32_t last_byte = lookup->words * lookup->bytes - 1;
   unsigned n = 0;
+  /* Lanes that are no line apart leave none out. */
+  if (lookup->is_even && lookup->step <= LINE) {
+    const uint32_t last = (lookup->addresses[V3D_LANES - 1] + last_byte) / LINE;
+    for (uint32_t line = lookup->addresses[0] / LINE; line <= last; line++)
+      lines[n++] = line;
+    return n;
+  }
   for (unsigned lane = 0; lane < V3D_LANES; lane++) {
     if (!(lookup->lanes >> lane & 1))
       continue;
@@ -125,10 +132,7 @@ static void add_request(v3d_qpu_time *qpu, unsigned words, uint64_t start) {
 }
 
 static unsigned count(daedalus_v3d_lanes lanes) {
-  unsigned n = 0;
-  for (; lanes; lanes &= (daedalus_v3d_lanes)(lanes - 1))
-    n++;
-  return n;
+  return (unsigned)__builtin_popcount(lanes);
 }
 
 /* Words that the TMU moves: one for each of a lane's, unless lanes share them. */
