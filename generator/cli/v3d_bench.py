@@ -3,21 +3,24 @@
 
 import json
 import sys
+from pathlib import Path
 
 import click
 
 from daedalus.generator.base.errors import EXIT_FAILED
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
+from daedalus.generator.measure.gpu import bench_against, plane
 from daedalus.generator.measure.gpu import device_bench as bench
-from daedalus.generator.measure.gpu import plane
 
 
 @click.command(name="bench")
 @click.option("--rounds", default=5, show_default=True, type=click.IntRange(1, 1000),
               help="How often each figure is measured.")  # fmt: skip
+@click.option("--against", metavar="DIR", type=click.Path(path_type=Path),
+              help="Only the simulator's loops, beside those of another checkout.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def command(rounds: int, as_json: bool) -> None:
+def command(rounds: int, against: Path | None, as_json: bool) -> None:
     """Measures simulator and device, beside the bars that this project set itself.
 
     Loops of instructions, an inverse DCT over a picture's luma through the Vulkan driver
@@ -26,6 +29,9 @@ def command(rounds: int, as_json: bool) -> None:
     code 1 if a result is wrong or a bar is missed, 3 without the driver of
     `setup --native`.
     """
+    if against is not None:
+        _compare(against, rounds, as_json)
+        return
     with progress(rounds, quiet=as_json) as shown:
         result = bench.measure(rounds, shown.advance)
     if as_json:
@@ -42,6 +48,17 @@ def command(rounds: int, as_json: bool) -> None:
               f" Mesa's program has {count}, {threads} threads")  # fmt: skip
     if any(f.met is False for f in result.figures):
         sys.exit(EXIT_FAILED)
+
+
+def _compare(other: Path, rounds: int, as_json: bool) -> None:
+    with progress(rounds, quiet=as_json) as shown:
+        loops = bench_against.measure(other, rounds, shown.advance)
+    if as_json:
+        print(json.dumps({"rounds": rounds, "loops": [vars(x) for x in loops]}, indent=1))
+        return
+    rows = [(x.program, x.mode, f"{x.there:.1f}", f"{x.here:.1f}", f"{x.ratio:.2f}",
+             f"{x.least:.2f} to {x.most:.2f}") for x in loops]  # fmt: skip
+    print_table(("million instructions/s", "", "there", "here", "ratio", "of rounds"), rows)
 
 
 def _row(f: bench.Figure) -> tuple[str, ...]:

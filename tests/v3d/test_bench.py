@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.measure.gpu import bench_against, plane
 from daedalus.generator.measure.gpu import device_bench as bench
-from daedalus.generator.measure.gpu import plane
 from daedalus.v3d import vkrun
 
 
@@ -87,3 +87,28 @@ def test_the_loops_lines_are_read() -> None:
         ("dual issue, integer", "190.6", "83.6", "165.4"),
         ("u8 load and store", "87.0", "50.6", "45.1"),
     ]
+
+
+def test_two_checkouts_are_compared_round_by_round() -> None:
+    line = "load, compute, store   {}   {}   40.0\n"
+    rounds = [
+        (
+            bench_against.speeds_of(line.format(t, 10.0)),
+            bench_against.speeds_of(line.format(h, 5.0)),
+        )
+        for t, h in ((100.0, 150.0), (50.0, 100.0), (10.0, 40.0), (80.0, 80.0), (20.0, 40.0))
+    ]
+    plain, strict, timed = bench_against.compare(rounds)
+    assert plain == bench_against.Compared("load, compute, store", "plain", 50, 80, 2.0, 1.0, 4.0)
+    assert (strict.mode, strict.ratio, timed.mode, timed.ratio) == ("strict", 0.5, "timed", 1.0)
+
+
+def test_loops_that_only_one_checkout_has_are_left_out() -> None:
+    old = bench_against.speeds_of("a   1.0   1.0   1.0\nb   2.0   2.0   2.0\n")
+    new = bench_against.speeds_of("b   4.0   2.0   2.0\nc   2.0   2.0   2.0\n")
+    assert [x.program for x in bench_against.compare([(old, new)])] == ["b"] * 3
+
+
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is no checkout"):
+        bench_against.measure(tmp_path, 1, lambda _: None)
