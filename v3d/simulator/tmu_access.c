@@ -259,7 +259,7 @@ static inline void store_words(const v3d_thread *thread, const places *at, const
 static inline void store_even(const v3d_thread *thread, uint8_t *to, const v3d_lookup *lookup,
                               unsigned bytes) {
   const bool last_wins = thread->machine->profile.tmu_store_conflict_last_lane;
-  const unsigned words = lookup->words;
+  const unsigned words = bytes == 4 ? lookup->words : 1;
   if (bytes == 4 && lookup->step == 4) {
     for (unsigned i = 0; i < words; i++) {
       const unsigned word = last_wins ? words - 1 - i : i;
