@@ -278,8 +278,10 @@ daedalus_v3d_rules daedalus_v3d_hazards_step(daedalus_v3d_hazards *hazards,
   const uint32_t kinds = effects->kinds, history = hazards->history;
   const uint32_t tmu =
       EFFECT(LDTMU) | EFFECT(TMUWT) | EFFECT(TMU_DATA) | EFFECT(LOOKUP) | EFFECT(BARRIER);
+  /* What step_state() and step_tmu() do not look at: most instructions do nothing else. */
+  const uint32_t unasked = EFFECT(ALU_WRITES) | EFFECT(SIGNAL_WRITES) | EFFECT(RF2_RF3);
   daedalus_v3d_rules rules = effects->rules;
-  if (kinds | effects->events) {
+  if ((kinds & ~unasked) | effects->events) {
     rules |= step_state(hazards, effects);
     if (kinds & tmu)
       rules |= step_tmu(hazards, kinds, config);
