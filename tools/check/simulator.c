@@ -145,6 +145,7 @@ static daedalus_v3d_profile other_profile(uint32_t forms) {
   p.carry_elsewhere = !p.carry_elsewhere;
   p.faddnf_flushes = !p.faddnf_flushes;
   p.negative_zero_is_zero = !p.negative_zero_is_zero;
+  p.negative_zero_is_negative = !p.negative_zero_is_negative;
   p.fmin_nan = !p.fmin_nan;
   p.float_to_int_saturates = !p.float_to_int_saturates;
   p.f16_denormals = !p.f16_denormals;
@@ -157,11 +158,14 @@ static daedalus_v3d_profile other_profile(uint32_t forms) {
   p.flags_stay = (forms & DAEDALUS_QPU_FORM_FLAGS_SWITCH) != 0;
   p.register_branch_lane = LANES - 1;
   p.link_when_not_taken = !p.link_when_not_taken;
+  p.register_stream_ignores_bit_2 = !p.register_stream_ignores_bit_2;
   p.flpop_restores = !p.flpop_restores;
   p.tmu_signed_extends = !p.tmu_signed_extends;
   p.tmu_store_conflict_last_lane = !p.tmu_store_conflict_last_lane;
+  p.tmu_short_stores = !p.tmu_short_stores;
   p.quad_mode = 1;
   p.uniforms_see_stores = !p.uniforms_see_stores;
+  p.ended_batches_arrive = !p.ended_batches_arrive;
   return p;
 }
 

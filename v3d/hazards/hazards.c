@@ -59,7 +59,7 @@ unsigned daedalus_v3d_lookup_results(unsigned config, bool data) {
 static daedalus_v3d_rules check_config(unsigned config, unsigned data) {
   const unsigned op = config_op(config), width = config_width(config);
   if (op == OP_REGULAR)
-    return data && data != width ? RULE(LOOKUP_DATA) : 0;
+    return !data || data == width ? 0 : data < width ? RULE(STORE_SHORT) : RULE(LOOKUP_DATA);
   if (op > OP_LAST_ATOMIC || (!data && op > OP_LAST_OF_CACHE && op < OP_INC))
     return RULE(LOOKUP_CONFIG);
   if (!data)

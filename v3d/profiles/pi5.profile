@@ -14,6 +14,7 @@ carry_of_max = 1                   # C of max, umin, umax: 1 a > b as for min, 0
 carry_elsewhere = 0                # C of operations for which none is known: 0 clear, 1 set
 faddnf_flushes = 0                 # faddnf: 0 as fadd, 1 denormal sums become zero
 negative_zero_is_zero = 1          # Z of float results: 1 set for -0.0, 0 only for +0.0
+negative_zero_is_negative = 1      # N of float results: 1 set for -0.0, 0 not
 fmin_nan = 0                       # fmin and fmax with one NaN: 0 the other operand, 1 NaN
 float_to_int_saturates = 1         # ftoin, ftoiz, ftouz out of range: 1 nearest, 0 zero
 f16_denormals = 1                  # f16 values: 1 denormals are kept, 0 flushed to zero
@@ -26,14 +27,20 @@ nnmode_same_instruction = 1        # setnnmode acts on v8dot of the same instruc
 flags_stay = 1                     # A and B after a thread switch: 1 as before, 0 lost (inverted)
 register_branch_lane = 0           # lane whose value a branch to a register takes
 link_when_not_taken = 0            # set_link of a branch not taken: 1 sets the link register
+# Uniform branch to a register: 1 bits 2:0 of it are ignored, 0 bits 1:0.
+register_stream_ignores_bit_2 = 1
 flpop_restores = 1                 # flpop: 1 restores A from the popped bits, 0 leaves the flags
 msf_of_active_lane = 1             # msf in a dispatched lane
 tmu_signed_extends = 1             # i8 and i16 loads: 1 sign-extend, 0 zero-extend
 tmu_unaligned_halves = 0           # misaligned 16-bit access: 1 works, 0 is reported
 tmu_store_conflict_last_lane = 1   # lanes storing to one address: 1 highest wins, 0 lowest
+# Stores with fewer data words than their type: 1 write those, 0 are reported.
+tmu_short_stores = 1
 # Per-quad lookups: 2 each lane its address, 1 that of the quad's lane 0, 0 reported.
 quad_mode = 2
 uniforms_see_stores = 0            # uniform reads: 0 memory as at job start, 1 as it is now
+# Barriers: 1 the supergroup's batches that have ended count as there, 0 they do not.
+ended_batches_arrive = 1
 
 # Bounds of a simulated job.
 max_slots = 2000000000             # instructions of one thread before it counts as endless

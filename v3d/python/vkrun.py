@@ -83,13 +83,14 @@ def v3dv(
     trace: Path | None = None,
     faults: Sequence[str] = (),
     intervals: bool = False,
+    profile: Path | None = None,
 ) -> Device:
     """Mesa's v3dv on the simulated device: Debian's own for "aarch64", that built here for "host".
 
     Where this machine is no ARM, the former runs under qemu-aarch64.  With `strict`, jobs that
     break a rule of the instruction set fail; `jobs` is a file that gets a line for each, `trace` a
     folder that gets their traces; with `intervals`, both say within what their times lie.  `faults`
-    are those that the device has.
+    are those that the device has, `profile` is what is assumed of the board.
     """
     if arch == "host" and driver.built() is None:
         raise UserError(
@@ -97,6 +98,7 @@ def v3dv(
         )
     words, environment = tools.on_device(
         [str(program(arch))],
+        profile=profile,
         strict=strict,
         jobs=jobs,
         trace=trace,

@@ -58,7 +58,6 @@ DAEDALUS_V3D_FLAG(carry_umax) {
   return state->profile->carry_of_max ? lanes : 0;
 }
 
-/* N of a float is its sign: negative_integer. */
 DAEDALUS_V3D_FLAG(zero_float) {
   UNUSED;
   const uint32_t counts = state->profile->negative_zero_is_zero ? ~DAEDALUS_V3D_SIGN : ~0u;
@@ -67,8 +66,13 @@ DAEDALUS_V3D_FLAG(zero_float) {
   return lanes;
 }
 
+/* N of a float is its sign, but for that of -0.0, which is by the profile. */
 DAEDALUS_V3D_FLAG(negative_float) {
-  return DAEDALUS_V3D_KERNEL(negative_integer)(result, a, b, state);
+  if (state->profile->negative_zero_is_negative)
+    return DAEDALUS_V3D_KERNEL(negative_integer)(result, a, b, state);
+  daedalus_v3d_lanes lanes;
+  DAEDALUS_V3D_COLLECT(lanes, result[i] > DAEDALUS_V3D_SIGN);
+  return lanes;
 }
 
 /* Of the operands, not of their difference: none holds where one is a NaN. */
@@ -118,8 +122,13 @@ DAEDALUS_V3D_FLAG(zero_halves) {
 DAEDALUS_V3D_FLAG(negative_halves) {
   UNUSED;
   daedalus_v3d_lanes low, high;
-  DAEDALUS_V3D_COLLECT(low, (result[i] & DAEDALUS_V3D_HALF_SIGN) != 0);
-  DAEDALUS_V3D_COLLECT(high, (result[i] & DAEDALUS_V3D_SIGN) != 0);
+  if (state->profile->negative_zero_is_negative) {
+    DAEDALUS_V3D_COLLECT(low, (result[i] & DAEDALUS_V3D_HALF_SIGN) != 0);
+    DAEDALUS_V3D_COLLECT(high, (result[i] & DAEDALUS_V3D_SIGN) != 0);
+  } else {
+    DAEDALUS_V3D_COLLECT(low, (result[i] & 0xffff) > DAEDALUS_V3D_HALF_SIGN);
+    DAEDALUS_V3D_COLLECT(high, result[i] >> 16 > DAEDALUS_V3D_HALF_SIGN);
+  }
   return of_halves(state, low, high);
 }
 

@@ -41,6 +41,24 @@ static bool is_taken(const v3d_thread *thread, const v3d_op *op) {
   }
 }
 
+/*
+ * The stream goes to the register's second element.  In one test on hardware that lies 4 bytes
+ * behind a multiple of 8, and the word read is the one there.  False: the report is written.
+ */
+static bool stream_of_register(v3d_thread *thread, const v3d_op *op) {
+  struct daedalus_v3d_machine *machine = thread->machine;
+  const uint32_t address = thread->rows[op->branch.reg][1];
+  if ((address & 4) && machine->strict) {
+    machine->report->rule = DAEDALUS_V3D_RULE_STREAM_BIT_2;
+    daedalus_v3d_fault_at(thread, op, DAEDALUS_V3D_BROKEN_RULE, 1, address, "%s: %s",
+                          daedalus_v3d_rule_name(DAEDALUS_V3D_RULE_STREAM_BIT_2),
+                          daedalus_v3d_rule_text(DAEDALUS_V3D_RULE_STREAM_BIT_2));
+    return false;
+  }
+  thread->uniforms = machine->profile.register_stream_ignores_bit_2 ? address & ~7u : address;
+  return true;
+}
+
 /* Moves the uniform stream; a word of it is used up whether the branch is taken or not. */
 static bool branch_uniforms(v3d_thread *thread, const v3d_op *op, bool taken) {
   uint32_t word = 0;
@@ -61,8 +79,9 @@ static bool branch_uniforms(v3d_thread *thread, const v3d_op *op, bool taken) {
     case DAEDALUS_V3D_BRANCH_LINK:
       thread->uniforms = thread->state.link;
       break;
-    default: /* The register's second element, as tests on hardware show. */
-      thread->uniforms = thread->rows[branch->reg][1];
+    default:
+      if (!stream_of_register(thread, op))
+        return false;
       break;
   }
   thread->uniforms &= ~3u;

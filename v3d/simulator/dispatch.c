@@ -172,10 +172,11 @@ bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *
   return true;
 }
 
-void daedalus_v3d_end_batch(v3d_thread *thread) {
+unsigned daedalus_v3d_end_batch(v3d_thread *thread, const v3d_op *op) {
   v3d_supergroup *supergroup = thread->supergroup;
   note_batch(thread->machine, thread->qpu, -1);
   thread->status = V3D_IDLE;
   if (++supergroup->n_ended == supergroup->n_batches)
     supergroup->alive = false;
+  return daedalus_v3d_sync_ended(thread, op);
 }

@@ -286,8 +286,8 @@ const char *daedalus_v3d_dispatch_of(const uint32_t cfg[7], v3d_dispatch *dispat
 /** Starts the next batch on thread, unless there is none or it has to wait. */
 bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *thread);
 
-/** The batch of thread has ended. */
-void daedalus_v3d_end_batch(v3d_thread *thread);
+/** The batch of thread has ended, after its instruction op. Returns V3D_EVENT_* bits. */
+unsigned daedalus_v3d_end_batch(v3d_thread *thread, const v3d_op *op);
 
 /* thread_order.c */
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "simulator/engine.h"
+#include "simulator/timing/model.h"
 
 static const char *const names[V3D_N_SYNC_OPERATIONS] = {
 #define ROW(id, text) text,
@@ -13,6 +14,7 @@ static const char *const names[V3D_N_SYNC_OPERATIONS] = {
 
 static void free_all(v3d_sync_object *object) {
   object->waiters = 0;
+  object->ended_there = 0;
   object->frees++;
 }
 
@@ -22,10 +24,24 @@ static void wait_for(v3d_thread *thread, v3d_wait what, uint32_t number) {
   thread->wait_frees = thread->machine->objects[number].frees;
 }
 
+/*
+ * Batches that will not come to object any more and count as if they had: those of thread's
+ * supergroup that have ended, at its barrier and nowhere else (profile.ended_batches_arrive).  They
+ * count at each barrier that follows.
+ */
+static uint32_t missing(const v3d_thread *thread, const v3d_sync_object *object) {
+  const struct daedalus_v3d_machine *machine = thread->machine;
+  const v3d_supergroup *group = thread->supergroup;
+  if (!machine->profile.ended_batches_arrive || object != &machine->objects[group->slot] ||
+      object->other_use)
+    return 0;
+  return group->n_ended - object->ended_there;
+}
+
 /* Waits, unless that makes the quorum: then everybody is freed. */
 static void wait_or_free(v3d_thread *thread, uint32_t number) {
   v3d_sync_object *object = &thread->machine->objects[number];
-  if (object->waiters == object->quorum)
+  if (object->waiters + missing(thread, object) == object->quorum)
     free_all(object);
   else
     wait_for(thread, V3D_WAITS_FREE, number);
@@ -90,6 +106,17 @@ static void perform(v3d_thread *thread, uint32_t operation, uint32_t number, uin
   }
 }
 
+static unsigned barrier_partly(v3d_thread *thread, const v3d_op *op, uint32_t ended) {
+  const v3d_supergroup *group = thread->supergroup;
+  thread->machine->report->rule = DAEDALUS_V3D_RULE_BARRIER_PARTLY;
+  return daedalus_v3d_fault(
+      thread, op, DAEDALUS_V3D_BROKEN_RULE,
+      "%lu of the %lu batches of supergroup %llu have ended, and others come to a barrier: %s: %s",
+      (unsigned long)ended, (unsigned long)group->n_batches, (unsigned long long)group->index,
+      daedalus_v3d_rule_name(DAEDALUS_V3D_RULE_BARRIER_PARTLY),
+      daedalus_v3d_rule_text(DAEDALUS_V3D_RULE_BARRIER_PARTLY));
+}
+
 unsigned daedalus_v3d_sync(v3d_thread *thread, v3d_op *op, const uint32_t *config) {
   const uint32_t quorum = config[V3D_SYNC_QUORUM], number = config[V3D_SYNC_OBJECT];
   const uint32_t operation = config[V3D_SYNC_OPERATION];
@@ -108,7 +135,35 @@ unsigned daedalus_v3d_sync(v3d_thread *thread, v3d_op *op, const uint32_t *confi
                               "%s of the thread synchroniser while the thread is to wait already: "
                               "switch threads in between",
                               names[operation]);
+  v3d_sync_object *object = &thread->machine->objects[number];
+  const v3d_supergroup *group = thread->supergroup;
+  if (operation != V3D_SYNC_SET_QUORUM_WAIT_INC_CHECK || number != group->slot ||
+      quorum != group->n_batches)
+    object->other_use = true;
+  if (thread->machine->strict && missing(thread, object))
+    return barrier_partly(thread, op, missing(thread, object));
   perform(thread, operation, number, quorum);
+  return 0;
+}
+
+unsigned daedalus_v3d_sync_ended(v3d_thread *thread, const v3d_op *op) {
+  struct daedalus_v3d_machine *machine = thread->machine;
+  v3d_sync_object *object = &machine->objects[thread->supergroup->slot];
+  if (!object->waiters || !missing(thread, object))
+    return 0;
+  /* It came to the barrier and ended at the same switch: it has been counted. */
+  if (thread->wait == V3D_WAITS_FREE && thread->wait_object == thread->supergroup->slot &&
+      thread->wait_frees == object->frees) {
+    object->ended_there++;
+    return 0;
+  }
+  if (machine->strict)
+    return barrier_partly(thread, op, missing(thread, object));
+  if (object->waiters + missing(thread, object) == object->quorum) {
+    free_all(object);
+    if (machine->timing)
+      machine->timing->synced = true;
+  }
   return 0;
 }
 

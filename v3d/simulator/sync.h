@@ -50,6 +50,8 @@ typedef struct v3d_sync_object {
   uint32_t frees; /**< how often all were freed. */
   uint32_t semaphore;
   bool locked;
+  bool other_use;       /**< it has served as more than the barrier of its supergroup. */
+  uint32_t ended_there; /**< of waiters: batches that ended at the switch at which they wait. */
 } v3d_sync_object;
 
 /** What a thread waits for from its next switch on. */
@@ -61,9 +63,16 @@ typedef enum v3d_wait {
 } v3d_wait;
 
 struct v3d_thread;
+struct v3d_op;
 
 /** Whether thread need not wait any longer; takes the mutex or the semaphore if that was it. */
 bool daedalus_v3d_wait_is_over(struct v3d_thread *thread);
+
+/**
+ * The batch of thread has ended, after its instruction op; supergroup->n_ended counts it.  Frees
+ * those that wait at the barrier for nobody else.  Returns V3D_EVENT_* bits.
+ */
+unsigned daedalus_v3d_sync_ended(struct v3d_thread *thread, const struct v3d_op *op);
 
 /** What thread waits for, as text for a report. */
 void daedalus_v3d_describe_wait(const struct v3d_thread *thread, char *text, size_t size);

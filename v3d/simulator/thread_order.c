@@ -88,13 +88,11 @@ static void take_thrsw(v3d_thread *thread, uint64_t at) {
   thread->ends_at_switch = thread->in_last_segment;
 }
 
-/* The switch happens. */
-static v3d_turn switch_thread(v3d_thread *thread, bool ends) {
+/* The switch happens, after the instruction op. */
+static v3d_turn switch_thread(v3d_thread *thread, const v3d_op *op, bool ends) {
   thread->machine->report->counts.thread_switches++;
-  if (ends) {
-    daedalus_v3d_end_batch(thread);
-    return V3D_TURN_ENDED;
-  }
+  if (ends)
+    return daedalus_v3d_end_batch(thread, op) ? V3D_TURN_STOPPED : V3D_TURN_ENDED;
   if (!thread->machine->profile.flags_stay) {
     thread->state.flag_a = (daedalus_v3d_lanes)~thread->state.flag_a;
     thread->state.flag_b = (daedalus_v3d_lanes)~thread->state.flag_b;
@@ -191,6 +189,7 @@ v3d_turn daedalus_v3d_run_turn(v3d_thread *thread) {
       thread->next = op;
       return V3D_TURN_YIELDED;
     }
+    const v3d_op *const last = op - 1;
     const bool switches = thread->executed == thread->switch_at, ends = thread->ends_at_switch;
     if (switches)
       thread->switch_at = UINT64_MAX;
@@ -205,7 +204,7 @@ v3d_turn daedalus_v3d_run_turn(v3d_thread *thread) {
     }
     thread->next = op;
     if (switches)
-      return switch_thread(thread, ends);
+      return switch_thread(thread, last, ends);
     if (thread->executed == turn_end)
       return V3D_TURN_SWITCHED;
   }

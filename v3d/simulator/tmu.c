@@ -105,10 +105,15 @@ static unsigned write_or_atomic(v3d_thread *thread, v3d_op *op, v3d_lookup *look
   const unsigned n_data = thread->tmu.n_data;
   const unsigned wanted = data_words(lookup->operation, lookup->words);
   thread->tmu.n_data = 0;
-  if (n_data != wanted)
-    return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_FIFO,
-                              "the lookup takes %u data words, and %u have been written", wanted,
-                              n_data);
+  if (n_data != wanted) {
+    /* Tests on hardware store one word by a type of two, and go on (profile.tmu_short_stores). */
+    if (n_data > wanted || lookup->operation != V3D_LOOKUP_REGULAR ||
+        !thread->machine->profile.tmu_short_stores)
+      return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_FIFO,
+                                "the lookup takes %u data words, and %u have been written", wanted,
+                                n_data);
+    lookup->words = n_data;
+  }
   if (lookup->operation == V3D_LOOKUP_REGULAR) {
     counts->tmu_writes++;
     return daedalus_v3d_tmu_store(thread, op, lookup);

@@ -146,8 +146,12 @@ static const sample samples[] = {
      UNIFORM(0xffffffc2) "mov tmuau, rf4\n" POP END, 0},
     {R(LOOKUP_CONFIG), 0, 0, UNIFORM(0xffffffa7) "mov tmuau, rf4\n" END,
      UNIFORM(0xffffffaf) "mov tmuau, rf4\n" END, 0},
-    {R(LOOKUP_DATA), 0, 0, VEC2 DATA DATA LOOKUP TMUWT END, VEC2 DATA LOOKUP TMUWT END, 2},
+    {R(LOOKUP_DATA), 0, 0, VEC2 DATA DATA LOOKUP TMUWT END, VEC2 DATA DATA DATA LOOKUP TMUWT END,
+     4},
     {R(LOOKUP_DATA), 0, 0, STORE TMUWT END, DATA DATA LOOKUP TMUWT END, 2},
+    {R(STORE_SHORT), 0, 0, VEC2 DATA DATA LOOKUP TMUWT END, VEC2 DATA LOOKUP TMUWT END, 2},
+    {R(STORE_SHORT), 0, 0, VEC3 DATA DATA DATA LOOKUP TMUWT END,
+     VEC4 DATA DATA DATA LOOKUP TMUWT END, 4},
     {R(LOOKUP_DATA), 0, 0, UNIFORM(0xffffff9a) DATA DATA "mov tmuau, rf4\n" POP END,
      UNIFORM(0xffffff9a) DATA "mov tmuau, rf4\n" POP END, 1},
     {R(UNKNOWN_CONFIG), 0, 0, UNIFORM(-1) "mov tmuau, rf4\n" POP END, "mov tmuau, rf4\n" POP END,
@@ -285,9 +289,9 @@ static void test_uniform_loop(void) {
 
 static void test_every_rule_has_a_sample(void) {
   for (unsigned rule = 0; rule < DAEDALUS_V3D_N_RULES; rule++) {
-    /* Two have tests of their own, one is the simulator's. */
-    bool covered = rule == R(TOO_MANY_PATHS) || rule == R(INPUT_OVERFLOW) || //
-                   rule == R(STALE_UNIFORM);
+    /* Two have tests of their own, three are the simulator's. */
+    bool covered = rule == R(TOO_MANY_PATHS) || rule == R(INPUT_OVERFLOW) ||
+                   rule == R(STALE_UNIFORM) || rule == R(STREAM_BIT_2) || rule == R(BARRIER_PARTLY);
     for (size_t i = 0; i < N_SAMPLES; i++)
       covered |= samples[i].rule == rule;
     CHECK(covered);

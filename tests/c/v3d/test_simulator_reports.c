@@ -97,6 +97,14 @@ static void queues(void) {
          "nop ; nop ; ldunifrf.rf1\n.uniform 0x00100000\nmov tmud, 0 ; nop\nmov tmud, 0 ; nop\n"
          "mov tmua, rf1 ; nop\n" END,
          DAEDALUS_V3D_BAD_FIFO, "the lookup takes 1 data words, and 2 have been written");
+  expect(s,
+         "nop ; nop ; ldunifrf.rf1\n.uniform 0x00100000\nmov tmud, 0 ; nop\nmov tmud, 0 ; nop\n"
+         "mov tmud, 0 ; nop\nmov tmuau, rf1 ; nop\n.uniform 0xfffffffa\n" END,
+         DAEDALUS_V3D_BAD_FIFO, "the lookup takes 2 data words, and 3 have been written");
+  expect(s,
+         "nop ; nop ; ldunifrf.rf1\n.uniform 0x00100000\nmov tmud, 0 ; nop\n"
+         "mov tmuau, rf1 ; nop\n.uniform 0xffffff9a\n" END, /* cmpxchg */
+         DAEDALUS_V3D_BAD_FIFO, "the lookup takes 2 data words, and 1 have been written");
   expect(s, "again:\nb again\nmov tmud, 0 ; nop\nnop ; nop\nnop ; nop\n", DAEDALUS_V3D_BAD_FIFO,
          "more than 8 data words wait for one lookup");
   simulation_destroy(s);

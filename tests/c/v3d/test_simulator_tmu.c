@@ -95,6 +95,59 @@ static void vectors(void) {
   simulation_destroy(s);
 }
 
+/*
+ * As tests on hardware have it: the load of a vec3 takes the first byte of the configuration, and
+ * so the store after it the second, by which it is of a vec2; one data word is written.  Then one
+ * of three words by the type of four.
+ */
+static void short_stores(void) {
+  static const char text[] = DATA_BEGIN
+      "nop ; nop ; ldunifrf.tmuc\n"
+      "nop ; nop ; ldunifrf.rf4\n"
+      ".uniform 0xfffcfafb, 0x00200000\n"
+      "mov tmua, rf1 ; nop ; thrsw\nnop ; nop\nnop ; nop\n"
+      "nop ; nop ; ldtmu.rf10\nnop ; nop ; ldtmu.rf11\nnop ; nop ; ldtmu.rf12\n"
+      "shl rf5, rf2, 4 ; nop\n"
+      "add rf4, rf4, rf5 ; nop\n" /* 16 bytes a lane */
+      "mov tmud, rf11 ; nop\n"
+      "mov tmua, rf4 ; nop\n" /* word 18 */
+      "shl rf61, rf61, 2 ; nop\n"
+      "add rf4, rf4, rf61 ; nop\n"
+      "mov tmud, rf12 ; nop\nmov tmud, rf11 ; nop\nmov tmud, rf10 ; nop\n"
+      "mov tmua, rf4 ; nop\n"
+      "tmuwt - ; nop\n" END;
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  CHECK_INT(profile.tmu_short_stores, 1);
+  simulation *s = simulation_create(&profile);
+  fill(s);
+  memset(s->out, 0xee, sizeof s->out);
+  simulation_do(s, text);
+  for (unsigned i = 0; i < 64; i++) {
+    CHECK_INT(s->out[i], i % 4 == 0 ? s->data[1] : 0xeeeeeeee);
+    CHECK_INT(s->out[64 + i], i % 4 == 3 ? 0xeeeeeeee : s->data[2 - i % 4]);
+  }
+  CHECK_INT(s->report.counts.tmu_writes, 2);
+  s->job.strict = true;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_BROKEN_RULE), DAEDALUS_V3D_BROKEN_RULE);
+  CHECK_INT(s->report.rule, DAEDALUS_V3D_RULE_STORE_SHORT);
+  CHECK_INT(s->report.pc, CODE + 18 * 8);
+  /* What is not written need not lie in a buffer. */
+  s->job.strict = false;
+  static const char last[] =
+      "nop ; nop ; ldunifrf.rf1\n.uniform 0x00103ffc\n"
+      "mov tmud, 7 ; nop\nmov tmuau, rf1 ; nop\n.uniform 0xfffffffc\ntmuwt - ; nop\n" END;
+  simulation_do(s, last);
+  CHECK_INT(s->data[DATA_BYTES / 4 - 1], 7);
+  simulation_destroy(s);
+  profile.tmu_short_stores = 0;
+  s = simulation_create(&profile);
+  simulation_load(s, text);
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_BAD_FIFO), DAEDALUS_V3D_BAD_FIFO);
+  CHECK(strstr(s->report.message, "takes 2 data words, and 1 have been written"));
+  CHECK_INT(s->report.pc, CODE + 18 * 8);
+  simulation_destroy(s);
+}
+
 /* Each lookup takes a byte of the configuration; then it is all ones again. */
 static void config_bytes(void) {
   simulation *s = simulation_create(NULL);
@@ -334,6 +387,7 @@ int main(void) {
   RUN(small_loads);
   RUN(small_stores);
   RUN(vectors);
+  RUN(short_stores);
   RUN(config_bytes);
   RUN(atomics);
   RUN(compare_and_exchange);

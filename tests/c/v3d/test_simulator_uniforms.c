@@ -75,6 +75,42 @@ static void register_branch(void) {
   simulation_destroy(s);
 }
 
+/* As a test on hardware has it: lanes 4 bytes apart, and the word of lane 0 is read. */
+static void register_branch_bit_2(void) {
+  static const char text[] = BEGIN
+      "nop ; nop ; ldunifrf.rf1\n"
+      "eidx rf2 ; nop\n"
+      "shl rf2, rf2, 2 ; nop\n"
+      "add rf2, rf2, rf1 ; nop\n"
+      "bu there, rf2\n" /* word 8 */
+      "nop ; nop\nnop ; nop\nnop ; nop\n"
+      "there:\n"
+      "nop ; nop ; ldunifrf.rf4\n"
+      ".uniform 0x00020010, 1, 55, 66\n" STORE("rf4") END;
+  for (uint32_t ignored = 0; ignored < 2; ignored++) {
+    daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+    CHECK_INT(profile.register_stream_ignores_bit_2, 1);
+    profile.register_stream_ignores_bit_2 = ignored;
+    simulation *s = simulation_create(&profile);
+    simulation_do(s, text);
+    CHECK_ROW(s, 0, ignored ? 55 : 66);
+    s->job.strict = true;
+    CHECK_INT(simulation_run(s, DAEDALUS_V3D_BROKEN_RULE), DAEDALUS_V3D_BROKEN_RULE);
+    CHECK_INT(s->report.rule, DAEDALUS_V3D_RULE_STREAM_BIT_2);
+    CHECK_INT(s->report.pc, CODE + 8 * 8);
+    CHECK_INT(s->report.lane, 1);
+    CHECK_INT(s->report.address, UNIFORMS + 5 * 4);
+    /* An absolute address keeps the bit, and breaks no rule. */
+    simulation_do(s, BEGIN
+                  "bu there, a:unif\nnop ; nop\nnop ; nop\nnop ; nop\n"
+                  "there:\n"
+                  "nop ; nop ; ldunifrf.rf4\n"
+                  ".uniform 0x00020014, 1, 55, 66\n" STORE("rf4") END);
+    CHECK_ROW(s, 0, 66);
+    simulation_destroy(s);
+  }
+}
+
 /* The link register as the stream's new address; it was set by a call. */
 static void link_branch(void) {
   simulation *s = simulation_create(NULL);
@@ -218,6 +254,7 @@ int main(void) {
   RUN(order);
   RUN(branches);
   RUN(register_branch);
+  RUN(register_branch_bit_2);
   RUN(link_branch);
   RUN(unifa);
   RUN(unifa_in_slots);

@@ -90,6 +90,7 @@ static void slots(void) {
 /* What the sum of shares leaves open: who of two threads without work waits, and who is idle. */
 static void deadlocked(void) {
   daedalus_v3d_profile profile = board();
+  profile.ended_batches_arrive = 0;
   profile.slices = profile.qpus_per_slice = 1;
   simulation *s = simulation_create(&profile);
   s->job.timed = true;
@@ -103,6 +104,24 @@ static void deadlocked(void) {
   const daedalus_v3d_times *t = &s->report.times;
   CHECK_INT(t->active + t->waiting, t->clocks);
   CHECK_INT(t->idle, 0);
+  simulation_destroy(s);
+}
+
+/* The end of a batch wakes those that wait at the barrier for no other. */
+static void woken_by_an_end(void) {
+  const daedalus_v3d_profile profile = board();
+  simulation *s = simulation_create(&profile);
+  s->job.timed = true;
+  /* Batch 0 waits after 9 slots; the others end after 38, on QPUs of their own. */
+  simulation_load(s,
+                  "mov.pushz -, rf3.ul\nnop\nb.na0 away\nnop\nnop\nnop\n"
+                  "barrierid syncb ; nop ; thrsw\nnop\nnop\n"
+                  "away:\n" FIVE(FIVE("nop\n")) END);
+  for (unsigned batches = 2; batches <= 12; batches += 10) {
+    simulation_shape(s, batches, 16, batches);
+    CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+    CHECK_INT(s->report.times.clocks, SLOT * 38 + 7 + SLOT * (25 + 7));
+  }
   simulation_destroy(s);
 }
 
@@ -167,6 +186,24 @@ static void lookups(void) {
   CHECK_INT(t.stall_tmu, 0);
   t = time_of(&profile, DATA_ADDRESS "mov tmud, rf1\nmov tmua, rf1\ntmuwt -\n" END_AT_ONCE, 1, 1);
   CHECK_INT(t.stall_tmu, 16 + 20 - SLOT);
+}
+
+/* What a store writes is counted, not what its type has room for. */
+static void short_stores(void) {
+  const daedalus_v3d_profile profile = board();
+#define CONFIG(word) ".uniform " #word "\nnop ; nop ; wrtmuc\n"
+#define VEC4 CONFIG(0xfffffffc)
+#define DATA_WORD "mov tmud, rf1\n"
+  CHECK_INT(time_of(&profile, DATA_ADDRESS DATA_WORD "mov tmua, rf1\n" END_AT_ONCE, 1, 1).tmu_busy,
+            16);
+  CHECK_INT(
+      time_of(&profile, DATA_ADDRESS VEC4 DATA_WORD "mov tmua, rf1\n" END_AT_ONCE, 1, 1).tmu_busy,
+      16);
+  CHECK_INT(
+      time_of(&profile, DATA_ADDRESS VEC4 DATA_WORD DATA_WORD "mov tmua, rf1\n" END_AT_ONCE, 1, 1)
+          .tmu_busy,
+      32);
+#undef CONFIG
 }
 
 /* Sixteen entries of the input queue: an entry for the data and one for the address. */
@@ -294,7 +331,9 @@ static void results(void) {
 
 /* Deadlocks and endless programs are found in time, too. */
 static void bad_ends(void) {
-  simulation *s = simulation_create(NULL);
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  profile.ended_batches_arrive = 0;
+  simulation *s = simulation_create(&profile);
   s->job.timed = true;
   simulation_load(s, LATE_BATCH
                   "b.a0 away\nnop\nnop\nnop\n"
@@ -302,7 +341,7 @@ static void bad_ends(void) {
   simulation_shape(s, 2, 16, 2);
   CHECK_INT(simulation_run(s, DAEDALUS_V3D_DEADLOCK), DAEDALUS_V3D_DEADLOCK);
   simulation_destroy(s);
-  daedalus_v3d_profile profile = board();
+  profile = board();
   profile.max_slots = 1000000;
   s = simulation_create(&profile);
   s->job.timed = true;
@@ -365,8 +404,10 @@ static void intervals(void) {
 int main(void) {
   RUN(slots);
   RUN(deadlocked);
+  RUN(woken_by_an_end);
   RUN(sfu);
   RUN(lookups);
+  RUN(short_stores);
   RUN(input_queue);
   RUN(evictions);
   RUN(threads);

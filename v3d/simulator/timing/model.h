@@ -70,7 +70,7 @@ typedef struct v3d_timing {
   v3d_slice_time slices[4];
   v3d_cache l2t;
   uint64_t bound;                /**< until when the QPU that runs may do what concerns others. */
-  bool synced;                   /**< something was written to the thread synchroniser. */
+  bool synced;                   /**< the thread synchroniser was written to, or freed waiters. */
   v3d_calendar l2t_port, memory; /**< the latter in V3D_CLOCK_PARTS. */
   uint64_t dispatcher_free;
   uint64_t progress;    /**< when a batch started or ended last. */

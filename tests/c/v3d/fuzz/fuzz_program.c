@@ -131,21 +131,22 @@ static unsigned word_of(const daedalus_v3d_report *report) {
   return (report->pc - CODE_ADDRESS) / 8;
 }
 
-static bool is_stale(const daedalus_v3d_report *report) {
+/** Broken rules about addresses and other batches, of which the validator knows nothing. */
+static bool is_simulators_own(const daedalus_v3d_report *report) {
   return report->outcome == DAEDALUS_V3D_BROKEN_RULE &&
-         report->rule == DAEDALUS_V3D_RULE_STALE_UNIFORM;
+         report->rule >= DAEDALUS_V3D_RULE_STALE_UNIFORM;
 }
 
 /** Whether a program that the validator accepts ran as the validator promises. */
 static bool kept_promise(const program *program, bool wild, const daedalus_v3d_report *report) {
-  /* Stale uniforms are a matter of addresses, which the validator does not know. */
-  if (is_stale(report))
+  if (is_simulators_own(report))
     return true;
   if (report->outcome == DAEDALUS_V3D_BROKEN_RULE || report->outcome == DAEDALUS_V3D_BAD_FIFO)
     return false;
   if (wild)
     return true;
-  /* So is which lanes of a quad are active.  Tolerated programs may do what nobody knows. */
+  /* Nor does it know which lanes of a quad are active.  Tolerated programs may do what nobody
+   * knows. */
   return report->outcome != DAEDALUS_V3D_BAD_JOB &&
          (report->outcome != DAEDALUS_V3D_BAD_INSTRUCTION ||
           program->mode.strictness == DAEDALUS_V3D_TOLERANT ||
@@ -164,7 +165,7 @@ static bool broke_rule(const program *program, unsigned at, const daedalus_v3d_r
       (report->outcome == DAEDALUS_V3D_DONE && report->counts.batches == 0))
     return true;
   tally.refused++;
-  if (is_stale(report) ||
+  if (is_simulators_own(report) ||
       (report->outcome != DAEDALUS_V3D_DONE && report->outcome != DAEDALUS_V3D_BROKEN_RULE &&
        (word_of(report) < at || report->outcome == DAEDALUS_V3D_ENDLESS))) {
     tally.ended_before++;

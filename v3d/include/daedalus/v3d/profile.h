@@ -31,6 +31,7 @@ extern "C" {
   X(carry_elsewhere, 0, 0, 1, "C of operations for which none is known: 0 clear, 1 set")        \
   X(faddnf_flushes, 0, 0, 1, "faddnf: 0 as fadd, 1 denormal sums become zero")                  \
   X(negative_zero_is_zero, 1, 0, 1, "Z of float results: 1 set for -0.0, 0 only for +0.0")      \
+  X(negative_zero_is_negative, 1, 0, 1, "N of float results: 1 set for -0.0, 0 not")            \
   X(fmin_nan, 0, 0, 1, "fmin and fmax with one NaN: 0 the other operand, 1 NaN")                \
   X(float_to_int_saturates, 1, 0, 1, "ftoin, ftoiz, ftouz out of range: 1 nearest, 0 zero")     \
   X(f16_denormals, 1, 0, 1, "f16 values: 1 denormals are kept, 0 flushed to zero")              \
@@ -43,15 +44,21 @@ extern "C" {
   X(flags_stay, 1, 0, 1, "A and B after a thread switch: 1 as before, 0 lost (inverted)")       \
   X(register_branch_lane, 0, 0, 15, "lane whose value a branch to a register takes")            \
   X(link_when_not_taken, 0, 0, 1, "set_link of a branch not taken: 1 sets the link register")   \
+  X(register_stream_ignores_bit_2, 1, 0, 1,                                                     \
+    "uniform branch to a register: 1 bits 2:0 of it are ignored, 0 bits 1:0")                   \
   X(flpop_restores, 1, 0, 1, "flpop: 1 restores A from the popped bits, 0 leaves the flags")    \
   X(msf_of_active_lane, 1, 1, 0xf, "msf in a dispatched lane")                                  \
   X(tmu_signed_extends, 1, 0, 1, "i8 and i16 loads: 1 sign-extend, 0 zero-extend")              \
   X(tmu_unaligned_halves, 0, 0, 1, "misaligned 16-bit access: 1 works, 0 is reported")          \
   X(tmu_store_conflict_last_lane, 1, 0, 1,                                                      \
     "lanes storing to one address: 1 highest wins, 0 lowest")                                   \
+  X(tmu_short_stores, 1, 0, 1,                                                                  \
+    "stores with fewer data words than their type: 1 write those, 0 are reported")              \
   X(quad_mode, 2, 0, 2,                                                                         \
     "per-quad lookups: 2 each lane its address, 1 that of the quad's lane 0, 0 reported")       \
   X(uniforms_see_stores, 0, 0, 1, "uniform reads: 0 memory as at job start, 1 as it is now")    \
+  X(ended_batches_arrive, 1, 0, 1,                                                              \
+    "barriers: 1 the supergroup's batches that have ended count as there, 0 they do not")       \
   /* Bounds of a simulated job. */                                                              \
   X(max_slots, 2000000000, 1, UINT32_MAX,                                                       \
     "instructions of one thread before it counts as endless")                                   \

@@ -100,6 +100,9 @@ extern "C" {
   X(LOOKUP_DATA, TOLERANT,                                                                         \
     "not as many data words as the config takes: vectors as many as they have, cmpxchg two, all "  \
     "else one")                                                                                    \
+  X(STORE_SHORT, STRICT,                                                                           \
+    "a store has fewer data words than its vector: hardware goes on, but whether it leaves the "   \
+    "others alone is not known, change the config byte")                                           \
   X(LDTMU_EMPTY, TOLERANT, "ldtmu and no result is on its way: start a lookup that returns one")   \
   X(OUTPUT_FIFO, TOLERANT,                                                                         \
     "more result words on their way than the thread's 8 (4 at four threads): pop some by ldtmu "   \
@@ -132,7 +135,13 @@ extern "C" {
   /* Found by the simulator alone. */                                                              \
   X(STALE_UNIFORM, STRICT,                                                                         \
     "ldunif or ldunifa read what the job has stored before: uniforms go through a cache that "     \
-    "stores do not reach, use a lookup")
+    "stores do not reach, use a lookup")                                                           \
+  X(STREAM_BIT_2, STRICT,                                                                          \
+    "a branch takes the uniform stream to a register's address with bit 2 set: it seems to be "    \
+    "ignored, use a multiple of 8")                                                                \
+  X(BARRIER_PARTLY, STRICT,                                                                        \
+    "a barrier where some batches of a supergroup come and others have ended: hardware may wait "  \
+    "for ever, let all of them come")
 
 typedef enum daedalus_v3d_rule {
 #define DAEDALUS_V3D_ENUMERATE(id, level, text) DAEDALUS_V3D_RULE_##id,
