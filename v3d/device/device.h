@@ -233,6 +233,7 @@ struct dev_call;
 struct dev_wait {
   struct dev_wait *next;
   uint64_t deadline_ns; /* of the waits' clock; UINT64_MAX: none */
+  uint64_t begun_ns;    /* CLOCK_MONOTONIC, where that clock stood still then; else 0 */
   uint32_t client;      /* id; 0: the descriptor is no node's */
   bool all;
   int result; /* once it is over */
@@ -272,9 +273,11 @@ uint64_t dev_waits_deadline(const struct dev_device *device);
  * device's time, however slow the simulator is.
  */
 uint64_t dev_clock_ns(const struct dev_device *device);
-/* A compute job begins to run; it has ended, and takes so long by the model. */
+/* A compute job begins to run; it has ended, and takes so long by the model: dev_waits_go's. */
 void dev_clock_stop(struct dev_device *device);
 void dev_clock_go(struct dev_device *device, uint64_t modelled_ns);
+/* Has the clock go on. Waits that began while it stood still have missed a part of that job. */
+void dev_waits_go(struct dev_device *device, uint64_t modelled_ns);
 /* CLOCK_MONOTONIC at which that clock will show clock_ns; UINT64_MAX: that cannot be told yet. */
 uint64_t dev_clock_when(const struct dev_device *device, uint64_t clock_ns);
 

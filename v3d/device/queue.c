@@ -259,7 +259,7 @@ static bool step(struct dev_device *device, struct dev_queue *queue) {
     if (finished == NULL)
       return false;
     if (finished->queue == DEV_QUEUE_CSD)
-      dev_clock_go(device, dev_timed_ns(finished));
+      dev_waits_go(device, dev_timed_ns(finished));
     end(queue, finished);
     return true;
   }

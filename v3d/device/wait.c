@@ -81,6 +81,7 @@ int dev_wait_begin(struct dev_wait *begun, struct dev_call *call) {
   const uint64_t now = dev_clock_ns(call->device);
   begun->call = call;
   begun->client = call->client == NULL ? 0 : call->client->id;
+  begun->begun_ns = call->device->clock_stopped_ns == 0 ? 0 : dev_now_ns();
   const int reached = result_of(begun, call->client, now, &first);
   if (reached != DEV_PENDING) {
     const int result = begun->finish(begun, reached, first, now);
@@ -129,6 +130,23 @@ bool dev_waits_progress(struct dev_device *device) {
     free(wait);
   }
   return any;
+}
+
+void dev_waits_go(struct dev_device *device, uint64_t modelled_ns) {
+  const uint64_t stopped = device->clock_stopped_ns, took = dev_now_ns() - stopped;
+  for (struct dev_wait *wait = device->waits; wait != NULL && stopped != 0; wait = wait->next) {
+    if (wait->begun_ns == 0 || wait->deadline_ns == UINT64_MAX)
+      continue;
+    /* The job ran for so much of its time before. */
+    const double share = (double)(wait->begun_ns - stopped) / (double)(took + 1);
+    const uint64_t missed_ns = (uint64_t)(share * (double)modelled_ns);
+    if (wait->call->timeout_clock_ns == wait->deadline_ns)
+      wait->call->timeout_clock_ns += missed_ns;
+    wait->call->started_ns += missed_ns;
+    wait->deadline_ns += missed_ns;
+    wait->begun_ns = 0;
+  }
+  dev_clock_go(device, modelled_ns);
 }
 
 void dev_waits_cancel(struct dev_device *device, const struct dev_call *call) {
