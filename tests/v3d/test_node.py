@@ -39,9 +39,9 @@ def run(*argv: str, **settings: bool) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("timed", [False, True])
-def test_the_example_is_right_and_breaks_no_rule(timed: bool) -> None:
-    ran = run(str(EXAMPLE), strict=True, check_jobs=True, timed=timed)
+@pytest.mark.parametrize("settings", [{}, {"timed": True}, {"timed": True, "no_stretch": True}])
+def test_the_example_is_right_and_breaks_no_rule(settings: dict[str, bool]) -> None:
+    ran = run(str(EXAMPLE), strict=True, check_jobs=True, **settings)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout == "12 QPUs: 1024 of 1024 numbers are right\n"
 
