@@ -44,6 +44,7 @@ def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -
     if v3dv or everything:
         own = debian_architecture()
         wanted += [("lavapipe", own), ("vulkan-tools", "arm64"), ("vulkan-tools", own)]
+        wanted.append(("python", own))
     for name, arch in dict.fromkeys(wanted):
         place = fetch.ensure(name, arch, force=force)
         _tell(f"{name} {arch}", fetch.versions(name, arch), place)

@@ -100,6 +100,11 @@ _PROFILE = InputFile()
 )
 @click.option("--intervals", is_flag=True, help="The same, with the least and the most of each.")
 @click.option(
+    "--no-stretch",
+    is_flag=True,
+    help="With these: the program's waits give up by the host's clock, not by modelled time.",
+)
+@click.option(
     "--jobs",
     type=click.Path(dir_okay=False, path_type=Path),
     help="File to append a line of JSON to for each job: what it did, and took.",

@@ -5,28 +5,34 @@ import functools
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
-from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.host import native
-from daedalus.v3d import programs, programs_debian
+from daedalus.v3d import programs, programs_checkout, programs_debian
 
 
 @click.command(name="programs")
 @click.option("--list", "only_list", is_flag=True, help="Run nothing; name the programs.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option(
+    "--checkout",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
+    help=f"Where {programs_checkout.NAME} lies, whose tests are run: it is on GitHub alone.",
+)
 @click.argument("names", nargs=-1)
-def command(only_list: bool, as_json: bool, names: tuple[str, ...]) -> None:
+def command(only_list: bool, as_json: bool, checkout: Path | None, names: tuple[str, ...]) -> None:
     """Runs other people's programs, unmodified, on the simulated device and compares results.
 
-    NAMES are those of --list; without any all are run.  Programs are fetched on first use, from
-    Debian and PyPI, into build/; nothing is installed.  What is known not to work stands in
-    v3d/tools/programs/programs.toml and in the table.  Exit code 1 when something else does not
-    work, or something that is known not to does.
+    NAMES are those of --list; without any all are run, or with --checkout that one alone.  Programs
+    are fetched on first use, from Debian and PyPI, into build/; nothing is installed.  What is
+    known not to work stands in v3d/tools/programs/programs.toml and in the table.  Exit code 1 when
+    something else does not work, or something that is known not to does.
     """
     runs: dict[str, Callable[[], list[programs.Result]]] = {
         "vulkaninfo": programs_debian.vulkaninfo,
@@ -34,6 +40,16 @@ def command(only_list: bool, as_json: bool, names: tuple[str, ...]) -> None:
     }
     for name, program in programs.listed().items():
         runs[name] = functools.partial(programs.run_program, program)
+    needs_checkout = programs_checkout.NAME
+    if checkout is not None:
+        runs[needs_checkout] = functools.partial(programs_checkout.run_tests, checkout)
+        names = names or (needs_checkout,)
+    elif needs_checkout in names:
+        raise UserError(
+            f"{needs_checkout} is on GitHub alone, and not fetched",
+            f"./daedalus v3d programs {needs_checkout} --checkout DIR",
+            EXIT_MISSING,
+        )
     unknown = [n for n in names if n not in runs]
     if unknown:
         raise UserError(f"there is no program {', '.join(unknown)}", f"known: {', '.join(runs)}")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs of the tests' own on Mesa's driver: what processes share, performance counters, and
-many threads of many processes."""
+"""Programs of the tests' own on Mesa's driver: what processes share, performance counters, many
+threads of many processes, and work that the device does not simulate."""
 
 import os
 import subprocess
+import time
 import warnings
 from pathlib import Path
 
@@ -23,17 +24,17 @@ void main() { r[gl_GlobalInvocationID.x] = r[gl_GlobalInvocationID.x] * 3u + 1u;
 """
 
 
-def run(
+def start(
     arch: str,
     sources: list[Path],
     tmp_path: Path,
     *arguments: str,
     glsl: Path = FOLDER / "sharing" / "step.comp",
     timed: bool = False,
-) -> str:
-    """What the program of the sources prints; it is built as the first of them is called.
+) -> tuple[subprocess.CompletedProcess[str], float]:
+    """Runs the program of the sources on the device, and says how many seconds that took.
 
-    It gets the SPIR-V of `glsl`, and the arguments.
+    It is built as the first of them is called, and gets the SPIR-V of `glsl`, and the arguments.
     """
     if arch == "host" and driver.built() is None:
         warnings.warn("v3dv is not built for this machine: setup --native", stacklevel=2)
@@ -53,9 +54,23 @@ def run(
         static=False,
     )
     words, environment = tools.on_device([str(program), str(shader), *arguments], timed=timed)
+    begun = time.monotonic()
     ran = subprocess.run(
         words, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
     )
+    return ran, time.monotonic() - begun
+
+
+def run(
+    arch: str,
+    sources: list[Path],
+    tmp_path: Path,
+    *arguments: str,
+    glsl: Path = FOLDER / "sharing" / "step.comp",
+    timed: bool = False,
+) -> str:
+    """What the program prints, which must be right, on a device that has nothing to report."""
+    ran, _ = start(arch, sources, tmp_path, *arguments, glsl=glsl, timed=timed)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "daedalus-v3d-device" not in ran.stderr, ran.stderr
     return ran.stdout
@@ -85,3 +100,16 @@ def test_many_threads_of_many_processes(arch: str, dispatches: int, tmp_path: Pa
     sources = [FOLDER / "threads" / "threads.c", FOLDER / "sharing" / "vulkan.c"]
     said = run(arch, sources, tmp_path, "4", "4", str(dispatches), glsl=glsl)
     assert said == f"4 processes x 4 threads x {dispatches} dispatches: right\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["idle", "fence", "threaded", "semaphore"])
+def test_a_program_whose_work_is_not_simulated_ends_and_is_told(how: str, tmp_path: Path) -> None:
+    """v3dv submits from a thread of its own: where a submission fails, waits last for ever."""
+    sources = [FOLDER / "refused" / "refused.c", FOLDER / "sharing" / "vulkan.c"]
+    ran, took_s = start("host", sources, tmp_path, how)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    *before, last = ran.stdout.splitlines()
+    assert before[0] == "vkQueueSubmit: 0" and int(last.partition(": ")[2]) < 0
+    assert "SUBMIT_TFU: the texture formatting unit is not simulated" in ran.stderr
+    assert took_s <= 1, took_s

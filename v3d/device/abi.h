@@ -162,6 +162,14 @@ struct abi_submit_csd {
   uint32_t flags, pad;
 };
 
+struct abi_submit_tfu {
+  uint32_t icfg, iia, iis, ica, iua, ioa, ios, coef[4];
+  uint32_t bo_handles[4]; /* up to the first 0 */
+  uint32_t in_sync, out_sync, flags;
+  uint64_t extensions;
+  uint32_t ioc, pad; /* of V3D 7.1 */
+};
+
 struct abi_submit_cpu {
   uint64_t bo_handles;
   uint32_t n_bo_handles, flags;

@@ -82,10 +82,10 @@ int dev_ioctl_get_bo_offset(struct dev_call *call) {
 }
 
 /* The kernel gives back what is left of the time. */
-static int finish_wait(struct dev_wait *wait, int result, uint32_t first, uint64_t now_ns) {
+static int finish_wait(struct dev_wait *wait, int result, uint32_t first, uint64_t clock_ns) {
   (void)first;
   struct abi_wait_bo *arg = (struct abi_wait_bo *)wait->call->arg;
-  const uint64_t waited = now_ns - wait->call->started_ns;
+  const uint64_t waited = clock_ns - wait->call->started_ns;
   arg->timeout_ns = result != 0 || waited > arg->timeout_ns ? 0 : arg->timeout_ns - waited;
   return result;
 }
@@ -99,7 +99,7 @@ int dev_ioctl_wait_bo(struct dev_call *call) {
     return -EINVAL;
   if (bo->last == NULL)
     return 0;
-  call->started_ns = dev_now_ns();
+  call->started_ns = dev_clock_ns(call->device);
   struct dev_wait wait = {.all = true, .n = 1, .finish = finish_wait};
   wait.deadline_ns = arg->timeout_ns > UINT64_MAX - call->started_ns
                          ? UINT64_MAX

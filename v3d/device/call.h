@@ -32,7 +32,9 @@ struct dev_call {
   uint8_t *output;
   size_t output_bytes, output_room;
   uint32_t n_outputs;
-  uint64_t started_ns;    /* of a relative wait */
+  uint64_t started_ns; /* of a relative wait, by the waits' clock */
+  /* The absolute timeout that came last, and what that was by the waits' clock. */
+  uint64_t timeout_ns, timeout_clock_ns;
   struct wire_fds fds_in; /* descriptors that came with the call; the connection closes them */
   int fd_out;             /* descriptor for the client, or -1; closed once sent */
 };

@@ -60,7 +60,7 @@ int dev_ioctl_get_param(struct dev_call *call) {
       profile->core0_ident0,                               /* CORE0_IDENT0 */
       (profile->core0_ident1 & ~UINT32_C(0xff0)) | counts, /* CORE0_IDENT1 */
       0,                                                   /* CORE0_IDENT2 */
-      1, /* SUPPORTS_TFU: drivers insist, jobs are refused */
+      1, /* SUPPORTS_TFU: drivers insist, jobs fail */
       1, /* SUPPORTS_CSD */
       1, /* SUPPORTS_CACHE_FLUSH */
       dev_is_timed(

@@ -53,11 +53,12 @@ uint8_t *dev_view_at(const struct dev_view *view, uint32_t address, uint64_t byt
 
 /* -- Clients: what the kernel calls a DRM file. -- */
 
-enum dev_queue_kind { DEV_QUEUE_CL, DEV_QUEUE_CSD, DEV_QUEUE_CPU, DEV_N_QUEUES };
+enum dev_queue_kind { DEV_QUEUE_CL, DEV_QUEUE_TFU, DEV_QUEUE_CSD, DEV_QUEUE_CPU, DEV_N_QUEUES };
 
 struct dev_client {
   uint32_t id;
-  bool lost; /* the device is gone for it: every call is ENODEV */
+  bool lost;     /* the device is gone for it: every call is ENODEV */
+  bool unserved; /* work of its is not simulated: every wait is ENODEV */
   struct dev_device *device;
   struct dev_client *next;
   struct dev_handles bos;               /* struct dev_bo */
@@ -155,6 +156,7 @@ struct dev_job {
   struct dev_cpu_work cpu;
   struct dev_perfmon *perfmon; /* or NULL */
   bool skip;                   /* there is nothing to run: an indirect dispatch of no groups */
+  bool refused; /* it is not simulated, as message says: it fails without being run */
   /* Faults of the device that strike it, or NULL. */
   struct dev_fault *hang, *slow, *flip, *lost;
   bool hung;                   /* that one did: it may also have failed by itself before */
@@ -189,7 +191,7 @@ struct dev_kind {
   bool has_worker;               /* else all jobs run in the loop */
   bool can_stop;                 /* the executor can be told to end what runs */
   bool (*runs_in_loop)(const struct dev_job *job);
-  int (*run)(struct dev_job *job);
+  int (*run)(struct dev_job *job); /* NULL: all its jobs are refused */
 };
 
 extern const struct dev_kind dev_kinds[DEV_N_QUEUES];
@@ -230,14 +232,16 @@ struct dev_call;
 
 struct dev_wait {
   struct dev_wait *next;
-  uint64_t deadline_ns; /* CLOCK_MONOTONIC; UINT64_MAX: none */
+  uint64_t deadline_ns; /* of the waits' clock; UINT64_MAX: none */
+  uint64_t begun_ns;    /* CLOCK_MONOTONIC, where that clock stood still then; else 0 */
+  uint32_t client;      /* id; 0: the descriptor is no node's */
   bool all;
   int result; /* once it is over */
   size_t n;
   struct dev_wait_entry *entries;
   /* How the answer gets into the call's argument; first: index of the first signaled. Returns
-     the result of the call, given that of the wait. */
-  int (*finish)(struct dev_wait *wait, int result, uint32_t first, uint64_t now_ns);
+     the result of the call, given that of the wait and what the waits' clock shows. */
+  int (*finish)(struct dev_wait *wait, int result, uint32_t first, uint64_t clock_ns);
   struct dev_call *call; /* answered by device->answer */
 };
 
@@ -248,12 +252,34 @@ struct dev_wait {
  */
 int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const uint32_t *handles,
                           uint32_t n, bool for_submit);
-/* Begins a wait; takes the entries over. Returns DEV_PENDING or what the call returns at once. */
+/*
+ * Begins a wait; takes the entries over. It ends with ENODEV, instead of never, when work of its
+ * client is not simulated: what is waited for is then not what the client believes, and drivers
+ * that submit from a thread of their own tell their program of nothing else.
+ * Returns DEV_PENDING or what the call returns at once.
+ */
 int dev_wait_begin(struct dev_wait *wait, struct dev_call *call);
 /* Answers the waits that are over. Returns whether there was one. */
 bool dev_waits_progress(struct dev_device *device);
 void dev_waits_cancel(struct dev_device *device, const struct dev_call *call);
-uint64_t dev_waits_deadline(const struct dev_device *device); /* UINT64_MAX: none */
+/* CLOCK_MONOTONIC at which one gives up, as things stand; UINT64_MAX: none */
+uint64_t dev_waits_deadline(const struct dev_device *device);
+
+/*
+ * -- The clock of waits --
+ *
+ * CLOCK_MONOTONIC, but for compute jobs of a timed device: while one runs the clock stands still,
+ * and at its end it has moved on by what the job takes by the model.  So a timeout is one of the
+ * device's time, however slow the simulator is.
+ */
+uint64_t dev_clock_ns(const struct dev_device *device);
+/* A compute job begins to run; it has ended, and takes so long by the model: dev_waits_go's. */
+void dev_clock_stop(struct dev_device *device);
+void dev_clock_go(struct dev_device *device, uint64_t modelled_ns);
+/* Has the clock go on. Waits that began while it stood still have missed a part of that job. */
+void dev_waits_go(struct dev_device *device, uint64_t modelled_ns);
+/* CLOCK_MONOTONIC at which that clock will show clock_ns; UINT64_MAX: that cannot be told yet. */
+uint64_t dev_clock_when(const struct dev_device *device, uint64_t clock_ns);
 
 /* -- The device -- */
 
@@ -272,15 +298,18 @@ struct dev_device {
   struct dev_sync_file *sync_files, **last_sync_file;
   size_t n_sync_files, n_unwritten;
   struct dev_wait *waits;
-  uint64_t serial;   /* of submissions */
-  FILE *log;         /* or NULL */
-  FILE *jobs;        /* a line for each job that ended, or NULL */
-  bool strict;       /* jobs are checked against all rules */
-  bool timed;        /* by the timing model, which timestamps show then: timed.h */
-  bool intervals;    /* and by the alternatives to its settings */
-  uint64_t gpu_ns;   /* modelled time */
-  bool quiet;        /* reports go to the log alone */
-  uint64_t n_failed; /* jobs, without those that a fault struck */
+  uint64_t serial;           /* of submissions */
+  FILE *log;                 /* or NULL */
+  FILE *jobs;                /* a line for each job that ended, or NULL */
+  bool strict;               /* jobs are checked against all rules */
+  bool timed;                /* by the timing model, which timestamps show then: timed.h */
+  bool intervals;            /* and by the alternatives to its settings */
+  uint64_t gpu_ns;           /* modelled time */
+  bool stretches;            /* waits, see the clock of waits; only a timed device */
+  uint64_t clock_stopped_ns; /* CLOCK_MONOTONIC; 0: it goes */
+  int64_t clock_behind_ns;   /* of CLOCK_MONOTONIC */
+  bool quiet;                /* reports go to the log alone */
+  uint64_t n_failed;         /* jobs, without those that a fault struck */
   uint64_t n_refused, n_jobs;
   struct dev_faults faults;            /* that it is asked to have; owned */
   uint64_t n_calls[DEV_N_FAULT_CALLS]; /* of those that faults count */

@@ -5,10 +5,10 @@
 
 #include "call.h"
 
-static int finish_sync(struct dev_wait *wait, int result, uint32_t first, uint64_t now_ns) {
+static int finish_sync(struct dev_wait *wait, int result, uint32_t first, uint64_t clock_ns) {
   (void)wait;
   (void)first;
-  (void)now_ns;
+  (void)clock_ns;
   return result;
 }
 

@@ -39,13 +39,13 @@ uint64_t dev_fault_hang(struct dev_job *job, uint64_t now_ns) {
   return ms == 0 ? UINT64_MAX : now_ns + ms * UINT64_C(1000000);
 }
 
-uint64_t dev_fault_slow(struct dev_job *job, uint64_t now_ns) {
+uint64_t dev_fault_slow(struct dev_job *job, uint64_t now_ns, uint64_t took_ns) {
   const struct dev_fault *fault = job->slow;
   job->slow->n_struck++;
   if (fault->ms != 0)
     return now_ns + fault->ms * UINT64_C(1000000);
   const uint64_t times = fault->factor - 1, most = UINT64_C(3600000000000); /* an hour */
-  return now_ns + (job->wall_ns > most / times ? most : job->wall_ns * times);
+  return now_ns + (took_ns > most / times ? most : took_ns * times);
 }
 
 uint64_t dev_fault_modelled_ns(const struct dev_job *job, uint64_t ns) {

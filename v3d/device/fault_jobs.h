@@ -18,7 +18,7 @@ bool dev_fault_hangs_at_once(struct dev_job *job);
 uint64_t dev_fault_hang(struct dev_job *job, uint64_t now_ns);
 
 /* A slow job has been run. Returns when it ends. */
-uint64_t dev_fault_slow(struct dev_job *job, uint64_t now_ns);
+uint64_t dev_fault_slow(struct dev_job *job, uint64_t now_ns, uint64_t took_ns);
 
 /* What a job that has ended took, which takes ns by the timing model: longer, if a fault struck. */
 uint64_t dev_fault_modelled_ns(const struct dev_job *job, uint64_t ns);

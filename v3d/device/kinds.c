@@ -37,6 +37,7 @@ static int run_csd(struct dev_job *job) {
 
 const struct dev_kind dev_kinds[DEV_N_QUEUES] = {
     [DEV_QUEUE_CL] = {"command list", "v3d_render", true, false, moves_little, run_cl},
+    [DEV_QUEUE_TFU] = {"texture formatting", "v3d_tfu", false, false, always, NULL},
     [DEV_QUEUE_CSD] = {"compute", "v3d_csd", true, true, never, run_csd},
     [DEV_QUEUE_CPU] = {"CPU", "v3d_cpu", false, false, always, dev_cpu_run},
 };

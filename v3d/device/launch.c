@@ -15,6 +15,7 @@
 #include "fault_jobs.h"
 #include "main.h"
 #include "server.h"
+#include "timed.h"
 
 enum {
   EXIT_WRONG = 1,
@@ -175,6 +176,7 @@ static int serve(struct dev_options *options, const daedalus_v3d_executor *execu
   server.device.strict = options->strict;
   server.device.timed = options->timed || options->trace != NULL;
   server.device.intervals = options->intervals;
+  server.device.stretches = dev_is_timed(&server.device) && !options->no_stretch;
   server.device.faults = options->faults;
   options->faults = (struct dev_faults){0};
   if (result == 0 && options->program != NULL) {

@@ -23,8 +23,9 @@ struct dev_options {
   struct dev_faults faults; /* moved to the device */
   int check_jobs;           /* --check-jobs: exit status 1 when one failed */
   int strict;
-  int timed;     /* --timed: by the timing model */
-  int intervals; /* --intervals: and by the alternatives to its settings */
+  int timed;      /* --timed: by the timing model */
+  int intervals;  /* --intervals: and by the alternatives to its settings */
+  int no_stretch; /* --no-stretch: waits go by the host's clock all the same */
   int quiet;
   daedalus_v3d_profile profile;
 };

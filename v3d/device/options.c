@@ -30,6 +30,7 @@ static const char usage[] =
     "  --strict        jobs that break a rule of the instruction set fail\n"
     "  --timed         time jobs by the timing model; timestamps show modelled time\n"
     "  --intervals     the same, with the least and the most by the settings that are open\n"
+    "  --no-stretch    with these, waits give up by the host's clock, not by modelled time\n"
     "  --trace DIR     --timed, and write what each job did to DIR/job-NNNNNN.txt and .json\n"
     "  --log FILE      append reports of failed jobs to FILE as well\n"
     "  --quiet         reports go to the log alone\n"
@@ -183,6 +184,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, int 
       {"strict", no_argument, &options->strict, 1},
       {"timed", no_argument, &options->timed, 1},
       {"intervals", no_argument, &options->intervals, 1},
+      {"no-stretch", no_argument, &options->no_stretch, 1},
       {"trace", required_argument, NULL, 't'},
       {"log", required_argument, NULL, 'l'},
       {"quiet", no_argument, &options->quiet, 1},

@@ -108,12 +108,17 @@ static void finish(struct dev_job *job) {
     dev_report(device, "%s job %llu failed: %s", kind_of(job)->name,
                (unsigned long long)job->serial, job->message);
   }
+  struct dev_client *client = job->refused ? dev_client_of(device, job->client) : NULL;
+  if (client != NULL)
+    client->unserved = true;
   if (job->n_flipped > 0)
     job->flip->n_struck++;
   dev_timed_end(job);
   dev_perfmon_add(job);
   if (device->jobs != NULL)
     print_job(device->jobs, job);
+  if (device->stretches)
+    job->done->clock_ns = dev_clock_ns(device);
   dev_fence_signal(job->done);
   dev_job_destroy(job);
 }
@@ -124,6 +129,11 @@ static void hold(struct dev_queue *queue, struct dev_job *job, uint64_t until) {
   queue->held_until_ns = until;
 }
 
+/* How long its run was by the clock of waits, which goes again by the host's while it is held. */
+static uint64_t waited_ns(const struct dev_job *job) {
+  return job->device->stretches && job->modelled != NULL ? dev_timed_ns(job) : job->wall_ns;
+}
+
 /* The job has run. */
 static void end(struct dev_queue *queue, struct dev_job *job) {
   if (job->lost != NULL)
@@ -131,7 +141,7 @@ static void end(struct dev_queue *queue, struct dev_job *job) {
   else if (job->hang != NULL && !job->skip && job->result == 0)
     hold(queue, job, dev_fault_hang(job, dev_now_ns()));
   else if (job->slow != NULL)
-    hold(queue, job, dev_fault_slow(job, dev_now_ns()));
+    hold(queue, job, dev_fault_slow(job, dev_now_ns(), waited_ns(job)));
   else
     finish(job);
 }
@@ -246,14 +256,17 @@ static bool step(struct dev_device *device, struct dev_queue *queue) {
   }
   if (queue->running != NULL) {
     struct dev_job *finished = take_back(device, queue);
-    if (finished != NULL)
-      end(queue, finished);
-    return finished != NULL;
+    if (finished == NULL)
+      return false;
+    if (finished->queue == DEV_QUEUE_CSD)
+      dev_waits_go(device, dev_timed_ns(finished));
+    end(queue, finished);
+    return true;
   }
   struct dev_job *job = take_ready(queue);
   if (job == NULL)
     return false;
-  if (job->lost != NULL) {
+  if (job->lost != NULL || job->refused) {
     finish(job);
   } else if (dev_fault_hangs_at_once(job)) {
     hold(queue, job, dev_fault_hang(job, dev_now_ns()));
@@ -261,6 +274,8 @@ static bool step(struct dev_device *device, struct dev_queue *queue) {
     run(job);
     end(queue, job);
   } else {
+    if (job->queue == DEV_QUEUE_CSD)
+      dev_clock_stop(device);
     hand_over(queue, job);
     return false;
   }

@@ -94,16 +94,9 @@ int dev_submit_extensions(struct dev_call *call, uint64_t first, struct dev_sync
   return 0;
 }
 
-int dev_submit_bos(struct dev_call *call, struct dev_job *job, uint64_t handles, uint32_t n) {
-  uint32_t *list;
-  if (n == 0)
-    return -EINVAL;
-  int result = dev_user_array(call, handles, n, sizeof *list, &list);
-  if (result != 0)
-    return result;
-  job->bos = calloc(n, sizeof(struct dev_bo *));
-  if (job->bos == NULL)
-    result = -ENOMEM;
+static int add_bos(struct dev_call *call, struct dev_job *job, const uint32_t *list, uint32_t n) {
+  job->bos = calloc((size_t)n + 1, sizeof(struct dev_bo *));
+  int result = job->bos == NULL ? -ENOMEM : 0;
   const uint64_t mark = ++call->device->serial;
   for (uint32_t i = 0; result == 0 && i < n; i++) {
     struct dev_bo *bo = dev_handles_get(&call->client->bos, list[i]);
@@ -118,6 +111,17 @@ int dev_submit_bos(struct dev_call *call, struct dev_job *job, uint64_t handles,
     job->bos[job->n_bos++] = bo;
     result = dev_job_wait_for(job, bo->last);
   }
+  return result;
+}
+
+int dev_submit_bos(struct dev_call *call, struct dev_job *job, uint64_t handles, uint32_t n) {
+  uint32_t *list;
+  if (n == 0)
+    return -EINVAL;
+  int result = dev_user_array(call, handles, n, sizeof *list, &list);
+  if (result != 0)
+    return result;
+  result = add_bos(call, job, list, n);
   free(list);
   return result;
 }
@@ -201,10 +205,20 @@ int dev_ioctl_submit_csd(struct dev_call *call) {
   return result;
 }
 
+/*
+ * The job fails in its turn, with that message. The call itself succeeds, as the kernel's does: a
+ * driver whose submission fails may leave its program waiting for ever.
+ */
+static void refuse_job(struct dev_job *job, const char *call, const char *message) {
+  job->refused = true;
+  job->result = -EOPNOTSUPP;
+  snprintf(job->message, sizeof job->message, "%s: %s", call, message);
+}
+
 /* Everything of a command list submission but its syncs. */
 static int fill_cl(struct dev_call *call, struct dev_job *job, const struct abi_submit_cl *args) {
   int result = dev_submit_bos(call, job, args->bo_handles, args->n_bo_handles);
-  char message[sizeof job->message];
+  char message[512];
   if (result != 0)
     return result;
   if (args->bcl_start != args->bcl_end)
@@ -214,7 +228,7 @@ static int fill_cl(struct dev_call *call, struct dev_job *job, const struct abi_
     result = dev_cl_run(job->view, args->rcl_start, args->rcl_end, false, &job->moves, message,
                         sizeof message);
   if (result != 0)
-    return dev_refuse(call, result, "SUBMIT_CL: %s", message);
+    refuse_job(job, "SUBMIT_CL", message);
   job->rcl_start = args->rcl_start;
   job->rcl_end = args->rcl_end;
   return 0;
@@ -252,8 +266,35 @@ int dev_ioctl_submit_cl(struct dev_call *call) {
   return result;
 }
 
+/* Everything of a submission to the texture formatting unit but its syncs. */
+static int fill_tfu(struct dev_call *call, struct dev_job *job, const struct abi_submit_tfu *args) {
+  uint32_t n = 0;
+  while (n < sizeof args->bo_handles / sizeof *args->bo_handles && args->bo_handles[n] != 0)
+    n++;
+  refuse_job(job, "SUBMIT_TFU",
+             "the texture formatting unit is not simulated (images are not carried; buffers are "
+             "copied by command lists)");
+  return add_bos(call, job, args->bo_handles, n);
+}
+
 int dev_ioctl_submit_tfu(struct dev_call *call) {
-  return dev_refuse(call, -EINVAL,
-                    "SUBMIT_TFU: the texture formatting unit is not simulated (images are not "
-                    "carried; buffers are copied by command lists)");
+  const struct abi_submit_tfu *args = (const struct abi_submit_tfu *)call->arg;
+  struct dev_syncs syncs = {0};
+  int result = check_extension_flag(args->flags, 0);
+  if (result == 0 && args->flags & ABI_SUBMIT_EXTENSION)
+    result = dev_submit_extensions(call, args->extensions, &syncs, NULL, NULL);
+  struct dev_job *job = result == 0 ? dev_job_create(call->client, DEV_QUEUE_TFU) : NULL;
+  if (result == 0)
+    result = job == NULL ? -ENOMEM : fill_tfu(call, job, args);
+  if (result == 0)
+    result = syncs.given ? dev_submit_waits(job, &syncs, 1u << ABI_STAGE_TFU)
+                         : wait_for_handle(call, job, args->in_sync);
+  if (result == 0) {
+    dev_submit_signals(call, &syncs, args->out_sync, job->done);
+    dev_job_push(call->client, job);
+  } else {
+    dev_job_destroy(job);
+  }
+  dev_syncs_drop(&syncs);
+  return result;
 }

@@ -40,12 +40,28 @@ int dev_ioctl_syncobj_destroy(struct dev_call *call) {
   return 0;
 }
 
-static int finish_wait(struct dev_wait *wait, int result, uint32_t first, uint64_t now_ns) {
-  (void)now_ns;
+static int finish_wait(struct dev_wait *wait, int result, uint32_t first, uint64_t clock_ns) {
+  (void)clock_ns;
   struct abi_syncobj_wait *arg = (struct abi_syncobj_wait *)wait->call->arg;
   if (result == 0 && !(arg->flags & ABI_SYNCOBJ_WAIT_ALL))
     arg->first_signaled = first;
   return result;
+}
+
+/*
+ * An absolute timeout of CLOCK_MONOTONIC by the waits' clock. The program reckoned it not long ago,
+ * so what is left of it counts from now; one that comes again from the same thread, since a wait
+ * was interrupted or is one of several, is the moment that it was at first.
+ */
+static uint64_t clock_of(struct dev_call *call, int64_t timeout_ns) {
+  const uint64_t at = timeout_ns < 0 ? 0 : (uint64_t)timeout_ns, now = dev_now_ns();
+  if (timeout_ns == INT64_MAX)
+    return UINT64_MAX;
+  if (call->timeout_ns != at || at == 0) {
+    call->timeout_ns = at;
+    call->timeout_clock_ns = dev_clock_ns(call->device) + (at > now ? at - now : 0);
+  }
+  return call->timeout_clock_ns;
 }
 
 int dev_ioctl_syncobj_wait(struct dev_call *call) {
@@ -60,7 +76,7 @@ int dev_ioctl_syncobj_wait(struct dev_call *call) {
   if (result != 0)
     return result;
   struct dev_wait wait = {.all = arg->flags & ABI_SYNCOBJ_WAIT_ALL,
-                          .deadline_ns = arg->timeout_ns < 0 ? 0 : (uint64_t)arg->timeout_ns,
+                          .deadline_ns = clock_of(call, arg->timeout_ns),
                           .finish = finish_wait};
   result = dev_wait_for_syncobjs(&wait, call, handles, arg->n_handles,
                                  arg->flags & ABI_SYNCOBJ_WAIT_FOR_SUBMIT);

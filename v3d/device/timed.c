@@ -42,15 +42,19 @@ int dev_timed_run(struct dev_job *job, const daedalus_v3d_job *csd) {
   return result;
 }
 
+uint64_t dev_timed_ns(const struct dev_job *job) {
+  return job->modelled == NULL
+             ? 0
+             : daedalus_v3d_dispatch_ns(&job->modelled->report.times, &job->device->profile);
+}
+
 void dev_timed_end(struct dev_job *job) {
   struct dev_device *device = job->device;
   struct dev_modelled *modelled = job->modelled;
   if (job->queue != DEV_QUEUE_CSD || !dev_is_timed(device))
     return;
   const uint64_t begin = device->gpu_ns;
-  device->gpu_ns += dev_fault_modelled_ns(
-      job,
-      modelled == NULL ? 0 : daedalus_v3d_dispatch_ns(&modelled->report.times, &device->profile));
+  device->gpu_ns += dev_fault_modelled_ns(job, dev_timed_ns(job));
   if (modelled == NULL) /* it never ran */
     return;
   modelled->begin_ns = begin;

@@ -26,6 +26,9 @@ bool dev_is_timed(const struct dev_device *device);
 /* Runs csd, which is job's, timed. Returns what run_csd does. In a worker thread. */
 int dev_timed_run(struct dev_job *job, const daedalus_v3d_job *csd);
 
+/* What the job took by the model; 0: it was not timed. */
+uint64_t dev_timed_ns(const struct dev_job *job);
+
 /* The job has ended. */
 void dev_timed_end(struct dev_job *job);
 

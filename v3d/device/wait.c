@@ -52,13 +52,39 @@ int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const ui
   return result;
 }
 
+/* Whether what ended the wait came after its time, which the clock jumped over. */
+static bool is_late(const struct dev_wait *wait) {
+  size_t n_late = 0, n_done = 0;
+  for (size_t i = 0; i < wait->n; i++) {
+    const struct dev_fence *fence = wait->entries[i].fence;
+    if (fence == NULL || !fence->signaled)
+      continue;
+    n_done++;
+    n_late += fence->clock_ns > wait->deadline_ns;
+  }
+  return wait->all ? n_late > 0 : n_late == n_done;
+}
+
+/* What the wait returns; DEV_PENDING: it is not over. */
+static int result_of(struct dev_wait *wait, const struct dev_client *client, uint64_t clock_ns,
+                     uint32_t *first) {
+  const bool over = is_over(wait, first);
+  if (client != NULL && client->unserved)
+    return -ENODEV;
+  if (over)
+    return 0;
+  return wait->deadline_ns <= clock_ns ? -ETIME : DEV_PENDING;
+}
+
 int dev_wait_begin(struct dev_wait *begun, struct dev_call *call) {
   uint32_t first;
-  const uint64_t now = dev_now_ns();
-  const bool over = is_over(begun, &first);
+  const uint64_t now = dev_clock_ns(call->device);
   begun->call = call;
-  if (over || begun->deadline_ns <= now) {
-    const int result = begun->finish(begun, over ? 0 : -ETIME, first, now);
+  begun->client = call->client == NULL ? 0 : call->client->id;
+  begun->begun_ns = call->device->clock_stopped_ns == 0 ? 0 : dev_now_ns();
+  const int reached = result_of(begun, call->client, now, &first);
+  if (reached != DEV_PENDING) {
+    const int result = begun->finish(begun, reached, first, now);
     drop_entries(begun);
     return result;
   }
@@ -77,18 +103,21 @@ bool dev_waits_progress(struct dev_device *device) {
   struct dev_wait *over = NULL, **slot = &device->waits;
   if (device->waits == NULL)
     return false;
-  const uint64_t now = dev_now_ns();
+  const uint64_t now = dev_clock_ns(device);
   /* Taken out first: an answer may bring the next call, and with it another wait. */
   while (*slot != NULL) {
     struct dev_wait *wait = *slot;
     uint32_t first;
-    const bool done = is_over(wait, &first);
-    if (!done && wait->deadline_ns > now) {
+    /* By its number: the client may be closed by now. */
+    int reached = result_of(wait, dev_client_of(device, wait->client), now, &first);
+    if (reached == DEV_PENDING) {
       slot = &wait->next;
       continue;
     }
+    if (reached == 0 && is_late(wait))
+      reached = -ETIME;
     *slot = wait->next;
-    wait->result = wait->finish(wait, done ? 0 : -ETIME, first, now);
+    wait->result = wait->finish(wait, reached, first, now);
     wait->next = over;
     over = wait;
   }
@@ -101,6 +130,23 @@ bool dev_waits_progress(struct dev_device *device) {
     free(wait);
   }
   return any;
+}
+
+void dev_waits_go(struct dev_device *device, uint64_t modelled_ns) {
+  const uint64_t stopped = device->clock_stopped_ns, took = dev_now_ns() - stopped;
+  for (struct dev_wait *wait = device->waits; wait != NULL && stopped != 0; wait = wait->next) {
+    if (wait->begun_ns == 0 || wait->deadline_ns == UINT64_MAX)
+      continue;
+    /* The job ran for so much of its time before. */
+    const double share = (double)(wait->begun_ns - stopped) / (double)(took + 1);
+    const uint64_t missed_ns = (uint64_t)(share * (double)modelled_ns);
+    if (wait->call->timeout_clock_ns == wait->deadline_ns)
+      wait->call->timeout_clock_ns += missed_ns;
+    wait->call->started_ns += missed_ns;
+    wait->deadline_ns += missed_ns;
+    wait->begun_ns = 0;
+  }
+  dev_clock_go(device, modelled_ns);
 }
 
 void dev_waits_cancel(struct dev_device *device, const struct dev_call *call) {
@@ -122,5 +168,5 @@ uint64_t dev_waits_deadline(const struct dev_device *device) {
   for (const struct dev_wait *wait = device->waits; wait != NULL; wait = wait->next)
     if (wait->deadline_ns < deadline)
       deadline = wait->deadline_ns;
-  return deadline;
+  return dev_clock_when(device, deadline);
 }

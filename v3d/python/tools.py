@@ -77,6 +77,7 @@ def on_device(
     check_jobs: bool = False,
     timed: bool = False,
     intervals: bool = False,
+    no_stretch: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """What to run, and with which additions to the environment, for argv to have the device.
 
@@ -87,6 +88,7 @@ def on_device(
     check_jobs  exit status 1 when a job failed, or a fault never struck, and the program says 0
     timed       jobs are timed by the timing model, and timestamps show modelled time
     intervals   the same, by the alternatives to its settings as well
+    no_stretch  waits of a timed device give up by the host's clock, not by modelled time
     """
     found = shutil.which(argv[0])
     if found is None:
@@ -100,7 +102,8 @@ def on_device(
     words = [str(device())]
     values = {"profile": profile, "trace": trace, "jobs": jobs, "memory": memory,
               "page-size": page_kib}  # fmt: skip
-    flags = {"strict": strict, "timed": timed, "intervals": intervals, "check-jobs": check_jobs}
+    flags = {"strict": strict, "timed": timed, "intervals": intervals,
+             "no-stretch": no_stretch, "check-jobs": check_jobs}  # fmt: skip
     given = [(n, v) for n, v in values.items() if v is not None] + [("fault", f) for f in faults]
     words += [word for name, value in given for word in (f"--{name}", str(value))]
     words += [f"--{name}" for name, on in flags.items() if on]

@@ -36,6 +36,30 @@ static v3d_dest_kind kind_of_waddr(unsigned waddr) {
   }
 }
 
+/* Why a compute job may not write an address that has no kind here. */
+static const char *why_not(unsigned waddr) {
+  switch (waddr) {
+#define LOOKUP(id, name)        \
+  case DAEDALUS_V3D_WADDR_##id: \
+    return "texture lookups (images, samplers, texel buffers) are not simulated: a write to " name
+    LOOKUP(TMUS, "tmus");
+    LOOKUP(TMUT, "tmut");
+    LOOKUP(TMUR, "tmur");
+    LOOKUP(TMUI, "tmui");
+    LOOKUP(TMUB, "tmub");
+    LOOKUP(TMUSCM, "tmuscm");
+    LOOKUP(TMUSF, "tmusf");
+    LOOKUP(TMUSLOD, "tmuslod");
+    LOOKUP(TMUHS, "tmuhs");
+    LOOKUP(TMUHSCM, "tmuhscm");
+    LOOKUP(TMUHSF, "tmuhsf");
+    LOOKUP(TMUHSLOD, "tmuhslod");
+#undef LOOKUP
+    default:
+      return "compute jobs may not write this address (tiles, vertex memory)";
+  }
+}
+
 static void decode_dest(const daedalus_v3d_dest *dest, uint8_t *row, uint8_t *kind) {
   *kind = dest->magic ? (uint8_t)kind_of_waddr(dest->waddr) : V3D_TO_ROW;
   *row = dest->magic ? V3D_ROW_NOWHERE : dest->waddr;
@@ -60,7 +84,7 @@ static const char *decode_half(const daedalus_v3d_alu *alu, v3d_half *half, v3d_
   half->is_flpop = alu->op == DAEDALUS_V3D_OP_FLPOP;
   decode_dest(&alu->dest, &half->dest, &half->kind);
   if (half->kind == V3D_TO_NOT_IN_COMPUTE)
-    return "compute jobs may not write this address (textures, tiles, vertex memory)";
+    return why_not(alu->dest.waddr);
   for (unsigned i = 0; i < 2; i++)
     if (alu->src[i].unpack != DAEDALUS_V3D_UNPACK_NONE)
       more->unpack[i] = daedalus_v3d_unpack_of(alu->src[i].unpack);
@@ -105,7 +129,7 @@ static const char *decode_alus(const daedalus_v3d_instruction *in, v3d_op *op, b
   if (!(in->signals & DAEDALUS_V3D_SIGNALS_WITH_ADDRESS))
     op->signal_kind = V3D_TO_ROW;
   else if (op->signal_kind == V3D_TO_NOT_IN_COMPUTE)
-    return "compute jobs may not write this address (textures, tiles, vertex memory)";
+    return why_not(in->signal_dest.waddr);
   if (four_threads &&
       (highest_register(&in->add) >= DAEDALUS_V3D_REGISTERS / 2 ||
        highest_register(&in->mul) >= DAEDALUS_V3D_REGISTERS / 2 ||

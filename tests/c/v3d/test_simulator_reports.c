@@ -139,8 +139,22 @@ static void refused_lookups(void) {
 
 static void refused_instructions(void) {
   simulation *s = simulation_create(NULL);
-  expect(s, "mov tmus, rf1 ; nop\n" END, DAEDALUS_V3D_BAD_INSTRUCTION,
-         "compute jobs may not write this address");
+  static const char *const lookups[] = {"tmus",  "tmut",    "tmur",   "tmui",
+                                        "tmub",  "tmuscm",  "tmusf",  "tmuslod",
+                                        "tmuhs", "tmuhscm", "tmuhsf", "tmuhslod"};
+  for (size_t i = 0; i < sizeof lookups / sizeof *lookups; i++) {
+    char text[256], said[128];
+    snprintf(text, sizeof text, "mov %s, rf1 ; nop\n" END, lookups[i]);
+    snprintf(said, sizeof said,
+             "texture lookups (images, samplers, texel buffers) are not "
+             "simulated: a write to %s",
+             lookups[i]);
+    expect(s, text, DAEDALUS_V3D_BAD_INSTRUCTION, said);
+  }
+  expect(s, "mov vpm, rf1 ; nop\n" END, DAEDALUS_V3D_BAD_INSTRUCTION,
+         "compute jobs may not write this address (tiles, vertex memory)");
+  expect(s, "nop ; nop ; ldunifrf.tmus\n" END, DAEDALUS_V3D_BAD_INSTRUCTION,
+         "texture lookups (images, samplers, texel buffers) are not simulated");
   expect(s, "xcd rf1 ; nop\n" END, DAEDALUS_V3D_BAD_INSTRUCTION, "only graphics shaders");
   expect(s, "nop ; nop ; ldvary.rf1\n" END, DAEDALUS_V3D_BAD_INSTRUCTION,
          "only graphics shaders use this signal");
@@ -160,8 +174,7 @@ static void refused_instructions(void) {
   expect(s, "nop ; nop ; ldunifrf.tlb\n" END, DAEDALUS_V3D_BAD_INSTRUCTION,
          "compute jobs may not write this address");
   s->job.strict = true;
-  expect(s, "mov tmus, rf1 ; nop\n" END, DAEDALUS_V3D_BAD_INSTRUCTION,
-         "compute jobs may not write this address");
+  expect(s, "mov tmus, rf1 ; nop\n" END, DAEDALUS_V3D_BAD_INSTRUCTION, "texture lookups");
   s->job.strict = false;
   simulation_destroy(s);
 }

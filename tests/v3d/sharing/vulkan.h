@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The little of Vulkan that sharing.c, ../counters and ../threads need. */
+/* The little of Vulkan that sharing.c, ../counters, ../refused and ../threads need. */
 #ifndef DAEDALUS_TESTS_V3D_SHARING_VULKAN_H
 #define DAEDALUS_TESTS_V3D_SHARING_VULKAN_H
 
@@ -23,7 +23,9 @@ enum { GROUPS = 4, WORDS = 64 * GROUPS, BYTES = 4 * WORDS };
   X(SignalSemaphore) X(GetSemaphoreCounterValue) X(GetMemoryFdKHR) X(GetMemoryFdPropertiesKHR)     \
   X(GetSemaphoreFdKHR) X(ImportSemaphoreFdKHR) X(GetFenceFdKHR) X(ImportFenceFdKHR)                \
   X(EnumerateDeviceExtensionProperties) X(CreateQueryPool) X(GetQueryPoolResults)                  \
-  X(CmdResetQueryPool) X(CmdBeginQuery) X(CmdEndQuery) X(CmdCopyQueryPoolResults)
+  X(CmdResetQueryPool) X(CmdBeginQuery) X(CmdEndQuery) X(CmdCopyQueryPoolResults)                  \
+  X(CreateImage) X(GetImageMemoryRequirements) X(BindImageMemory) X(CmdCopyBufferToImage)          \
+  X(CmdPipelineBarrier)
 /* clang-format on */
 
 /* Of extensions that a device may lack; NULL then. */

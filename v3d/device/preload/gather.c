@@ -135,6 +135,7 @@ void preload_gather(struct preload_message *message, uint32_t code, const uint8_
     struct abi_submit_cl cl;
     struct abi_submit_csd csd;
     struct abi_submit_cpu cpu;
+    struct abi_submit_tfu tfu;
     struct abi_syncobj_wait wait;
     struct abi_syncobj_array array;
   } as;
@@ -149,6 +150,10 @@ void preload_gather(struct preload_message *message, uint32_t code, const uint8_
       segment(message, as.csd.bo_handles, as.csd.n_bo_handles, sizeof(uint32_t));
       if (as.csd.flags & ABI_SUBMIT_EXTENSION)
         gather_extensions(message, as.csd.extensions);
+      break;
+    case ABI_V3D_SUBMIT_TFU:
+      if (as.tfu.flags & ABI_SUBMIT_EXTENSION)
+        gather_extensions(message, as.tfu.extensions);
       break;
     case ABI_V3D_SUBMIT_CPU:
       segment(message, as.cpu.bo_handles, as.cpu.n_bo_handles, sizeof(uint32_t));

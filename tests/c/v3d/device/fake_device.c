@@ -95,11 +95,17 @@ static int run_timed(void *self, const daedalus_v3d_job *job, const daedalus_v3d
                      daedalus_v3d_report *report, daedalus_v3d_timing *timing) {
   (void)scratch;
   (void)timing;
-  *report = (daedalus_v3d_report){.times = {.clocks = FAKE_CLOCKS,
-                                            .active = FAKE_ACTIVE,
-                                            .stall_tmu = FAKE_STALL_TMU,
-                                            .stall_sfu = FAKE_STALL_SFU,
-                                            .l2t_hits = FAKE_L2T_HITS}};
+  struct fake_shader shader = {0};
+  const uint8_t *code = at(job, job->cfg[5] & ~7u, sizeof shader);
+  if (code != NULL)
+    memcpy(&shader, code, sizeof shader);
+  *report = (daedalus_v3d_report){
+      .times = {.clocks = FAKE_CLOCKS,
+                .ns = shader.operation == FAKE_SLEEP ? shader.n * UINT64_C(1000) : 0,
+                .active = FAKE_ACTIVE,
+                .stall_tmu = FAKE_STALL_TMU,
+                .stall_sfu = FAKE_STALL_SFU,
+                .l2t_hits = FAKE_L2T_HITS}};
   return run_csd(self, job, &report->counts, report->message, sizeof report->message);
 }
 

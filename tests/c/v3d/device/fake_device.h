@@ -12,7 +12,7 @@ enum fake_operation {
   FAKE_NOTHING,
   FAKE_ADD,   /* target[i] = source[i] + value, n words */
   FAKE_CFG,   /* target[0..7) = cfg */
-  FAKE_SLEEP, /* value milliseconds */
+  FAKE_SLEEP, /* value milliseconds; by the model n microseconds */
   FAKE_HOLD,  /* until target[0] is not 0, then value milliseconds more; fails after FAKE_MOST_S */
   FAKE_FAIL   /* with a report */
 };

@@ -52,6 +52,11 @@ _Static_assert(ABI_CAP_TIMESTAMP_MONOTONIC == DRM_CAP_TIMESTAMP_MONOTONIC, "cap"
 SAME_SIZE(abi_submit_cl, drm_v3d_submit_cl);
 SAME_PLACE(abi_submit_cl, bo_handles, drm_v3d_submit_cl, bo_handles);
 SAME_PLACE(abi_submit_cl, extensions, drm_v3d_submit_cl, extensions);
+SAME_PLACE(abi_submit_tfu, bo_handles, drm_v3d_submit_tfu, bo_handles);
+SAME_PLACE(abi_submit_tfu, in_sync, drm_v3d_submit_tfu, in_sync);
+SAME_PLACE(abi_submit_tfu, flags, drm_v3d_submit_tfu, flags);
+SAME_PLACE(abi_submit_tfu, extensions, drm_v3d_submit_tfu, extensions);
+
 SAME_SIZE(abi_submit_csd, drm_v3d_submit_csd);
 SAME_PLACE(abi_submit_csd, bo_handles, drm_v3d_submit_csd, bo_handles);
 SAME_PLACE(abi_submit_csd, in_sync, drm_v3d_submit_csd, in_sync);

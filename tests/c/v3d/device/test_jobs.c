@@ -2,7 +2,10 @@
 /* Jobs of all queues, and what waits for them. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -220,10 +223,69 @@ static void lists_and_compute(void) {
   drm_write_rcl(&list, &(struct drm_rcl){.width = 1, .height = 1}, &start, &end);
   CHECK_INT(drm_submit_cl(fd, start, end, handles, 3, 0, done), 0);
   CHECK_INT(drm_syncobj_wait(fd, &done, 1, ABI_SYNCOBJ_WAIT_ALL, SECOND, NULL), 0);
-  /* Graphics is refused. */
-  *(uint8_t *)list.map = 36;
-  CHECK_INT(drm_submit_cl(fd, start, end, handles, 3, 0, done), -EINVAL);
   drm_destroy(fd, &list);
+}
+
+struct waiting {
+  pthread_t thread;
+  int node;
+  uint32_t syncobj;
+  int result;
+};
+
+static void *wait_for_ever(void *argument) {
+  struct waiting *waiting = argument;
+  waiting->result =
+      drm_syncobj_wait(waiting->node, &waiting->syncobj, 1, ABI_SYNCOBJ_WAIT_FOR_SUBMIT, -1, NULL);
+  return NULL;
+}
+
+/* Work that is not simulated is taken, fails, and ends all waits of its client, and no others. */
+static void unserved(bool tfu) {
+  struct drm_buffer list;
+  uint32_t start, end;
+  struct waiting waiting = {.node = drm_open()};
+  const int node = waiting.node;
+  CHECK_INT(drm_create(node, 4096, &list), 0);
+  const uint32_t done = drm_syncobj(node, 0);
+  waiting.syncobj = drm_syncobj(node, 0);
+  CHECK_INT(pthread_create(&waiting.thread, NULL, wait_for_ever, &waiting), 0);
+  nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* it has begun to wait */
+  const int64_t begin = drm_now_ns();
+  if (tfu) {
+    struct abi_submit_tfu submit = {.bo_handles = {list.handle}, .out_sync = done};
+    CHECK_INT(DRM_CALL(node, ABI_V3D_SUBMIT_TFU, &submit), 0);
+  } else {
+    drm_write_rcl(&list, &(struct drm_rcl){.width = 1, .height = 1}, &start, &end);
+    *(uint8_t *)list.map = 36; /* graphics */
+    CHECK_INT(drm_submit_cl(node, start, end, &list.handle, 1, 0, done), 0);
+  }
+  pthread_join(waiting.thread, NULL);
+  CHECK_INT(waiting.result, -ENODEV);
+  CHECK_INT(drm_syncobj_wait(node, &done, 1, ABI_SYNCOBJ_WAIT_ALL, -1, NULL), -ENODEV);
+  CHECK_INT(drm_wait_bo(node, list.handle, SECOND), -ENODEV);
+  CHECK(drm_now_ns() - begin < SECOND / 2);
+  /* Another client is served. */
+  const uint32_t other = drm_syncobj(fd, ABI_SYNCOBJ_CREATE_SIGNALED);
+  CHECK_INT(drm_syncobj_wait(fd, &other, 1, ABI_SYNCOBJ_WAIT_ALL, SECOND, NULL), 0);
+  close(node);
+}
+
+static void unserved_list(void) {
+  unserved(false);
+}
+
+static void unserved_tfu(void) {
+  unserved(true);
+}
+
+static void tfu_arguments(void) {
+  struct abi_submit_tfu submit = {.bo_handles = {4711}};
+  CHECK_INT(DRM_CALL(fd, ABI_V3D_SUBMIT_TFU, &submit), -ENOENT);
+  submit = (struct abi_submit_tfu){.flags = 4};
+  CHECK_INT(DRM_CALL(fd, ABI_V3D_SUBMIT_TFU, &submit), -EINVAL);
+  submit = (struct abi_submit_tfu){.flags = ABI_SUBMIT_EXTENSION, .extensions = 8};
+  CHECK_INT(DRM_CALL(fd, ABI_V3D_SUBMIT_TFU, &submit), -EFAULT);
 }
 
 static int submit_cpu(void *extension, const uint32_t *handles, uint32_t n, uint32_t done) {
@@ -336,6 +398,9 @@ int main(void) {
   RUN(closed_early);
   RUN(lists_and_compute);
   RUN(indirect);
+  RUN(unserved_list);
+  RUN(unserved_tfu);
+  RUN(tfu_arguments);
   RUN(timestamps);
   return CHECK_RESULT();
 }
