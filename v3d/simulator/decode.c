@@ -116,6 +116,11 @@ static const char *decode_alus(const daedalus_v3d_instruction *in, v3d_op *op, b
   return reason ? reason : decode_half(&in->mul, &op->mul, &op->mul_more);
 }
 
+/* Whether it writes one lane to others, by rep or quad. */
+static bool spreads(const v3d_half *half) {
+  return half->kind == V3D_TO_REP || half->kind == V3D_TO_QUAD;
+}
+
 void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t word, uint32_t address,
                          bool four_threads, const daedalus_v3d_profile *profile) {
   daedalus_v3d_instruction in;
@@ -142,6 +147,8 @@ void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t wor
   op->reason = decode_alus(&in, op, four_threads);
   if (op->reason)
     return;
+  if (spreads(&op->add) || spreads(&op->mul))
+    op->timing |= V3D_TIMING_SPREAD;
   /* The add ALU's setnnmode_* comes before the mul ALU's v8dot, unless the profile wants it after.
    */
   op->mul_first = in.mul.op == DAEDALUS_V3D_OP_V8DOT && !profile->nnmode_same_instruction;
