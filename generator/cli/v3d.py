@@ -155,11 +155,12 @@ def trace(profile: Path | None, output: Path, intervals: bool, argv: tuple[str, 
 @click.option("--profile", type=_PROFILE, help="Settings over the defaults.")
 @click.option(
     "--by",
-    type=click.Choice(["figures", "intervals", "alternatives"]),
+    type=click.Choice(["figures", "intervals", "alternatives", "left-out"]),
     default="figures",
     show_default=True,
     help="What to show of each: the figure with its interval, how it depends on each setting, or"
-    " the figure by each alternative to the settings.",
+    " the figure by each alternative to the settings, or by settings that are fitted to all"
+    " calibrated figures but that one (takes minutes).",
 )
 def timing(profile: Path | None, by: str) -> None:
     """Compares the timing model with figures that were published of a Raspberry Pi 5.

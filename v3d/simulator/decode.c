@@ -154,6 +154,11 @@ unsigned daedalus_v3d_run_chunk_end(v3d_thread *thread, v3d_op *op) {
   return V3D_EVENT_CHUNK;
 }
 
+/* Whether it writes one lane to others, by rep or quad. */
+static bool spreads(const v3d_half *half) {
+  return half->kind == V3D_TO_REP || half->kind == V3D_TO_QUAD;
+}
+
 void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t word, uint32_t address,
                          bool four_threads, const daedalus_v3d_profile *profile) {
   daedalus_v3d_instruction in;
@@ -180,6 +185,8 @@ void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t wor
   op->reason = decode_alus(&in, op, four_threads);
   if (op->reason)
     return;
+  if (spreads(&op->add) || spreads(&op->mul))
+    op->timing |= V3D_TIMING_SPREAD;
   /* The add ALU's setnnmode_* comes before the mul ALU's v8dot, unless the profile wants it after.
    */
   op->mul_first = in.mul.op == DAEDALUS_V3D_OP_V8DOT && !profile->nnmode_same_instruction;

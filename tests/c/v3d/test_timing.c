@@ -18,7 +18,8 @@ enum { SLOT = 4, END_SLOTS = 3, MISS = 151, HIT = 46 };
 static daedalus_v3d_profile board(void) {
   daedalus_v3d_profile profile = daedalus_v3d_profile_default();
   profile.clock_mhz = 1000;
-  profile.tmu_word_clocks = 1;
+  profile.tmu_word_eighths = 8;
+  profile.tmu_fill_clocks = 0;
   profile.tmu_line_clocks = 1;
   profile.tmu_hit_clocks = 30;
   profile.l2t_clocks = 20;
@@ -142,8 +143,28 @@ static void sfu(void) {
           .stall_sfu,
       SLOT);
   CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 1, 1).stall_sfu, 0);
+  /* The unit takes one operation a slot, of whichever QPU of the slice: the second QPU waits for
+   * the first one's five, the third for ten, the fourth for 15. Of another slice nobody waits. */
+  CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 4, 4).stall_sfu,
+            (5 + 10 + 15) * SLOT);
+  CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 5, 5).stall_sfu,
+            (5 + 10 + 15) * SLOT);
+  profile.sfu_slice_clocks = 0;
+  CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 4, 4).stall_sfu, 0);
   profile.sfu_issue_slots = 3;
   CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 1, 1).stall_sfu, 4 * 2 * SLOT);
+}
+
+static void replication(void) {
+  daedalus_v3d_profile profile = board();
+  const char *at_once = "mov rep, rf1\nadd rf2, rf0, rf0\n" END_AT_ONCE;
+  CHECK_INT(time_of(&profile, at_once, 1, 1).stall_sfu, 0);
+  profile.rep_result_slots = 3;
+  CHECK_INT(time_of(&profile, at_once, 1, 1).stall_sfu, 2 * SLOT);
+  CHECK_INT(
+      time_of(&profile, "mov rep, rf1\nnop\nadd rf2, rf0, rf0\n" END_AT_ONCE, 1, 1).stall_sfu,
+      SLOT);
+  CHECK_INT(time_of(&profile, "mov quad, rf1\nadd rf2, rf3, rf3\n" END_AT_ONCE, 1, 1).stall_sfu, 0);
 }
 
 #define DATA_ADDRESS          \
@@ -160,6 +181,11 @@ static void lookups(void) {
       time_of(&profile, DATA_ADDRESS "mov tmua, rf1\nldtmu.rf2\n" END_AT_ONCE, 1, 1);
   CHECK_INT(t.stall_uniforms, UNIFORM_MISS);
   CHECK_INT(t.stall_tmu, MISS - SLOT);
+  daedalus_v3d_profile filling = profile;
+  filling.tmu_fill_clocks = 5;
+  CHECK_INT(
+      time_of(&filling, DATA_ADDRESS "mov tmua, rf1\nldtmu.rf2\n" END_AT_ONCE, 1, 1).stall_tmu,
+      MISS + 5 - SLOT);
   CHECK_INT(t.clocks, ADDRESS_CLOCKS + MISS + SLOT * (1 + END_SLOTS));
   CHECK_INT(t.tmu_misses, 1);
   CHECK_INT(t.l2t_misses, 1);
@@ -406,6 +432,7 @@ int main(void) {
   RUN(deadlocked);
   RUN(woken_by_an_end);
   RUN(sfu);
+  RUN(replication);
   RUN(lookups);
   RUN(short_stores);
   RUN(input_queue);

@@ -6,9 +6,9 @@
 
 #include <daedalus/v3d/timing.h>
 
-bool daedalus_v3d_cache_create(v3d_cache *cache, uint32_t bytes) {
+bool daedalus_v3d_cache_create(v3d_cache *cache, uint32_t bytes, bool spreads_strides) {
   uint32_t sets = bytes / (DAEDALUS_V3D_CACHE_LINE * V3D_CACHE_WAYS);
-  *cache = (v3d_cache){0};
+  *cache = (v3d_cache){.spreads_strides = spreads_strides};
   if (!sets)
     return true;
   while (sets & (sets - 1))
@@ -29,9 +29,10 @@ void daedalus_v3d_cache_clear(v3d_cache *cache) {
   cache->accesses = 0;
 }
 
-/* How hardware spreads lines over sets is not known: here strides of powers of two spread too. */
+/* How hardware spreads lines over sets is not known: a setting of the profile. */
 static uint32_t set_of(const v3d_cache *cache, uint32_t line) {
-  return (line ^ line >> 7 ^ line >> 14) & (cache->n_sets - 1);
+  const uint32_t spread = cache->spreads_strides ? line >> 7 ^ line >> 14 : 0;
+  return (line ^ spread) & (cache->n_sets - 1);
 }
 
 v3d_cache_line *daedalus_v3d_cache_access(v3d_cache *cache, uint32_t line, bool *hit,

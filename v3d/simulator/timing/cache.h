@@ -18,11 +18,12 @@ typedef struct v3d_cache_line {
 typedef struct v3d_cache {
   v3d_cache_line *lines; /**< sets of V3D_CACHE_WAYS. */
   uint32_t n_sets;       /**< a power of two; 0: there is no cache. */
+  bool spreads_strides;  /**< lines that are powers of two apart lie in different sets. */
   uint64_t accesses;
 } v3d_cache;
 
 /** A cache of at most bytes. False: no memory. */
-bool daedalus_v3d_cache_create(v3d_cache *cache, uint32_t bytes);
+bool daedalus_v3d_cache_create(v3d_cache *cache, uint32_t bytes, bool spreads_strides);
 void daedalus_v3d_cache_free(v3d_cache *cache);
 
 /** Empties it. */

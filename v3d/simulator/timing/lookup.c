@@ -84,6 +84,7 @@ static uint64_t use_l2t_by_tmu(v3d_timing *timing, uint32_t line, uint64_t from,
 /* When the lines are in the TMU's cache. */
 static uint64_t read_lines(v3d_timing *timing, v3d_slice_time *slice, const uint32_t *lines,
                            unsigned n, uint64_t from) {
+  const uint64_t fill = timing->machine->profile.tmu_fill_clocks;
   uint64_t all = from;
   for (unsigned i = 0; i < n; i++) {
     bool hit, evicted;
@@ -94,7 +95,8 @@ static uint64_t read_lines(v3d_timing *timing, v3d_slice_time *slice, const uint
       ready = entry->ready;
     } else {
       timing->times.tmu_misses++;
-      ready = use_l2t_by_tmu(timing, lines[i], from, false);
+      ready = later(use_l2t_by_tmu(timing, lines[i], from, false), slice->fill_free) + fill;
+      slice->fill_free = ready;
       if (entry)
         entry->ready = ready;
     }
@@ -188,9 +190,14 @@ void daedalus_v3d_time_lookup(v3d_thread *thread, const v3d_lookup *lookup, unsi
   wait_for_room(qpu, n_data + 1);
   const uint64_t start = later(qpu->time, slice->tmu_free);
   const unsigned n = lines_of(lookup, lines);
-  const uint64_t busy =
-      later((uint64_t)words_of(lookup, profile->tmu_merges_words) * profile->tmu_word_clocks,
-            (uint64_t)n * profile->tmu_line_clocks);
+  /* What moves no data takes the time of its lines alone. */
+  const uint64_t words =
+      n_data || asked
+          ? ((uint64_t)words_of(lookup, profile->tmu_merges_words) * profile->tmu_word_eighths +
+             7) /
+                8
+          : 0;
+  const uint64_t busy = later(words, (uint64_t)n * profile->tmu_line_clocks);
   add_request(qpu, n_data + 1, start);
   slice->tmu_free = start + (busy ? busy : 1);
   slice->tmu_busy += slice->tmu_free - start;

@@ -35,19 +35,38 @@ static void wait_until(v3d_qpu_time *qpu, uint64_t time, uint64_t *stall) {
   qpu->time = time;
 }
 
-static void time_sfu(v3d_qpu_time *qpu, const v3d_op *op, const daedalus_v3d_profile *profile) {
-  if (qpu->sfu_pending) {
-    if (daedalus_v3d_effects_of_op(op)->reads & qpu->sfu_row)
-      wait_until(qpu, qpu->sfu_ready, &qpu->stall_sfu);
-    qpu->sfu_pending = qpu->time + SLOT < qpu->sfu_ready;
+/* op waits for a pending result that it reads, which is one of rows. */
+static void wait_for_result(v3d_qpu_time *qpu, const v3d_op *op, unsigned bit, uint64_t rows,
+                            uint64_t ready) {
+  if (!(qpu->pending & bit))
+    return;
+  if (daedalus_v3d_effects_of_op(op)->reads & rows)
+    wait_until(qpu, ready, &qpu->stall_sfu);
+  if (qpu->time + SLOT >= ready)
+    qpu->pending &= (uint8_t)~bit;
+}
+
+static void time_results(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op) {
+  const daedalus_v3d_profile *profile = &thread->machine->profile;
+  wait_for_result(qpu, op, V3D_PENDING_SFU, qpu->sfu_row, qpu->sfu_ready);
+  wait_for_result(qpu, op, V3D_PENDING_SPREAD, 1, qpu->spread_ready);
+  if ((op->timing & V3D_TIMING_SPREAD) && profile->rep_result_slots > 1) {
+    qpu->spread_ready = qpu->time + (uint64_t)SLOT * profile->rep_result_slots;
+    qpu->pending |= V3D_PENDING_SPREAD;
   }
   if (!(op->timing & V3D_TIMING_SFU))
     return;
   wait_until(qpu, qpu->sfu_free, &qpu->stall_sfu);
+  /* Asked for ahead of other QPUs' time, which the calendar allows. */
+  const uint64_t taken = daedalus_v3d_calendar_take(&daedalus_v3d_slice_of(thread)->sfu, qpu->time,
+                                                    profile->sfu_slice_clocks);
+  wait_until(qpu, taken, &qpu->stall_sfu);
   qpu->sfu_free = qpu->time + (uint64_t)SLOT * profile->sfu_issue_slots;
   qpu->sfu_ready = qpu->time + (uint64_t)SLOT * profile->sfu_result_slots;
   qpu->sfu_row = op->add.dest < DAEDALUS_V3D_REGISTERS ? UINT64_C(1) << op->add.dest : 0;
-  qpu->sfu_pending = qpu->sfu_row && profile->sfu_result_slots > 1;
+  qpu->pending &= (uint8_t)~V3D_PENDING_SFU;
+  if (qpu->sfu_row && profile->sfu_result_slots > 1)
+    qpu->pending |= V3D_PENDING_SFU;
 }
 
 /* What op, which is next, waits for. False: it has to wait for another QPU's turn. */
@@ -61,8 +80,9 @@ static bool prepare(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op) {
   if ((bits & V3D_TIMING_SHARED) && qpu->time > timing->bound)
     return false;
   /* The end of a chunk is no instruction, and has no effects: what is pending stays so over it. */
-  if (op->run != daedalus_v3d_run_chunk_end && (qpu->sfu_pending || (bits & V3D_TIMING_SFU)))
-    time_sfu(qpu, op, &thread->machine->profile);
+  if (op->run != daedalus_v3d_run_chunk_end &&
+      (qpu->pending || (bits & (V3D_TIMING_SFU | V3D_TIMING_SPREAD))))
+    time_results(thread, qpu, op);
   if (bits & V3D_TIMING_SYNC)
     timing->synced = true;
   return true;
@@ -85,7 +105,7 @@ static void trace_op(daedalus_v3d_trace *trace, const v3d_op *op, const v3d_qpu_
 static unsigned run_traced(v3d_thread *thread, v3d_qpu_time *qpu, v3d_op *op) {
   const v3d_qpu_time before = *qpu;
   unsigned event = V3D_EVENT_YIELD;
-  if (!(op->timing | qpu->sfu_pending) || prepare(thread, qpu, op)) {
+  if (!(op->timing | qpu->pending) || prepare(thread, qpu, op)) {
     event = thread->machine->strict ? daedalus_v3d_check_rules(thread, op) : 0;
     if (!event)
       event = op->run(thread, op);
@@ -110,7 +130,7 @@ unsigned daedalus_v3d_run_some_timed(v3d_thread *thread, v3d_op **next, uint64_t
       op++;
       continue;
     }
-    if ((op->timing | qpu->sfu_pending) && !prepare(thread, qpu, op)) {
+    if ((op->timing | qpu->pending) && !prepare(thread, qpu, op)) {
       event = V3D_EVENT_YIELD;
       break;
     }
@@ -140,10 +160,13 @@ static v3d_timing *create(struct daedalus_v3d_machine *machine) {
                         profile->memory_mb_per_s;
   timing->most_pause =
       profile->reset_ms ? (uint64_t)profile->reset_ms * 1000 * profile->clock_mhz : UINT64_MAX;
-  bool created = daedalus_v3d_cache_create(&timing->l2t, profile->l2t_bytes);
-  for (unsigned i = 0; i < profile->slices; i++)
-    created &= daedalus_v3d_cache_create(&timing->slices[i].tmu, profile->tmu_cache_bytes) &&
-               daedalus_v3d_cache_create(&timing->slices[i].uniforms, profile->uniform_cache_bytes);
+  const bool spread = profile->cache_spreads_strides;
+  bool created = daedalus_v3d_cache_create(&timing->l2t, profile->l2t_bytes, spread);
+  for (unsigned i = 0; i < profile->slices; i++) {
+    v3d_slice_time *slice = &timing->slices[i];
+    created &= daedalus_v3d_cache_create(&slice->tmu, profile->tmu_cache_bytes, spread) &&
+               daedalus_v3d_cache_create(&slice->uniforms, profile->uniform_cache_bytes, spread);
+  }
   if (created)
     return timing;
   daedalus_v3d_timing_free(timing);
@@ -164,6 +187,8 @@ bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, const daeda
     daedalus_v3d_cache_clear(&timing->slices[i].tmu);
     daedalus_v3d_cache_clear(&timing->slices[i].uniforms);
     timing->slices[i].tmu_free = timing->slices[i].tmu_busy = timing->slices[i].last_result = 0;
+    timing->slices[i].fill_free = 0;
+    daedalus_v3d_calendar_clear(&timing->slices[i].sfu);
   }
   daedalus_v3d_cache_clear(&timing->l2t);
   timing->bound = timing->progress = 0;

@@ -24,8 +24,12 @@ enum {
   V3D_TIMING_SFU = 1u << 1,
   V3D_TIMING_LDTMU = 1u << 2,
   V3D_TIMING_TMUWT = 1u << 3,
-  V3D_TIMING_SYNC = 1u << 4
+  V3D_TIMING_SYNC = 1u << 4,
+  V3D_TIMING_SPREAD = 1u << 5 /**< writes rep or quad. */
 };
+
+/** Bits of v3d_qpu_time.pending. */
+enum { V3D_PENDING_SFU = 1u << 0, V3D_PENDING_SPREAD = 1u << 1 };
 
 /** Lookups of a QPU that its TMU has not begun. */
 typedef struct v3d_requests {
@@ -42,8 +46,9 @@ typedef struct v3d_qpu_time {
   unsigned last;       /**< which of its threads ran last, 0 to 3. */
   uint64_t sfu_free, sfu_ready;
   /* One result is enough: by the next but one slot it is ready (sfu_result_slots <= 2). */
-  uint64_t sfu_row;    /**< bit r: rf<r> is the result that is ready at sfu_ready. */
-  uint8_t sfu_pending; /**< 1: sfu_row is not 0. */
+  uint64_t sfu_row;      /**< bit r: rf<r> is the result that is ready at sfu_ready. */
+  uint64_t spread_ready; /**< when rf0, as rep or quad have written it, can be read. */
+  uint8_t pending;       /**< V3D_PENDING_*: results that are not there yet. */
   uint64_t active, stall_tmu, stall_uniforms, stall_sfu, waiting, idle; /**< clocks. */
   v3d_requests requests;
 } v3d_qpu_time;
@@ -56,6 +61,8 @@ typedef struct v3d_thread_time {
 
 typedef struct v3d_slice_time {
   uint64_t tmu_free, tmu_busy;
+  uint64_t fill_free;   /**< when the TMU's cache can take in another line. */
+  v3d_calendar sfu;     /**< the special function unit, which the QPUs share. */
   uint64_t last_result; /**< results come in the order of lookups. */
   v3d_cache tmu, uniforms;
 } v3d_slice_time;

@@ -58,13 +58,15 @@ static const struct {
      "together\n"
      "  in one instruction. For programs that make code.\n"},
     {"timing", verb_timing,
-     "timing [--intervals | --alternatives] [--profile FILE] FOLDER\n"
+     "timing [--intervals | --alternatives | --left-out] [--profile FILE] FOLDER\n"
      "  Runs the programs in FOLDER by the timing model and compares with published figures; from\n"
      "  .. to is what the alternatives to the open settings make of a figure, all at once.\n"
      "    -I, --intervals     how much each figure changes when one setting goes to an end of its\n"
      "                        interval\n"
      "    -A, --alternatives  each figure by each of them\n"
-     "    -p, --profile FILE  settings of the machine\n"
+     "    -L, --left-out      what the settings become when they are fitted to all calibrated\n"
+     "                        figures but one, and that one; takes minutes\n"
+     "    -p, --profile FILE  settings of the machine, but for --left-out\n"
      "  Exit code 1: a calibrated figure is off by more than 10 %, by the settings or by an\n"
      "  alternative.\n"},
 };

@@ -11,9 +11,8 @@
 #include <daedalus/v3d/estimate.h>
 
 #include "../timing/timing.h"
+#include "timing_figures.h"
 #include "v3d.h"
-
-enum { CODE_ADDRESS = 0x00100000, UNIFORM_ADDRESS = 0x00200000 };
 
 static const struct interval {
   const char *name;
@@ -25,68 +24,6 @@ static const struct interval {
 #undef ROW
 };
 enum { N_INTERVALS = sizeof intervals / sizeof intervals[0], TOLERANCE_PERCENT = 10 };
-
-static void fill_cfg(const work *w, uint32_t cfg[7]) {
-  const unsigned per = w->groups_per_supergroup, size = w->group_size;
-  const unsigned batches = (per * size + 15) / 16, rest = w->groups % per;
-  cfg[0] = w->groups << 16;
-  cfg[1] = cfg[2] = 1u << 16;
-  cfg[3] = (size & 0xff) | (per & 0xf) << 8 | (batches - 1) << 12;
-  cfg[4] = w->groups / per * batches + (rest * size + 15) / 16;
-  cfg[5] = CODE_ADDRESS;
-  cfg[6] = UNIFORM_ADDRESS;
-}
-
-/* Runs it, timed, with a program of the folder. Whether it ended well; stderr says why not. */
-static bool run_work(work *w, const char *folder, const daedalus_v3d_profile *profile,
-                     daedalus_v3d_report *report) {
-  char name[4096], *path = name;
-  daedalus_v3d_program program = {0};
-  snprintf(name, sizeof name, "%s/%s.qpu", folder, w->program);
-  if (assemble_files(&path, 1, &program) != EXIT_DONE)
-    return false;
-  void *memory = calloc(1, w->bytes + 64);
-  daedalus_v3d_machine *machine = daedalus_v3d_machine_create(profile);
-  bool good = memory && machine;
-  if (good && w->fill)
-    w->fill(memory);
-  if (good) {
-    /* A dump of Mesa brings its own uniforms. */
-    const bool own = program.n_uniforms > 0;
-    daedalus_v3d_buffer buffers[] = {
-        {CODE_ADDRESS, (uint32_t)(program.n_words * 8), program.words},
-        {UNIFORM_ADDRESS, own ? (uint32_t)(program.n_uniforms * 4) : sizeof w->uniforms,
-         own ? program.uniforms : w->uniforms},
-        {WORK_ADDRESS, (uint32_t)(w->bytes + 64), memory}};
-    daedalus_v3d_job job = {.buffers = buffers, .n_buffers = 3, .timed = true};
-    fill_cfg(w, job.cfg);
-    good = daedalus_v3d_machine_run(machine, &job, report) == DAEDALUS_V3D_DONE;
-    if (!good)
-      complain("%s: %s", w->program, report->message);
-  } else {
-    complain("no memory, or a setting is out of its range");
-  }
-  daedalus_v3d_machine_destroy(machine);
-  free(memory);
-  daedalus_v3d_program_free(&program);
-  return good;
-}
-
-/* The figure by the model, in its unit. The clock is that of the board that was measured. */
-static bool model(const figure *f, const char *folder, daedalus_v3d_profile profile,
-                  daedalus_v3d_report *report, double *value) {
-  work w = {0};
-  if (f->clock_mhz)
-    profile.clock_mhz = f->clock_mhz;
-  const double units = f->make(&w, f->parameters);
-  if (!run_work(&w, folder, &profile, report))
-    return false;
-  double ns = (double)report->times.ns;
-  if (w.launched)
-    ns += (double)profile.job_ns + profile.submit_ns;
-  *value = strchr(f->unit, '/') ? units / ns : ns / units;
-  return true;
-}
 
 static void print_shares(const daedalus_v3d_times *t, const daedalus_v3d_profile *profile) {
   const unsigned qpus = profile->slices * profile->qpus_per_slice;
@@ -119,7 +56,7 @@ static bool spread_of(const figure *f, const char *folder, const daedalus_v3d_pr
     daedalus_v3d_report report;
     double value;
     daedalus_v3d_apply_alternative(&all[i], &other);
-    if (!model(f, folder, other, &report, &value))
+    if (!figure_by_model(f, folder, other, &report, &value))
       return false;
     of->low = value < of->low ? value : of->low;
     of->high = value > of->high ? value : of->high;
@@ -143,7 +80,7 @@ static int compare(const char *folder, const daedalus_v3d_profile *profile, bool
     const figure *f = &figures[i];
     daedalus_v3d_report report;
     double value;
-    if (!model(f, folder, *profile, &report, &value))
+    if (!figure_by_model(f, folder, *profile, &report, &value))
       return EXIT_BAD_INPUT;
     spread of = {value, value, NULL};
     if (!shown && !spread_of(f, folder, profile, false, &of))
@@ -170,7 +107,7 @@ static bool print_change(const figure *f, const char *folder, const daedalus_v3d
   daedalus_v3d_report report;
   double value;
   memcpy((char *)&changed + setting->offset, &end, sizeof end);
-  if (!model(f, folder, changed, &report, &value))
+  if (!figure_by_model(f, folder, changed, &report, &value))
     return false;
   printf(" %+6.1f", 100 * (value / base - 1));
   return true;
@@ -181,7 +118,7 @@ static int show_intervals(const char *folder, const daedalus_v3d_profile *profil
     const figure *f = &figures[i];
     daedalus_v3d_report report;
     double base;
-    if (!model(f, folder, *profile, &report, &base))
+    if (!figure_by_model(f, folder, *profile, &report, &base))
       return EXIT_BAD_INPUT;
     printf("%s: %.4g %s\n", f->name, base, f->unit);
     for (unsigned k = 0; k < N_INTERVALS; k++) {
@@ -200,14 +137,13 @@ static int show_intervals(const char *folder, const daedalus_v3d_profile *profil
 }
 
 int verb_timing(int argc, char **argv) {
-  static const struct option options[] = {{"intervals", no_argument, NULL, 'I'},
-                                          {"alternatives", no_argument, NULL, 'A'},
-                                          {"profile", required_argument, NULL, 'p'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
+  static const struct option options[] = {
+      {"intervals", no_argument, NULL, 'I'}, {"alternatives", no_argument, NULL, 'A'},
+      {"left-out", no_argument, NULL, 'L'},  {"profile", required_argument, NULL, 'p'},
+      {"help", no_argument, NULL, 'h'},      {0}};
   daedalus_v3d_profile profile = daedalus_v3d_profile_default();
   int by = 0;
-  for (int option; (option = getopt_long(argc, argv, "IAp:h", options, NULL)) != -1;) {
+  for (int option; (option = getopt_long(argc, argv, "IALp:h", options, NULL)) != -1;) {
     if (option == 'h')
       return usage("timing");
     if (option == '?')
@@ -221,6 +157,7 @@ int verb_timing(int argc, char **argv) {
     complain("timing: one folder of programs is needed");
     return bad_arguments("timing");
   }
-  return by == 'I' ? show_intervals(argv[optind], &profile)
-                   : compare(argv[optind], &profile, by == 'A');
+  return by == 'I'   ? show_intervals(argv[optind], &profile)
+         : by == 'L' ? show_left_out(argv[optind])
+                     : compare(argv[optind], &profile, by == 'A');
 }

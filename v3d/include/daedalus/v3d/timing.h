@@ -20,39 +20,47 @@ extern "C" {
 #define DAEDALUS_V3D_CACHE_LINE 64
 
 /** Settings of the profile that only timed jobs look at: X(name, default, min, max, text). */
-#define DAEDALUS_V3D_TIMING_SETTINGS(X)                                                        \
-  X(clock_mhz, 960, 1, 4000, "clock of the GPU in MHz")                                        \
-  X(sfu_result_slots, 2, 1, 2, "slots until an SFU-class result can be read")                  \
-  X(sfu_issue_slots, 1, 1, 16, "slots from one SFU-class operation to the next of a QPU")      \
-  X(tmu_word_clocks, 1, 1, 64, "clocks a TMU takes for a word of a lane")                      \
-  X(tmu_merges_words, 0, 0, 1, "1: lanes of a lookup that share a 32-bit word take it once")   \
-  X(tmu_line_clocks, 8, 1, 64, "clocks a TMU takes for a line, where words take less")         \
-  X(tmu_hit_clocks, 70, 0, 10000, "from a TMU's cache to the QPU")                             \
-  X(tmu_cache_bytes, 8192, 0, 1 << 24, "cache of a slice's TMU; 0: none")                      \
-  X(l2t_clocks, 30, 0, 10000, "from the L2T cache to a slice")                                 \
-  X(l2t_line_clocks, 1, 0, 64, "clocks that the L2T is busy with a line")                      \
-  X(l2t_bytes, 262144, 0, 1 << 28, "L2T cache; 0: none")                                       \
-  X(memory_ns, 80, 0, 100000, "from memory to the L2T")                                        \
-  X(memory_mb_per_s, 11200, 1, 1000000, "memory bandwidth, reads and writes, in 10^6 bytes/s") \
-  X(uniform_cache_bytes, 4096, 0, 1 << 24, "cache of a slice's uniforms; 0: none")             \
-  X(barrier_clocks, 16, 0, 10000, "from the last batch at a barrier until all go on")          \
-  X(batch_clocks, 16, 0, 100000, "from one batch that is started to the next")                 \
-  X(supergroup_clocks, 0, 0, 1000000, "more, for the first batch of a supergroup")             \
-  X(supergroups_in_flight, 2, 1, 64, "supergroups that run at once")                           \
-  X(job_ns, 32900, 0, 1000000000, "what the kernel and the queue add to a dispatch")           \
-  X(submit_ns, 22700, 0, 1000000000, "what the kernel adds to a submission")                   \
+#define DAEDALUS_V3D_TIMING_SETTINGS(X)                                                           \
+  X(clock_mhz, 960, 1, 4000, "clock of the GPU in MHz")                                           \
+  X(sfu_result_slots, 2, 1, 2, "slots until an SFU-class result can be read")                     \
+  X(sfu_issue_slots, 1, 1, 16, "slots from one SFU-class operation to the next of a QPU")         \
+  X(sfu_slice_clocks, 4, 0, 64, "clocks that an SFU-class operation takes of its slice; 0: none") \
+  X(rep_result_slots, 1, 1, 16, "slots until what was written to rep or quad can be read")        \
+  X(tmu_word_eighths, 8, 1, 512, "eighths of a clock that a TMU takes for a word of a lane")      \
+  X(tmu_merges_words, 0, 0, 1, "1: lanes of a lookup that share a 32-bit word take it once")      \
+  X(tmu_line_clocks, 1, 1, 64, "clocks a TMU takes for a line, where words take less")            \
+  X(tmu_fill_clocks, 4, 0, 64, "clocks between two lines that a TMU's cache takes in")            \
+  X(tmu_hit_clocks, 70, 0, 10000, "from a TMU's cache to the QPU")                                \
+  X(tmu_cache_bytes, 8192, 0, 1 << 24, "cache of a slice's TMU; 0: none")                         \
+  X(cache_spreads_strides, 1, 0, 1, "1: lines powers of two apart lie in different sets")         \
+  X(l2t_clocks, 30, 0, 10000, "from the L2T cache to a slice")                                    \
+  X(l2t_line_clocks, 1, 0, 64, "clocks that the L2T is busy with a line")                         \
+  X(l2t_bytes, 262144, 0, 1 << 28, "L2T cache; 0: none")                                          \
+  X(memory_ns, 80, 0, 100000, "from memory to the L2T")                                           \
+  X(memory_mb_per_s, 11200, 1, 1000000, "memory bandwidth, reads and writes, in 10^6 bytes/s")    \
+  X(uniform_cache_bytes, 4096, 0, 1 << 24, "cache of a slice's uniforms; 0: none")                \
+  X(barrier_clocks, 16, 0, 10000, "from the last batch at a barrier until all go on")             \
+  X(batch_clocks, 16, 0, 100000, "from one batch that is started to the next")                    \
+  X(supergroup_clocks, 0, 0, 1000000, "more, for the first batch of a supergroup")                \
+  X(supergroups_in_flight, 2, 1, 64, "supergroups that run at once")                              \
+  X(job_ns, 32900, 0, 1000000000, "what the kernel and the queue add to a dispatch")              \
+  X(submit_ns, 22700, 0, 1000000000, "what the kernel adds to a submission")                      \
   X(reset_ms, 500, 0, 3600000, "modelled time without progress that ends a job; 0: any")
 
 /** What public facts leave open of each setting: X(name, low, high). low == high: known. */
 #define DAEDALUS_V3D_TIMING_INTERVALS(X) \
   X(clock_mhz, 800, 1000)                \
   X(sfu_result_slots, 2, 2)              \
-  X(sfu_issue_slots, 1, 3)               \
-  X(tmu_word_clocks, 1, 2)               \
+  X(sfu_issue_slots, 1, 4)               \
+  X(sfu_slice_clocks, 0, 4)              \
+  X(rep_result_slots, 1, 3)              \
+  X(tmu_word_eighths, 6, 16)             \
   X(tmu_merges_words, 0, 1)              \
   X(tmu_line_clocks, 1, 8)               \
+  X(tmu_fill_clocks, 1, 16)              \
   X(tmu_hit_clocks, 40, 200)             \
   X(tmu_cache_bytes, 4096, 32768)        \
+  X(cache_spreads_strides, 0, 1)         \
   X(l2t_clocks, 20, 200)                 \
   X(l2t_line_clocks, 1, 4)               \
   X(l2t_bytes, 65536, 1 << 20)           \
