@@ -18,7 +18,7 @@ static const daedalus_v3d_alternative alternatives[DAEDALUS_V3D_ALTERNATIVES] = 
      "tmu_word_eighths = 7\ntmu_merges_words = 1\ntmu_cache_bytes = 32768\ntmu_hit_clocks = 68\n"
      "memory_mb_per_s = 12200\njob_ns = 28000\n"},
     {"slow",
-     "tmu_word_eighths = 9\ntmu_hit_clocks = 75\nmemory_mb_per_s = 10200\nbatch_clocks = 1\n"
+     "tmu_word_eighths = 9\nmemory_mb_per_s = 10200\nbatch_clocks = 1\n"
      "job_ns = 38000\n"},
     {"own sfu, fast",
      "sfu_slice_clocks = 0\nsfu_issue_slots = 4\ntmu_word_eighths = 7\ntmu_merges_words = 1\n"
