@@ -161,9 +161,8 @@ static void replication(void) {
   CHECK_INT(time_of(&profile, at_once, 1, 1).stall_sfu, 0);
   profile.rep_result_slots = 3;
   CHECK_INT(time_of(&profile, at_once, 1, 1).stall_sfu, 2 * SLOT);
-  CHECK_INT(
-      time_of(&profile, "mov rep, rf1\nnop\nadd rf2, rf0, rf0\n" END_AT_ONCE, 1, 1).stall_sfu,
-      SLOT);
+  CHECK_INT(time_of(&profile, "mov rep, rf1\nnop\nadd rf2, rf0, rf0\n" END_AT_ONCE, 1, 1).stall_sfu,
+            SLOT);
   CHECK_INT(time_of(&profile, "mov quad, rf1\nadd rf2, rf3, rf3\n" END_AT_ONCE, 1, 1).stall_sfu, 0);
 }
 

@@ -23,9 +23,6 @@ typedef struct fitted {
 
 #define SETTING(name) #name, offsetof(daedalus_v3d_profile, name)
 static const fitted settings[] = {
-    {SETTING(memory_mb_per_s),
-     11,
-     {8000, 9000, 10000, 10600, 11200, 11800, 12400, 13000, 14000, 15500, 17000}},
     {SETTING(tmu_hit_clocks), 13, {40, 50, 60, 65, 70, 75, 80, 90, 100, 120, 140, 170, 200}},
     {SETTING(sfu_slice_clocks), 7, {0, 1, 2, 3, 4, 5, 6}},
     {SETTING(supergroups_in_flight), 7, {1, 2, 3, 4, 6, 12, 64}},
