@@ -126,7 +126,8 @@ bool prepare_product(const device *device, const char *folder, const shape *shap
                      const addresses *at, uint32_t cfg[7]) {
   enum { SLICE_COLUMNS = 8 * TILE_COLUMNS, BLOCK_BYTES = WORD * BLOCK * PANEL_ROWS };
   const uint32_t row_bytes = WORD * shape->columns;
-  uint32_t uniforms[] = {0, /* the address of the next */
+  uint32_t uniforms[] = {0, /* not used: the stream branches to the third, and ignores bit 2 */
+                         0, /* the address of the next */
                          /* for the end of a tile */
                          at->c, row_bytes, shape->rows - PANEL_ROWS,
                          /* for its beginning */
@@ -136,8 +137,9 @@ bool prepare_product(const device *device, const char *folder, const shape *shap
   loaded loaded;
   if (!load(device, folder, "product.qpu", sizeof uniforms / WORD, &loaded))
     return false;
-  uniforms[0] = loaded.uniforms + WORD;
+  uniforms[1] = loaded.uniforms + 2 * WORD;
   memcpy(loaded.words, uniforms, sizeof uniforms);
+  loaded.uniforms += WORD;
   dispatch(4, 3, 2, &loaded, cfg);
   return true;
 }
