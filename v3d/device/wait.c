@@ -69,10 +69,8 @@ static bool is_late(const struct dev_wait *wait) {
 static int result_of(struct dev_wait *wait, const struct dev_client *client, uint64_t clock_ns,
                      uint32_t *first) {
   const bool over = is_over(wait, first);
-  if (client != NULL && client->unserved)
-    return -ENODEV;
   if (over)
-    return 0;
+    return client != NULL && client->unserved ? -ENODEV : 0;
   return wait->deadline_ns <= clock_ns ? -ETIME : DEV_PENDING;
 }
 
