@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The example that drives the node from Python, on the simulated device."""
 
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,26 +15,27 @@ from daedalus.generator.base.paths import repo_root
 from daedalus.v3d import tools
 
 EXAMPLE = repo_root() / "examples" / "v3d" / "node.py"
-# Waits for a job of 20,000 workgroups, for no time at all and then for as long as it takes.
+# Waits for a job of many workgroups, so many seconds and then for as long as it takes.
 IMPATIENT = f"""
 import sys
 sys.path.insert(0, {str(EXAMPLE.parent)!r})
 from node import PROGRAM, Buffer, Node, words_of
-node, groups = Node(), 20000
+node, groups = Node(), int(sys.argv[1])
 code, data = Buffer(node, 4096), Buffer(node, 64 * groups)
 code.put(f"<{{len(PROGRAM)}}Q", *PROGRAM)
 code.put("<I", data.address, at=2048)
 node.dispatch(words_of(groups, code.address, code.address + 2048), [code, data])
 try:
-    data.wait(0)
-except TimeoutError as e:
-    print(e)
+    data.wait(float(sys.argv[2]))
+    print("done")
+except TimeoutError:
+    print("too early")
 data.wait(60)
-print(data.data[:4], data.data[-4:])
+print(data.data[:4] == data.data[-4:] == bytes([1, 0, 0, 0]))
 """
 
 
-def run(*argv: str, **settings: bool) -> subprocess.CompletedProcess[str]:
+def run(*argv: str, **settings: Any) -> subprocess.CompletedProcess[str]:
     words, environment = tools.on_device([sys.executable, *argv], **settings)
     return subprocess.run(
         words, capture_output=True, text=True, env={**os.environ, **environment}, timeout=120
@@ -61,13 +64,27 @@ def test_its_words_are_those_of_its_text(tmp_path: Path) -> None:
     assert made.stdout.split() == [f"0x{word.lower()}" for word, _ in rows]
 
 
+def waited(groups: int, seconds: float, **settings: Any) -> str:
+    """What came of waiting so long."""
+    ran = run("-c", IMPATIENT, str(groups), str(seconds), **settings)
+    said, right = ran.stdout.splitlines()
+    assert (ran.returncode, ran.stderr, right) == (0, "", "True")
+    return said
+
+
 def test_a_wait_that_is_over_too_early_is_told() -> None:
-    ran = run("-c", IMPATIENT)
-    assert (
-        ran.stdout
-        == "a job is not done after 0 s\nb'\\x01\\x00\\x00\\x00' b'\\x01\\x00\\x00\\x00'\n"
-    )
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert waited(20000, 0) == "too early"
+
+
+def test_a_timeout_is_of_the_time_of_a_timed_device(tmp_path: Path) -> None:
+    jobs, groups = tmp_path / "jobs", 60000
+    assert waited(groups, 60, timed=True, jobs=jobs) == "done"
+    job = json.loads(jobs.read_text())
+    modelled = (job["modelled"]["end_ns"] - job["modelled"]["begin_ns"]) / 1e9
+    assert job["wall_us"] / 1e6 > 3 * modelled  # the simulator is the slower one
+    assert waited(groups, 1.3 * modelled, timed=True) == "done"
+    assert waited(groups, 0.6 * modelled, timed=True) == "too early"
+    assert waited(groups, 1.3 * modelled, timed=True, no_stretch=True) == "too early"
 
 
 def test_it_needs_the_standard_library_alone() -> None:

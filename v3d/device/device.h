@@ -58,7 +58,7 @@ enum dev_queue_kind { DEV_QUEUE_CL, DEV_QUEUE_TFU, DEV_QUEUE_CSD, DEV_QUEUE_CPU,
 struct dev_client {
   uint32_t id;
   bool lost;     /* the device is gone for it: every call is ENODEV */
-  bool unserved; /* work of its is not simulated: every wait is ENODEV */
+  bool unserved; /* work of its is not simulated: no wait ends well */
   struct dev_device *device;
   struct dev_client *next;
   struct dev_handles bos;               /* struct dev_bo */
@@ -253,10 +253,9 @@ struct dev_wait {
 int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const uint32_t *handles,
                           uint32_t n, bool for_submit);
 /*
- * Begins a wait; takes the entries over. It ends with ENODEV, instead of never, when work of its
- * client is not simulated: what is waited for is then not what the client believes, and drivers
- * that submit from a thread of their own tell their program of nothing else.
- * Returns DEV_PENDING or what the call returns at once.
+ * Begins a wait; takes the entries over. Returns DEV_PENDING or what the call returns at once.
+ * When work of its client is not simulated the result is ENODEV in place of 0, no sooner: drivers
+ * free what a wait was for when that fails, and a thread of theirs may be about to submit it.
  */
 int dev_wait_begin(struct dev_wait *wait, struct dev_call *call);
 /* Answers the waits that are over. Returns whether there was one. */

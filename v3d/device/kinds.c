@@ -20,8 +20,10 @@ static bool moves_little(const struct dev_job *job) {
 }
 
 static int run_cl(struct dev_job *job) {
-  return dev_cl_run(job->view, job->rcl_start, job->rcl_end, true, NULL, job->message,
-                    sizeof job->message);
+  const int result = dev_cl_run(job->view, job->rcl_start, job->rcl_end, true, NULL, job->message,
+                                sizeof job->message);
+  job->refused = result != 0; /* the list has changed since it was submitted */
+  return result;
 }
 
 static int run_csd(struct dev_job *job) {

@@ -66,14 +66,13 @@ static bool is_late(const struct dev_wait *wait) {
 }
 
 /* What the wait returns; DEV_PENDING: it is not over. */
-static int result_of(struct dev_wait *wait, const struct dev_client *client, uint64_t clock_ns,
+static int result_of(struct dev_wait *wait, struct dev_device *device, uint64_t clock_ns,
                      uint32_t *first) {
-  const bool over = is_over(wait, first);
-  if (client != NULL && client->unserved)
-    return -ENODEV;
-  if (over)
-    return 0;
-  return wait->deadline_ns <= clock_ns ? -ETIME : DEV_PENDING;
+  if (!is_over(wait, first))
+    return wait->deadline_ns <= clock_ns ? -ETIME : DEV_PENDING;
+  /* By its number: the client may be closed by now. */
+  const struct dev_client *client = dev_client_of(device, wait->client);
+  return client != NULL && client->unserved ? -ENODEV : 0;
 }
 
 int dev_wait_begin(struct dev_wait *begun, struct dev_call *call) {
@@ -82,7 +81,7 @@ int dev_wait_begin(struct dev_wait *begun, struct dev_call *call) {
   begun->call = call;
   begun->client = call->client == NULL ? 0 : call->client->id;
   begun->begun_ns = call->device->clock_stopped_ns == 0 ? 0 : dev_now_ns();
-  const int reached = result_of(begun, call->client, now, &first);
+  const int reached = result_of(begun, call->device, now, &first);
   if (reached != DEV_PENDING) {
     const int result = begun->finish(begun, reached, first, now);
     drop_entries(begun);
@@ -108,8 +107,7 @@ bool dev_waits_progress(struct dev_device *device) {
   while (*slot != NULL) {
     struct dev_wait *wait = *slot;
     uint32_t first;
-    /* By its number: the client may be closed by now. */
-    int reached = result_of(wait, dev_client_of(device, wait->client), now, &first);
+    int reached = result_of(wait, device, now, &first);
     if (reached == DEV_PENDING) {
       slot = &wait->next;
       continue;

@@ -25,7 +25,7 @@ enum { GROUPS = 4, WORDS = 64 * GROUPS, BYTES = 4 * WORDS };
   X(EnumerateDeviceExtensionProperties) X(CreateQueryPool) X(GetQueryPoolResults)                  \
   X(CmdResetQueryPool) X(CmdBeginQuery) X(CmdEndQuery) X(CmdCopyQueryPoolResults)                  \
   X(CreateImage) X(GetImageMemoryRequirements) X(BindImageMemory) X(CmdCopyBufferToImage)          \
-  X(CmdPipelineBarrier)
+  X(CmdPipelineBarrier) X(DestroyDevice)
 /* clang-format on */
 
 /* Of extensions that a device may lack; NULL then. */

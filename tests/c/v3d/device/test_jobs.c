@@ -230,7 +230,7 @@ struct waiting {
   pthread_t thread;
   int node;
   uint32_t syncobj;
-  int result;
+  atomic_int result; /* 1: it still waits */
 };
 
 static void *wait_for_ever(void *argument) {
@@ -240,11 +240,12 @@ static void *wait_for_ever(void *argument) {
   return NULL;
 }
 
-/* Work that is not simulated is taken, fails, and ends all waits of its client, and no others. */
+/* Work that is not simulated is taken and fails, and no wait of its client ends well from then on.
+ */
 static void unserved(bool tfu) {
   struct drm_buffer list;
   uint32_t start, end;
-  struct waiting waiting = {.node = drm_open()};
+  struct waiting waiting = {.node = drm_open(), .result = 1};
   const int node = waiting.node;
   CHECK_INT(drm_create(node, 4096, &list), 0);
   const uint32_t done = drm_syncobj(node, 0);
@@ -260,10 +261,16 @@ static void unserved(bool tfu) {
     *(uint8_t *)list.map = 36; /* graphics */
     CHECK_INT(drm_submit_cl(node, start, end, &list.handle, 1, 0, done), 0);
   }
-  pthread_join(waiting.thread, NULL);
-  CHECK_INT(waiting.result, -ENODEV);
   CHECK_INT(drm_syncobj_wait(node, &done, 1, ABI_SYNCOBJ_WAIT_ALL, -1, NULL), -ENODEV);
   CHECK_INT(drm_wait_bo(node, list.handle, SECOND), -ENODEV);
+  /* One that waits for what is yet to be submitted goes on until that has come. */
+  const uint32_t never = drm_syncobj(node, 0), wait = ABI_SYNCOBJ_WAIT_FOR_SUBMIT;
+  CHECK_INT(drm_syncobj_wait(node, &never, 1, wait, 20 * MS, NULL), -ETIME);
+  CHECK_INT(waiting.result, 1);
+  const struct fake_shader nothing = {.operation = FAKE_NOTHING};
+  CHECK_INT(drm_submit(node, &list, 512, &nothing, &list.handle, 1, 0, waiting.syncobj), 0);
+  pthread_join(waiting.thread, NULL);
+  CHECK_INT(waiting.result, -ENODEV);
   CHECK(drm_now_ns() - begin < SECOND / 2);
   /* Another client is served. */
   const uint32_t other = drm_syncobj(fd, ABI_SYNCOBJ_CREATE_SIGNALED);
