@@ -52,15 +52,21 @@ int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const ui
   return result;
 }
 
-/* Whether what ended the wait came after its time, which the clock jumped over. */
-static bool is_late(const struct dev_wait *wait) {
+/*
+ * Whether what ended the wait came after its time, which the clock jumped over. Of several, *first
+ * becomes the first that was in time.
+ */
+static bool is_late(const struct dev_wait *wait, uint32_t *first) {
   size_t n_late = 0, n_done = 0;
-  for (size_t i = 0; i < wait->n; i++) {
+  for (size_t i = wait->n; i-- > 0;) {
     const struct dev_fence *fence = wait->entries[i].fence;
     if (fence == NULL || !fence->signaled)
       continue;
     n_done++;
-    n_late += fence->clock_ns > wait->deadline_ns;
+    if (fence->clock_ns > wait->deadline_ns)
+      n_late++;
+    else
+      *first = (uint32_t)i;
   }
   return wait->all ? n_late > 0 : n_late == n_done;
 }
@@ -112,7 +118,7 @@ bool dev_waits_progress(struct dev_device *device) {
       slot = &wait->next;
       continue;
     }
-    if (reached == 0 && is_late(wait))
+    if (reached == 0 && is_late(wait, &first))
       reached = -ETIME;
     *slot = wait->next;
     wait->result = wait->finish(wait, reached, first, now);
