@@ -165,8 +165,9 @@ def explained(
         if not symptoms:
             continue
         results.append(Result(p.name, symptoms))
-        fitting = [m for m in known if m.corner in p.features]
-        for k, chosen in enumerate(choices(fitting)):
+        # What provokes two mistakes is taken out once.
+        fitting = {m.corner: m for m in reversed(known) if m.corner in p.features}
+        for k, chosen in enumerate(choices(list(fitting.values())[::-1])):
             if all(any(_shows(m, s, text) for m in chosen) for s, text in symptoms.items()):
                 other = p
                 for m in chosen:
