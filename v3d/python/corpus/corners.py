@@ -17,6 +17,7 @@ SIGN_OF_ZERO = "sign-of-zero"
 INDIRECT_SHARED = "indirect-shared"
 HALF_OF_INTEGER = "half-of-integer"
 PUSHED_INDEX = "pushed-index"
+SHARED_MEMORY = "shared-memory"
 
 WORDS = 256
 

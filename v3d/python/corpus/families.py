@@ -73,6 +73,8 @@ def _made(
     rng = random.Random(seed)
     sketch = Sketch(rng, rng.choice(LOCAL_SIZES), {family})
     kernels = make(sketch)
+    if any(d.startswith("shared ") for d in sketch.declarations):
+        sketch.features.add(corners.SHARED_MEMORY)
     by_size = family in _OF_SUBGROUPS or sketch.subgroups
     limit = 512 if family in ("spilling", "arrays") else 2048
     return sketch.program(

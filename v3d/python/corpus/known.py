@@ -14,7 +14,7 @@ from typing import Any
 
 from daedalus.generator.base.paths import repo_root
 from daedalus.v3d.corpus import corners
-from daedalus.v3d.corpus.model import Program
+from daedalus.v3d.corpus.model import Output, Program
 
 
 @dataclass(frozen=True)
@@ -134,10 +134,29 @@ def _pushed(program: Program) -> Program:
     )
 
 
+def _shared(program: Program) -> Program:
+    """Places in shared memory get the invocation's own zero added, which comes from a buffer."""
+    zeros = Output("zeros", len(program.inputs) + len(program.outputs), fixed=256)
+    buffer = f"layout(binding = {zeros.binding}, std430) buffer Block_z {{ uint zeros[]; }};"
+    load = "uint no_place = zeros[gl_LocalInvocationIndex];"
+
+    def change(glsl: str) -> str:
+        for name in re.findall(r"^shared uint (\w+);", glsl, re.M):
+            glsl = re.sub(rf"\b{name}\b", f"{name}[no_place]", glsl)
+            glsl = glsl.replace(f"shared uint {name}[no_place]", f"shared uint {name}[1]")
+        head, body = _declare(glsl, buffer).split("void main() {\n", 1)
+        for name in re.findall(r"^shared uint (\w+)\[[^\n]*;", head, re.M):
+            body = re.sub(rf"\b{name}\[(?!no_place\])", f"{name}[no_place + ", body)
+        return f"{head}void main() {{\n  {load}\n{body}"
+
+    return replace(_with_shaders(program, change), outputs=(*program.outputs, zeros))
+
+
 _REWRITES: dict[str, Callable[[Program], Program]] = {
     corners.SIGN_OF_ZERO: _sign,
     corners.PARTIAL_BARRIER: _barrier,
     corners.INDIRECT_SHARED: _direct,
     corners.HALF_OF_INTEGER: _half,
     corners.PUSHED_INDEX: _pushed,
+    corners.SHARED_MEMORY: _shared,
 }
