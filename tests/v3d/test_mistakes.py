@@ -147,7 +147,7 @@ def test_differences_are_explained_by_what_provokes_them(tmp_path: Path) -> None
     assert [r.mistakes for r in results] == [(name,) for name in SHOWN_BY]
     # Where the other driver had computed something else before, too, it is no explanation.
     (sign,) = (p for p in programs if "zeros" in p.name)
-    file = tmp_path / drivers.reference.name / f"{sign.name}.bin"
+    file = tmp_path / drivers.reference(sign).name / f"{sign.name}.bin"
     left = bytearray(file.read_bytes())
     left[-4] ^= 1
     file.write_bytes(left)
