@@ -12,7 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.cli.v3d_corpus import command
 from daedalus.v3d import campaign, comparison, driver, opinions, shaders, tools, vkrun
 from daedalus.v3d.corpus import CORNERS, FAMILIES, Program, random_program
 from daedalus.v3d.corpus.known import Mistake, folder, mistakes
@@ -169,6 +172,24 @@ def test_a_program_without_a_corner_explains_nothing(tmp_path: Path) -> None:
     assert summary.good and summary.unexplained == [result]
     summary.add([], [replace(result, name="r00002-free")])
     assert not summary.good  # 2 % of 100
+
+
+def test_random_programs_are_for_v3dv() -> None:
+    outcome = CliRunner().invoke(command, ["--random", "3"])
+    assert isinstance(outcome.exception, UserError) and "--random" in str(outcome.exception)
+
+
+@pytest.mark.slow
+def test_a_campaign_tells_what_differs_and_why() -> None:
+    native()
+    sign = SHOWN_BY["sign-of-minus-zero"]
+    options = ["--random", "2", "--first", str(sign), "--on", "v3dv-native", "--strict", "--json"]
+    outcome = CliRunner().invoke(command, options)
+    assert outcome.exit_code == 0, outcome.output
+    told = json.loads(outcome.stdout)
+    assert told["good"] and (told["first"], told["seeds"]) == (sign, 2)
+    assert told["families"]["zeros"] == [1, 0]
+    assert told["results"][0]["mistakes"] == ["sign-of-minus-zero"]
 
 
 def test_failed_jobs_are_those_of_the_case_before() -> None:
