@@ -12,8 +12,9 @@ from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
+from daedalus.generator.cli import v3d_campaign
 from daedalus.generator.host import native
-from daedalus.v3d import comparison, dumps, vkrun
+from daedalus.v3d import comparison, dumps, opinions, vkrun
 from daedalus.v3d.corpus import Program, commands, plans, program
 
 _COUNT = click.IntRange(min=0)
@@ -30,6 +31,11 @@ _COUNT = click.IntRange(min=0)
 @click.option("--dump", type=click.Path(file_okay=False, path_type=Path), help="Compare nothing; "
               "write the GPU code that v3dv makes of each program to this folder, and look whether "
               "asm and dis understand it.")  # fmt: skip
+@click.option("--random", "n_random", type=click.IntRange(min=1), help="Run that many random "
+              "programs on v3dv instead, and explain what differs.")  # fmt: skip
+@click.option("--export", type=click.Path(file_okay=False, path_type=Path), help="Run nothing; "
+              "write the shaders of known mistakes to this folder, with opinion.py, which runs "
+              "them on another machine's GPU.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(
     first: int,
@@ -38,6 +44,8 @@ def command(
     on: str,
     strict: bool,
     dump: Path | None,
+    n_random: int | None,
+    export: Path | None,
     as_json: bool,
 ) -> None:
     """Runs compute shaders made from seeds on a driver, and compares the results with lavapipe's.
@@ -47,7 +55,18 @@ def command(
     float functions within the bounds of the Vulkan specification.  lavapipe is compared with itself
     at two other vector widths; programs that need subgroups of 16 do not run there.  Exit code 1
     when something differs or does not run, or when a job fails, whatever results it left.
+
+    With --random, programs reach corners where drivers err; a difference is explained when the
+    program without what provokes a known mistake agrees.  Exit code 1 when more than 1 % is not.
     """
+    if export is not None:
+        print(f"{opinions.export(export)} shaders are in {export}: python3 {opinions.SCRIPT} there")
+        return
+    if n_random is not None:
+        if dump is not None or on == "lavapipe":
+            raise UserError("--random is about v3dv", "add --on v3dv or --on v3dv-native")
+        v3d_campaign.run(_devices(on, strict)[0], first, n_random, as_json=as_json)
+        return
     if on == "lavapipe" and (strict or dump is not None):
         raise UserError("--strict and --dump are about v3dv", "add --on v3dv or --on v3dv-native")
     programs = [program(seed) for seed in range(first, first + count)]

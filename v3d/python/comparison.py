@@ -46,13 +46,18 @@ def run(
     place: Path,
     *,
     environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
 ) -> dict[str, vkrun.Outcome]:
-    """Runs cases on a device; their buffers lie in place/<device's name> then."""
+    """Runs cases on a device; their buffers lie in place/<device's name> then.
+
+    `options` are those of vkrun.
+    """
     return vkrun.run_cases(
         device,
         plans.materialise(cases, place),
         place,
         environment=environment,
+        options=options,
         log=log_of(device, place),
     )
 

@@ -7,7 +7,16 @@ correct device; what the specification leaves open is compared within the specif
 """
 
 from daedalus.v3d.corpus.commands import Commands, commands
-from daedalus.v3d.corpus.families import FAMILIES, program, programs
+from daedalus.v3d.corpus.families import CORNERS, FAMILIES, program, programs, random_program
 from daedalus.v3d.corpus.model import Program
 
-__all__ = ["FAMILIES", "Commands", "Program", "commands", "program", "programs"]
+__all__ = [
+    "CORNERS",
+    "FAMILIES",
+    "Commands",
+    "Program",
+    "commands",
+    "program",
+    "programs",
+    "random_program",
+]

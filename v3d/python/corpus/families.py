@@ -4,7 +4,7 @@
 import random
 from collections.abc import Callable, Iterable, Iterator
 
-from daedalus.v3d.corpus import floats, integers, memory, sharing, subgroups
+from daedalus.v3d.corpus import corners, floats, free, integers, memory, sharing, subgroups
 from daedalus.v3d.corpus.model import Kernel, Program
 from daedalus.v3d.corpus.sketch import LOCAL_SIZES, Sketch
 
@@ -37,19 +37,50 @@ FAMILIES: dict[str, Callable[[Sketch], list[Kernel]]] = {
     "floatloops": floats.loops,
     "places": memory.builtins,
 }
+# Drivers err in some programs of these, so that they are the campaign's alone.
+CORNERS: dict[str, Callable[[Sketch], list[Kernel]]] = {
+    "somegroups": corners.partial_barriers,
+    "lastgroup": corners.last_group,
+    "zeros": corners.signed_zeros,
+    "indirect": corners.indirect_sharing,
+    "converted": corners.chained_conversions,
+    "pushed": corners.pushed_indices,
+}
+FREE = "free"
 _OF_SUBGROUPS = ("vote", "ballot", "shuffle", "quads")
 
 
 def program(seed: int) -> Program:
-    """The program of a seed, from 1 on."""
+    """The program of a seed of the corpus, from 1 on."""
     family = list(FAMILIES)[(seed - 1) % len(FAMILIES)]
+    return _made(f"{seed:04d}-{family}", family, FAMILIES[family], seed)
+
+
+def random_program(seed: int) -> Program:
+    """The program of a seed of the campaign, from 1 on: every second is free.
+
+    The others take the families in turn, so that any two times as many seeds have one of each.
+    """
+    table = {**FAMILIES, **CORNERS}
+    family = FREE if seed % 2 == 0 else list(table)[seed // 2 % len(table)]
+    make = free.anything if family == FREE else table[family]
+    return _made(f"r{seed:05d}-{family}", family, make, f"random {seed}")
+
+
+def _made(
+    name: str, family: str, make: Callable[[Sketch], list[Kernel]], seed: int | str
+) -> Program:
     rng = random.Random(seed)
     sketch = Sketch(rng, rng.choice(LOCAL_SIZES), {family})
-    kernels = FAMILIES[family](sketch)
-    subgroup = subgroups.SIZE if family in _OF_SUBGROUPS else 0
+    kernels = make(sketch)
+    if any(d.startswith("shared ") for d in sketch.declarations):
+        sketch.features.add(corners.SHARED_MEMORY)
+    by_size = family in _OF_SUBGROUPS or sketch.subgroups
     limit = 512 if family in ("spilling", "arrays") else 2048
-    name = f"{seed:04d}-{family}"
-    return sketch.program(name, seed, kernels, limit=limit, subgroup=subgroup)
+    return sketch.program(
+        name, kernels, limit=limit, subgroup=subgroups.SIZE if by_size else 0,
+        indirect=corners.INDIRECT_SHARED in sketch.features,
+    )  # fmt: skip
 
 
 def programs(seeds: Iterable[int]) -> Iterator[Program]:

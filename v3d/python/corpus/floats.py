@@ -14,7 +14,7 @@ from daedalus.v3d.corpus.model import Bounded, ExactFloat, Kernel
 from daedalus.v3d.corpus.sketch import Sketch
 
 WORDS = 256
-# Text, and by how much it can enlarge; sums of magnitudes and products are tracked in `_Floats`.
+# Text, and by how much it can enlarge; sums of magnitudes and products are tracked in `Floats`.
 _SAME = ("abs({0})", "-{0}", "floor({0})", "ceil({0})", "trunc({0})", "min({0}, {1})",
          "max({0}, {1})", "{0} < {1} ? {0} : {1}", "{0} >= {1} ? {1} : {0}",
          "clamp({0}, -100.0, 100.0)", "uintBitsToFloat(floatBitsToUint({0}))",
@@ -29,7 +29,7 @@ def grid(rng: random.Random, n: int) -> bytes:
     return struct.pack(f"<{n}f", *values)
 
 
-class _Floats:
+class Floats:
     """Values with a bound of their magnitude, as a power of two."""
 
     def __init__(self, s: Sketch) -> None:
@@ -70,7 +70,7 @@ def exact(s: Sketch) -> list[Kernel]:
     s.output("r", "float", per_item=2, rule=ExactFloat())
     s.output("decided", per_item=1)
     s.identity()
-    values = _Floats(s)
+    values = Floats(s)
     for k in range(3):
         values.let(f"x[(item * {k + 1}u + {k}u) % {WORDS}u]", 10, -10)
     values.let(f"float(int(item & 0xffffu) - {s.rng.randrange(500)})", 17, 0)

@@ -76,7 +76,6 @@ class Program:
     """Kernels that run one after the other, in each shape, on the same buffers."""
 
     name: str
-    seed: int
     features: frozenset[str]
     local: tuple[int, int, int]
     shapes: tuple[tuple[int, int, int], ...]  # workgroups
@@ -84,6 +83,7 @@ class Program:
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
     subgroup: int = 0  # the size of subgroups without which it cannot run
+    indirect: bool = False  # the device reads the numbers of workgroups from a buffer
 
     @property
     def invocations(self) -> int:

@@ -43,6 +43,10 @@ def case(program: Program | Commands) -> str:
         for o in p.outputs:
             size = 4 * o.words(shape[0] * shape[1] * shape[2], local)
             lines.append(f"buffer {o.name}-{s} {size} word {o.initial}")
+    if p.indirect:
+        lines.append(f"buffer counts {12 * len(p.shapes)} zero")
+        lines.append(f"update counts 0 {' '.join(str(n) for shape in p.shapes for n in shape)}")
+        lines.append("barrier")
     for k, kernel in enumerate(p.kernels):
         constants = "".join(f" spec {n} {v}" for n, v in kernel.specialization)
         lines.append(f"pipeline k{k} {p.name}.{k}.spv{constants}")
@@ -53,7 +57,10 @@ def case(program: Program | Commands) -> str:
     for s, shape in enumerate(p.shapes):
         for k in range(len(p.kernels)):
             lines += [f"bind k{k} {o.binding} {o.name}-{s}" for o in p.outputs]
-            lines += [f"dispatch k{k} {shape[0]} {shape[1]} {shape[2]}", "barrier"]
+            groups = f"indirect k{k} counts {12 * s}"
+            if not p.indirect:
+                groups = f"dispatch k{k} {shape[0]} {shape[1]} {shape[2]}"
+            lines += [groups, "barrier"]
     return "\n".join([*lines, "end", ""])
 
 

@@ -72,6 +72,7 @@ class Sketch:
         self.layout = "local_size_x = {}, local_size_y = {}, local_size_z = {}".format(*local)
         self.push: tuple[int, ...] = ()
         self.specialization: tuple[tuple[int, int], ...] = ()
+        self.subgroups = False  # whether results depend on which invocations share a subgroup
         self._indent = 1
         self._names = 0
 
@@ -256,13 +257,18 @@ class Sketch:
         self.values = {"u": [], "i": [], "b": []}
 
     def program(
-        self, name: str, seed: int, kernels: list[Kernel], *, limit: int = 2048, subgroup: int = 0
+        self,
+        name: str,
+        kernels: list[Kernel],
+        *,
+        limit: int = 2048,
+        subgroup: int = 0,
+        indirect: bool = False,
     ) -> Program:
         """The program of these kernels, in two or three shapes of `limit` invocations at most."""
         return Program(
-            name, seed, frozenset(self.features), self.local,
-            shapes(self.rng, self.items, limit), tuple(kernels), tuple(self.inputs),
-            tuple(self.outputs), subgroup,
+            name, frozenset(self.features), self.local, shapes(self.rng, self.items, limit),
+            tuple(kernels), tuple(self.inputs), tuple(self.outputs), subgroup, indirect,
         )  # fmt: skip
 
 

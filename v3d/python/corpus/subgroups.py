@@ -24,14 +24,14 @@ def _begin(s: Sketch, *kinds: str) -> None:
     s.mix(s.rng.randrange(1, 6))
 
 
-def _whole(s: Sketch) -> None:
+def whole(s: Sketch) -> None:
     s.local = s.rng.choice(WHOLE)
     s.layout = "local_size_x = {}, local_size_y = {}, local_size_z = {}".format(*s.local)
 
 
 def vote(s: Sketch) -> list[Kernel]:
     """Whether all or any invocations agree, also where only some of them are."""
-    _whole(s)
+    whole(s)
     _begin(s, "vote")
     s.output("r", per_item=2)
     s.line("uint bits = 0u;")
@@ -54,7 +54,7 @@ def vote(s: Sketch) -> list[Kernel]:
 
 def ballot(s: Sketch) -> list[Kernel]:
     """Masks of invocations, and what is counted in them."""
-    _whole(s)
+    whole(s)
     _begin(s, "ballot")
     s.output("r", per_item=5)
     condition = s.rng.choice((f"(({s.digest(2)}) & 1u) == 0u", f"{s.loaded[0]} < {s.loaded[1]}"))
@@ -81,7 +81,7 @@ def ballot(s: Sketch) -> list[Kernel]:
 
 def shuffle(s: Sketch) -> list[Kernel]:
     """Values of other invocations, by number or by distance."""
-    _whole(s)
+    whole(s)
     _begin(s, "shuffle", "shuffle_relative")
     s.output("r", per_item=2)
     for _ in range(s.rng.randrange(2, 7)):
@@ -105,7 +105,7 @@ def shuffle(s: Sketch) -> list[Kernel]:
 
 def quads(s: Sketch) -> list[Kernel]:
     """Values of the four invocations of a quad."""
-    _whole(s)
+    whole(s)
     _begin(s, "quad")
     s.output("r", per_item=2)
     for _ in range(s.rng.randrange(2, 6)):

@@ -23,7 +23,7 @@
 typedef struct options {
   const char *device, *out;
   unsigned timeout_s;
-  bool statistics, list;
+  bool statistics, list, announce;
 } options;
 
 static const char usage[] =
@@ -32,6 +32,7 @@ static const char usage[] =
     "  --out FOLDER     write the buffers of each case, in order, to FOLDER/CASE.bin\n"
     "  --timeout SEC    how long a fence may take (60)\n"
     "  --statistics     print what the driver says of each compiled pipeline\n"
+    "  --announce       say on standard error, too, which case begins: a driver's messages follow\n"
     "  --list           print the devices and end\n";
 
 void *need(size_t n, size_t size) {
@@ -131,6 +132,9 @@ static int run_case(gpu *g, const plan *in, const case_plan *c, const options *o
     return EXIT_ABSENT;
   }
   fflush(stdout); /* a driver may end the program */
+  if (o->announce) {
+    fprintf(stderr, "vkrun: case %s\n", c->name);
+  }
   work w = {.g = g, .in = in, .c = c};
   int64_t start = 0;
   bool good = work_make(&w, o->statistics);
@@ -161,9 +165,13 @@ static int run_case(gpu *g, const plan *in, const case_plan *c, const options *o
 
 static bool read_options(int argc, char **argv, options *o) {
   static const struct option known[] = {
-      {"device", required_argument, NULL, 'd'},  {"out", required_argument, NULL, 'o'},
-      {"timeout", required_argument, NULL, 't'}, {"statistics", no_argument, NULL, 's'},
-      {"list", no_argument, NULL, 'l'},          {NULL, 0, NULL, 0},
+      {"device", required_argument, NULL, 'd'},
+      {"out", required_argument, NULL, 'o'},
+      {"timeout", required_argument, NULL, 't'},
+      {"statistics", no_argument, NULL, 's'},
+      {"list", no_argument, NULL, 'l'},
+      {"announce", no_argument, NULL, 'a'},
+      {NULL, 0, NULL, 0},
   };
   *o = (options){.timeout_s = 60};
   char *end = "";
@@ -183,6 +191,9 @@ static bool read_options(int argc, char **argv, options *o) {
         break;
       case 'l':
         o->list = true;
+        break;
+      case 'a':
+        o->announce = true;
         break;
       default:
         return false;
