@@ -77,7 +77,6 @@ def of_groups(name: str, glsl: str, *, size: int = 40, push: tuple[int, ...] = (
         glsl = glsl.replace(old, new)
     return Program(
         name=name,
-        seed=0,
         features=frozenset(),
         local=(size, 1, 1),
         shapes=((1, 1, 1), (5, 1, 1), (40, 1, 1)),
