@@ -143,7 +143,9 @@ void dev_waits_go(struct dev_device *device, uint64_t modelled_ns) {
       continue;
     /* The job ran for so much of its time before. */
     const double share = (double)(wait->begun_ns - stopped) / (double)(took + 1);
-    const uint64_t missed_ns = (uint64_t)(share * (double)modelled_ns);
+    uint64_t missed_ns = (uint64_t)(share * (double)modelled_ns);
+    if (missed_ns >= UINT64_MAX - wait->deadline_ns)
+      missed_ns = 0; /* a deadline in centuries */
     if (wait->call->timeout_clock_ns == wait->deadline_ns)
       wait->call->timeout_clock_ns += missed_ns;
     wait->call->started_ns += missed_ns;

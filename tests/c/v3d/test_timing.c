@@ -149,6 +149,14 @@ static void sfu(void) {
             (5 + 10 + 15) * SLOT);
   CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 5, 5).stall_sfu,
             (5 + 10 + 15) * SLOT);
+  /* 400 turns with an operation in ten slots: four QPUs are hardly slower than one, however far one
+   * of them runs ahead. */
+  const char *turns =
+      ".uniform 400\nnop ; ldunifrf.rf10\nmov rf11, 1\nloop:\n"
+      "recip rf1, rf2\nnop\nnop\nnop\nsub.pushz rf10, rf10, rf11\nb.anyna loop\n"
+      "nop\nnop\nnop\n" END_AT_ONCE;
+  const uint64_t alone = time_of(&profile, turns, 1, 1).clocks;
+  CHECK(time_of(&profile, turns, 4, 4).clocks < alone + alone / 20);
   profile.sfu_slice_clocks = 0;
   CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 4, 4).stall_sfu, 0);
   profile.sfu_issue_slots = 3;

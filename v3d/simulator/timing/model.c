@@ -69,6 +69,15 @@ static void time_results(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op
     qpu->pending |= V3D_PENDING_SFU;
 }
 
+/*
+ * Whether the slice's SFU has been asked for so much ahead of other QPUs' time that its calendar
+ * would soon forget gaps which they may still take: then the others go first.
+ */
+static bool is_full_of_turns(const v3d_thread *thread) {
+  return thread->machine->profile.sfu_slice_clocks &&
+         daedalus_v3d_slice_of(thread)->sfu.n >= V3D_CALENDAR_ENTRIES / 2;
+}
+
 /* What op, which is next, waits for. False: it has to wait for another QPU's turn. */
 static bool prepare(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op) {
   v3d_timing *timing = thread->machine->timing;
@@ -77,7 +86,8 @@ static bool prepare(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op) {
     wait_until(qpu, daedalus_v3d_time_of(thread)->results[thread->tmu.first], &qpu->stall_tmu);
   if (bits & V3D_TIMING_TMUWT)
     wait_until(qpu, daedalus_v3d_time_of(thread)->writes_done, &qpu->stall_tmu);
-  if ((bits & V3D_TIMING_SHARED) && qpu->time > timing->bound)
+  if (((bits & V3D_TIMING_SHARED) || ((bits & V3D_TIMING_SFU) && is_full_of_turns(thread))) &&
+      qpu->time > timing->bound)
     return false;
   /* The end of a chunk is no instruction, and has no effects: what is pending stays so over it. */
   if (op->run != daedalus_v3d_run_chunk_end &&

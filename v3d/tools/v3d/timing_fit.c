@@ -12,13 +12,13 @@
 #include "timing_figures.h"
 #include "v3d.h"
 
-enum { MOST_VALUES = 16, MOST_FIGURES = 32, ROUNDS = 2 };
+enum { MOST_VALUES = 16, ROUNDS = 2 };
 
 typedef struct fitted {
   const char *name;
   size_t offset;
   unsigned n;
-  uint32_t values[MOST_VALUES]; /* over the interval that public facts leave open */
+  uint32_t values[MOST_VALUES]; /* that are tried; the middle one is the start */
 } fitted;
 
 #define SETTING(name) #name, offsetof(daedalus_v3d_profile, name)

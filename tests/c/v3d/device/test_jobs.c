@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
