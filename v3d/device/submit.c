@@ -184,6 +184,19 @@ struct dev_job *dev_submit_csd_job(struct dev_call *call, const struct abi_submi
   return job;
 }
 
+/* Queues the job where result is 0, else frees it (NULL: there is none). Drops the syncs. */
+static int end_submission(struct dev_call *call, struct dev_job *job, struct dev_syncs *syncs,
+                          uint32_t out_sync, int result) {
+  if (result == 0) {
+    dev_submit_signals(call, syncs, out_sync, job->done);
+    dev_job_push(call->client, job);
+  } else {
+    dev_job_destroy(job);
+  }
+  dev_syncs_drop(syncs);
+  return result;
+}
+
 int dev_ioctl_submit_csd(struct dev_call *call) {
   const struct abi_submit_csd *args = (const struct abi_submit_csd *)call->arg;
   struct dev_syncs syncs = {0};
@@ -191,18 +204,10 @@ int dev_ioctl_submit_csd(struct dev_call *call) {
   if (args->flags & ABI_SUBMIT_EXTENSION)
     result = dev_submit_extensions(call, args->extensions, &syncs, NULL, NULL);
   struct dev_job *job = result == 0 ? dev_submit_csd_job(call, args, &result) : NULL;
-  if (job != NULL) {
+  if (job != NULL)
     result = syncs.given ? dev_submit_waits(job, &syncs, 1 << ABI_STAGE_CSD)
                          : wait_for_handle(call, job, args->in_sync);
-    if (result == 0) {
-      dev_submit_signals(call, &syncs, args->out_sync, job->done);
-      dev_job_push(call->client, job);
-    } else {
-      dev_job_destroy(job);
-    }
-  }
-  dev_syncs_drop(&syncs);
-  return result;
+  return end_submission(call, job, &syncs, args->out_sync, result);
 }
 
 /*
@@ -256,14 +261,7 @@ int dev_ioctl_submit_cl(struct dev_call *call) {
     if (result == 0 && bins)
       result = wait_for_handle(call, job, args->in_sync_bcl);
   }
-  if (result == 0) {
-    dev_submit_signals(call, &syncs, args->out_sync, job->done);
-    dev_job_push(call->client, job);
-  } else {
-    dev_job_destroy(job);
-  }
-  dev_syncs_drop(&syncs);
-  return result;
+  return end_submission(call, job, &syncs, args->out_sync, result);
 }
 
 /* Everything of a submission to the texture formatting unit but its syncs. */
@@ -289,12 +287,5 @@ int dev_ioctl_submit_tfu(struct dev_call *call) {
   if (result == 0)
     result = syncs.given ? dev_submit_waits(job, &syncs, 1u << ABI_STAGE_TFU)
                          : wait_for_handle(call, job, args->in_sync);
-  if (result == 0) {
-    dev_submit_signals(call, &syncs, args->out_sync, job->done);
-    dev_job_push(call->client, job);
-  } else {
-    dev_job_destroy(job);
-  }
-  dev_syncs_drop(&syncs);
-  return result;
+  return end_submission(call, job, &syncs, args->out_sync, result);
 }

@@ -88,6 +88,12 @@ static void slots(void) {
   CHECK_INT(t.idle, 2 * 14);
 }
 
+/* Batch 0 waits at a barrier after 9 slots; the others go around it. All end 25 slots later. */
+#define ONE_AT_THE_BARRIER                                \
+  "mov.pushz -, rf3.ul\nnop\nb.na0 away\nnop\nnop\nnop\n" \
+  "barrierid syncb ; nop ; thrsw\nnop\nnop\n"             \
+  "away:\n" FIVE(FIVE("nop\n")) END
+
 /* What the sum of shares leaves open: who of two threads without work waits, and who is idle. */
 static void deadlocked(void) {
   daedalus_v3d_profile profile = board();
@@ -96,10 +102,7 @@ static void deadlocked(void) {
   simulation *s = simulation_create(&profile);
   s->job.timed = true;
   /* Two batches: one waits for ever at the barrier, the other ends 25 slots later. */
-  simulation_load(s,
-                  "mov.pushz -, rf3.ul\nnop\nb.na0 away\nnop\nnop\nnop\n"
-                  "barrierid syncb ; nop ; thrsw\nnop\nnop\n"
-                  "away:\n" FIVE(FIVE("nop\n")) END);
+  simulation_load(s, ONE_AT_THE_BARRIER);
   simulation_shape(s, 2, 16, 2);
   CHECK_INT(simulation_run(s, DAEDALUS_V3D_DEADLOCK), DAEDALUS_V3D_DEADLOCK);
   const daedalus_v3d_times *t = &s->report.times;
@@ -114,10 +117,7 @@ static void woken_by_an_end(void) {
   simulation *s = simulation_create(&profile);
   s->job.timed = true;
   /* Batch 0 waits after 9 slots; the others end after 38, on QPUs of their own. */
-  simulation_load(s,
-                  "mov.pushz -, rf3.ul\nnop\nb.na0 away\nnop\nnop\nnop\n"
-                  "barrierid syncb ; nop ; thrsw\nnop\nnop\n"
-                  "away:\n" FIVE(FIVE("nop\n")) END);
+  simulation_load(s, ONE_AT_THE_BARRIER);
   for (unsigned batches = 2; batches <= 12; batches += 10) {
     simulation_shape(s, batches, 16, batches);
     CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
