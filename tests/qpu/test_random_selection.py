@@ -43,7 +43,7 @@ def _selected_runs(number: int) -> bool:
     ran = False
     for points in rng.sample(POINTS, 2):
         options = options_of("qpu", points=points, **flags)
-        options = replace(options, record_once=Facts(program.kernel).fills_batch(options))
+        options = replace(options, record_once=Facts(program.kernel).fills_trip(options))
         items = vectors.make_items(program.kernel, 24, 1)
         try:
             outcome = trial(program.kernel, options, items, number, upwards=True, run=interpreted)

@@ -209,7 +209,7 @@ def test_several_items_a_batch_have_several_records() -> None:
     with pytest.raises(NotLowerable) as caught:
         selected(entry.kernel, options_of(QPU, points=8, record_once=True))
     error = caught.value
-    assert error.message == "unifa reads one record for all elements, and a batch has 2 items"
+    assert error.message == "unifa reads one record for all elements, and a trip has 2 items"
     assert error.hint is not None and error.hint.startswith("give each element fewer points")
     assert (error.loc, error.kernel) == (entry.kernel.loc, "sand128_p010")
     assert f"sand128.py:{entry.kernel.loc.line}: " in str(error)

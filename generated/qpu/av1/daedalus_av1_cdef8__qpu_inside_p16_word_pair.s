@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash cb0ec4a36caf6830
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 1178 instructions a trip, 294.5 an item; 1103 at least for all it does.
 # 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 37 load 95 words, 2 store 4.
@@ -1369,7 +1369,7 @@ loop:
     shl rf35, rf41, 4 ; umul24 rf2, rf2, rf35                       # 130 clip
     add rf1, rf5, rf2 ; add tmud, rf1, rf51                         # 130 clip | 130 store dst
     add tmud, rf1, rf51 ; add rf1, rf21, rf35                       # 130 store dst
-    add.ifna tmuau, rf4, rf7 ; sub.pushc -, rf1, rf3                # 130 store dst | whether there is a batch more | uniform 0xfffffffa (vec2)
+    add.ifna tmuau, rf4, rf7 ; sub.pushc -, rf1, rf3                # 130 store dst | whether there is a trip more | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

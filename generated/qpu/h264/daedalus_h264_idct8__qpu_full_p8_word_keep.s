@@ -9,8 +9,8 @@
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash 181f92061fc263b8
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 666 instructions a trip, 41.6 an item; 650 at least for all it does.
 # 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 50 words, 16 store 16.
@@ -752,7 +752,7 @@ loop:
     v8pack tmud, rf9, rf16                                          # s2 84 store dst
     shl rf4, rf52, 3 ; mov.ifna tmua, rf4                           # s2 84 store dst
     v8pack tmud, rf8, rf17 ; add rf4, rf60, rf4                     # s2 84 store dst
-    mov.ifna tmua, rf28 ; sub.pushc -, rf4, rf3                     # s2 84 store dst | whether there is a batch more
+    mov.ifna tmua, rf28 ; sub.pushc -, rf4, rf3                     # s2 84 store dst | whether there is a trip more
     v8pack tmud, rf10, rf31                                         # s2 84 store dst
     bu.anyna loop, r:unif                                           # next batch
     nop ; mov.ifnb tmua, rf20                                       # s2 84 store dst

@@ -7,8 +7,8 @@
 # computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
 # input hash fe7b8d17d6ca39ca
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 183 instructions a trip, 183 an item; 153 at least for all it does.
 # 59 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 4 load 8 words, 32 store 36.
@@ -278,7 +278,7 @@ loop:
     nop ; sub.andc -, rf57, rf12                                    # s2 24 store dst_uv
     and rf12, rf9, rf11 ; sub.andnc -, rf49, rf12                   # s1 20 width | s2 24 store dst_uv
     add rf34, rf12, 15 ; mov tmud, rf34                             # s1 20 add | s2 24 store dst_uv
-    asr rf13, rf34, 4 ; sub.pushc -, rf1, rf4                       # s1 20 shr | whether there is a batch more
+    asr rf13, rf34, 4 ; sub.pushc -, rf1, rf4                       # s1 20 shr | whether there is a trip more
     sub rf34, rf13, 1 ; add rf4, rf3, rf2                           # s1 21 stage | the item's record
     umin rf34, rf10, rf34 ; sub.ifb tmuau, rf39, -14                # s1 21 stage | s2 24 store dst_uv | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch

@@ -9,8 +9,8 @@
 #   of 8 + BitDepth bits
 # input hash 7efbb8f001c2180a
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 873 instructions a trip, 54.6 an item; 842 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 50 words, 16 store 16.
@@ -1236,7 +1236,7 @@ loop:
     v8pack tmud, rf4, rf14                                          # s2 81 store dst
     shl rf12, rf45, 3 ; mov.ifna tmua, rf12                         # s2 81 store dst
     v8pack tmud, rf6, rf15 ; add rf6, rf29, rf12                    # s2 81 store dst
-    mov.ifna tmua, rf1 ; sub.pushc -, rf6, rf3                      # s2 81 store dst | whether there is a batch more
+    mov.ifna tmua, rf1 ; sub.pushc -, rf6, rf3                      # s2 81 store dst | whether there is a trip more
     v8pack tmud, rf10, rf20                                         # s2 81 store dst
     bu.anyna loop, r:unif                                           # next batch
     nop ; mov.ifnb tmua, rf22                                       # s2 81 store dst

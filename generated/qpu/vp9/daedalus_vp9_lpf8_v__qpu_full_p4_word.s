@@ -8,8 +8,8 @@
 #   processes that it invokes for TX_8X8
 # input hash f4d348a13f549108
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 291 instructions a trip, 36.4 an item; 288 at least for all it does.
 # 52 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 6 store 6.
@@ -344,7 +344,7 @@ loop:
     mov.ifnb rf41, rf49 ; mov.ifna tmua, rf14                       # 97 select | 97 store dst
     vpack rf16, rf46, rf41 ; mov rf3, rf16                          # 97 store dst | next trip
     v8pack tmud, rf43, rf16 ; mov rf4, rf17                         # 97 store dst | next trip
-    add.ifna tmua, rf14, rf5 ; sub.pushc -, rf0, rf13               # 97 store dst | whether there is a batch more
+    add.ifna tmua, rf14, rf5 ; sub.pushc -, rf0, rf13               # 97 store dst | whether there is a trip more
     bu.anyna loop, r:unif                                           # next batch
     nop ; mov rf2, rf13                                             # next trip
     nop

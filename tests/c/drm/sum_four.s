@@ -53,7 +53,7 @@ loop:
     nop ; add rf15, rf14, rf15 ; ldtmu.rf14                         # 18 add | 18 load src
     nop ; add tmud, rf15, rf17 ; ldtmu.rf15                         # 18 store dst | 18 load dst
     mov.ifna tmua, rf13 ; add rf14, rf15, rf14                      # 18 store dst | 18 add
-    add tmud, rf14, rf17 ; sub.pushc -, rf0, rf3                    # 18 store dst | whether there is a batch more
+    add tmud, rf14, rf17 ; sub.pushc -, rf0, rf3                    # 18 store dst | whether there is a trip more
     mov.ifnb tmua, rf16 ; add rf3, rf2, rf1                         # 18 store dst | the item's record
     nop ; mov tmuau, rf12 ; thrsw                                   # 18 load src | uniform 0xfffffffa (vec2)
     nop ; add tmua, rf4, rf9                                        # 18 load dst
