@@ -178,7 +178,6 @@ static const sample samples[] = {
     {R(END_RF2_RF3), 0, 0, THRSW NOP "mov rf1, rf4\n", THRSW NOP "mov rf2, rf4\n", 2},
     {R(END_LDVARY), 0, 0, "nop; nop; ldvary.rf5\n" END, THRSW "nop; nop; ldvary.rf5\n" NOP, 1},
     {R(END_UNIFORM), 0, 0, "nop; nop; thrsw; ldunif\n" NOP NOP, THRSW LDUNIF NOP, 1},
-    {R(END_TMUWT), 0, 0, STORE THRSW TMUWT NOP, STORE THRSW NOP TMUWT, 4},
 };
 
 enum { N_SAMPLES = sizeof samples / sizeof *samples, MAX_FINDINGS = 16 };
