@@ -419,6 +419,8 @@ class Kernel:
     item_noun: str = "blocks"
     sampler: Sampler | None = None  # typical inputs, where random ones would not be
     wide: bool = False  # values may take more than 32 bits
+    spec: str = ""  # the function that declares its family
+    member: tuple[tuple[str, str], ...] = ()  # axis and value: which of the family's it is
     items_per_vector: int = field(default=1)  # set by the packing pass
     modular: bool = False  # set by a pass: sums may leave 32 bits on the way, and come back
     branches: bool = False  # set by a pass: what no lane wants is to be branched around
