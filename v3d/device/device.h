@@ -151,6 +151,7 @@ struct dev_job {
   struct dev_bo **bos; /* named by the submission */
   size_t n_bos;
   uint32_t cfg[7];             /* CSD */
+  uint32_t bcl_start, bcl_end; /* CL; equal: there is no binning */
   uint32_t rcl_start, rcl_end; /* CL */
   uint64_t moves;              /* CL: bytes, as seen at submission */
   struct dev_cpu_work cpu;
@@ -160,6 +161,7 @@ struct dev_job {
   /* Faults of the device that strike it, or NULL. */
   struct dev_fault *hang, *slow, *flip, *lost;
   bool hung;                   /* that one did: it may also have failed by itself before */
+  bool slowed;                 /* likewise: a job that was not run is not slow */
   struct dev_snapshot *before; /* to see what is written; NULL: not kept */
   uint64_t n_flipped;          /* bits */
   int result;                  /* of the run */
