@@ -53,6 +53,15 @@ def test_it_takes_numbers() -> None:
     assert run(str(EXAMPLE), "0", "4294967295", "7").stdout.endswith("3 of 3 numbers are right\n")
 
 
+@pytest.mark.parametrize("word", ["-1", "4294967296", "x", "1.5", "9" * 5000])
+def test_a_wrong_number_is_told(word: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, str(EXAMPLE), "7", word], capture_output=True, text=True, timeout=60
+    )
+    said = f"node.py: {word!r} is not a number from 0 to 4294967295\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", said)
+
+
 def test_its_words_are_those_of_its_text(tmp_path: Path) -> None:
     rows = re.findall(r"^    0x(\w{16}),  # (.*?)(?:   .*)?$", EXAMPLE.read_text(), re.MULTILINE)
     assert len(rows) == 21
