@@ -96,6 +96,27 @@ def test_a_timeout_is_of_the_time_of_a_timed_device(tmp_path: Path) -> None:
     assert waited(groups, 1.3 * modelled, timed=True, no_stretch=True) == "too early"
 
 
+def test_traces_are_written_beside_and_put_in_place(tmp_path: Path) -> None:
+    """What was there is whole until it is replaced; a symlink stays; a FIFO is not waited for."""
+    kept, out, target = tmp_path / "kept", tmp_path / "out", tmp_path / "elsewhere"
+    out.mkdir()
+    for file in (kept, target):
+        file.write_text("old")
+    text, data = (out / f"job-000001.{suffix}" for suffix in ("txt", "json"))
+    text.hardlink_to(kept)
+    data.symlink_to(target)
+    ran = run(str(EXAMPLE), "7", trace=out)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "ldtmu" in text.read_text() and kept.read_text() == "old"
+    assert data.is_symlink() and json.loads(target.read_text())["program"]
+    assert set(out.iterdir()) == {text, data}
+    data.unlink()
+    os.mkfifo(data)
+    ran = run(str(EXAMPLE), "7", trace=out)
+    assert ran.returncode == 0
+    assert ran.stderr == f"daedalus-v3d-device: {data}: no regular file\n"
+
+
 def test_it_needs_the_standard_library_alone() -> None:
     imported = re.findall(r"^(?:import|from) (\w+)", EXAMPLE.read_text(), re.MULTILINE)
     assert imported and set(imported) <= sys.stdlib_module_names
