@@ -14,9 +14,9 @@ struct dev_view;
 
 /**
  * Walks the render list at [start, end); carries it out if execute, otherwise only checks that it
- * could be. *moves (unless NULL) is the number of bytes written. Returns 0, -EOPNOTSUPP with what is
- * not simulated in message, or -EINVAL with what is wrong to the hardware as well; then what stands
- * before that has been carried out.
+ * could be. *moves (unless NULL) is the number of bytes written. Returns 0, -EOPNOTSUPP with what
+ * is not simulated in message, or -EINVAL with what is wrong to the hardware as well; then what
+ * stands before that has been carried out.
  */
 int dev_cl_run(const struct dev_view *view, uint32_t start, uint32_t end, bool execute,
                uint64_t *moves, char *message, size_t message_size);
