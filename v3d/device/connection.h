@@ -12,8 +12,9 @@ struct dev_connection {
   int socket;
   uint8_t *in; /* received; the message that is worked on stays until it is answered */
   size_t have, room;
-  bool waiting; /* call will be answered later; nothing is read until then */
-  bool dead;    /* to be destroyed when the loop comes round */
+  uint32_t events; /* of epoll, that the server watches */
+  bool waiting;    /* call will be answered later; until then but one header more is looked at */
+  bool dead;       /* to be destroyed when the loop comes round */
   struct dev_call call;
 };
 

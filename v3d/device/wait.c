@@ -2,6 +2,7 @@
 /* Clients that wait for fences. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "call.h"
 
@@ -11,6 +12,8 @@ static void drop_entries(struct dev_wait *wait) {
     dev_syncobj_unref(wait->entries[i].syncobj);
   }
   free(wait->entries);
+  wait->entries = NULL;
+  wait->n = 0;
 }
 
 /* Whether the wait is over. A fence that was seen once stays the one that is waited for. */
@@ -86,8 +89,13 @@ int dev_wait_begin(struct dev_wait *begun, struct dev_call *call) {
   const uint64_t now = dev_clock_ns(call->device);
   begun->call = call;
   begun->client = call->client == NULL ? 0 : call->client->id;
-  begun->begun_ns = call->device->clock_stopped_ns == 0 ? 0 : dev_now_ns();
-  const int reached = result_of(begun, call->device, now, &first);
+  if (call->goes_on) {
+    begun->deadline_ns = call->goes_on_deadline_ns;
+    begun->begun_ns = call->goes_on_begun_ns;
+  }
+  int reached = result_of(begun, call->device, now, &first);
+  if (call->goes_on && reached == 0 && is_late(begun, &first)) /* done while it was away */
+    reached = -ETIME;
   if (reached != DEV_PENDING) {
     const int result = begun->finish(begun, reached, first, now);
     drop_entries(begun);
@@ -113,7 +121,7 @@ bool dev_waits_progress(struct dev_device *device) {
   while (*slot != NULL) {
     struct dev_wait *wait = *slot;
     uint32_t first;
-    int reached = result_of(wait, device, now, &first);
+    int reached = wait->interrupted ? DEV_PENDING : result_of(wait, device, now, &first);
     if (reached == DEV_PENDING) {
       slot = &wait->next;
       continue;
@@ -139,16 +147,18 @@ bool dev_waits_progress(struct dev_device *device) {
 void dev_waits_go(struct dev_device *device, uint64_t modelled_ns) {
   const uint64_t stopped = device->clock_stopped_ns, took = dev_now_ns() - stopped;
   for (struct dev_wait *wait = device->waits; wait != NULL && stopped != 0; wait = wait->next) {
-    if (wait->begun_ns == 0 || wait->deadline_ns == UINT64_MAX)
+    /* Of a job before this one it has missed nothing any more. */
+    if (wait->begun_ns < stopped || wait->deadline_ns == UINT64_MAX)
       continue;
     /* The job ran for so much of its time before. */
     const double share = (double)(wait->begun_ns - stopped) / (double)(took + 1);
     uint64_t missed_ns = (uint64_t)(share * (double)modelled_ns);
     if (missed_ns >= UINT64_MAX - wait->deadline_ns)
       missed_ns = 0; /* a deadline in centuries */
-    if (wait->call->timeout_clock_ns == wait->deadline_ns)
+    if (wait->call->timeout_clock_ns == wait->deadline_ns) {
       wait->call->timeout_clock_ns += missed_ns;
-    wait->call->started_ns += missed_ns;
+      wait->call->timeout_begun_ns = 0;
+    }
     wait->deadline_ns += missed_ns;
     wait->begun_ns = 0;
   }
@@ -169,10 +179,43 @@ void dev_waits_cancel(struct dev_device *device, const struct dev_call *call) {
   }
 }
 
+static struct dev_wait **slot_of(struct dev_call *call) {
+  struct dev_wait **slot = &call->device->waits;
+  while (*slot != NULL && (*slot)->call != call)
+    slot = &(*slot)->next;
+  return slot;
+}
+
+int dev_wait_interrupt(struct dev_call *call) {
+  struct dev_wait *wait = *slot_of(call);
+  if (wait == NULL)
+    return -EINTR;
+  wait->interrupted = true;
+  drop_entries(wait);
+  const int result = wait->finish(wait, -EINTR, 0, dev_clock_ns(call->device));
+  call->again_client = wait->client;
+  call->again_code = call->code;
+  memcpy(call->again_arg, call->arg, sizeof call->arg);
+  return result;
+}
+
+void dev_wait_go_on(struct dev_call *call) {
+  struct dev_wait **slot = slot_of(call), *wait = *slot;
+  call->goes_on = wait != NULL && call->code == call->again_code &&
+                  (call->client == NULL ? 0 : call->client->id) == call->again_client &&
+                  memcmp(call->arg, call->again_arg, sizeof call->arg) == 0;
+  if (wait == NULL)
+    return;
+  call->goes_on_deadline_ns = wait->deadline_ns;
+  call->goes_on_begun_ns = wait->begun_ns;
+  *slot = wait->next;
+  free(wait);
+}
+
 uint64_t dev_waits_deadline(const struct dev_device *device) {
   uint64_t deadline = UINT64_MAX;
   for (const struct dev_wait *wait = device->waits; wait != NULL; wait = wait->next)
-    if (wait->deadline_ns < deadline)
+    if (!wait->interrupted && wait->deadline_ns < deadline)
       deadline = wait->deadline_ns;
   return dev_clock_when(device, deadline);
 }
