@@ -163,5 +163,5 @@ const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word_recordonce = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 504,
+  .clocks = 296,
 };
