@@ -19,7 +19,7 @@ from daedalus.generator.targets.qpu.temps import SPACE as SCRATCH
 from daedalus.generator.targets.qpu.text import assembly
 
 GENERATED = repo_root() / "generated"
-ITEMS = 3840  # ten trips of all threads, where a batch has sixteen
+ITEMS = 3840  # ten trips of all threads, where a trip has sixteen
 # What items that lie side by side have in common counts once for each of them, which is most for
 # loop filters without words (4.3). Whatever takes long, and so is divided, is known better.
 AT_MOST, OF_THE_SLOW, SLOW = 4.5, 2.75, 300

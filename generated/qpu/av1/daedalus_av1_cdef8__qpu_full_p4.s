@@ -965,7 +965,7 @@ loop:
     min rf20, rf20, rf36                                            # s18 129 limited
     min tmud, rf20, rf12                                            # s18 130 store dst
     nop ; sub.ifnb tmuau, rf26, -3                                  # s18 130 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

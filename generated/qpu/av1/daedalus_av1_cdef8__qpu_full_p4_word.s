@@ -804,7 +804,7 @@ loop:
     max rf26, rf26, rf61                                            # s18 129 max
     min rf26, rf26, rf43                                            # s18 129 limited
     min rf26, rf26, rf7                                             # s18 130 clip
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf26, rf28, rf26                                          # s18 130 store dst
     v8pack tmud, rf29, rf26                                         # s18 130 store dst
     nop ; add.ifnb tmua, rf34, rf27                                 # s18 130 store dst

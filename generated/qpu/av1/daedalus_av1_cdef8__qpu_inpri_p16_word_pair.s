@@ -482,12 +482,12 @@ loop:
     add tmuau, rf23, rf47 ; v8dot rf27, rf48, rf26 ; thrsw ; ldtmu.rf47 # 117 table | 62 damping | 107 px | uniform 0xfffffffa (vec2)
     and rf52, rf47, rf14 ; add rf30, rf52, rf52 ; ldtmu.rf13        # 107 px | 99 mul
     add rf16, rf52, rf15 ; add rf18, rf52, rf17                     # 107 px
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; sub rf32, rf47, rf52 ; ldtmu.rf21                         # 107 px | 117 table
     nop ; smul24 rf24, rf21, rf10 ; ldtmu.rf22                      # 117 load src | 117 table
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

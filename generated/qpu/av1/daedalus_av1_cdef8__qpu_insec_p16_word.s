@@ -964,12 +964,12 @@ loop:
     v8pack tmud, rf18, rf20                                         # 130 store dst
     v8pack tmud, rf19, rf31                                         # 130 store dst
     nop ; add.ifnb tmuau, rf17, rf15                                # 130 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

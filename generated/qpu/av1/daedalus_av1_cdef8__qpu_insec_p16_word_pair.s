@@ -762,12 +762,12 @@ loop:
     add rf23, rf25, rf26 ; add tmud, rf23, rf52                     # 130 clip | 130 store dst
     nop ; add tmud, rf23, rf45                                      # 130 store dst
     nop ; add.ifnb tmuau, rf24, rf41                                # 130 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -1750,7 +1750,7 @@ loop:
     v8pack tmud, rf1, rf8                                           # 130 store dst
     v8pack tmud, rf9, rf2                                           # 130 store dst
     nop ; add.ifnb tmuau, rf4, rf17                                 # 130 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

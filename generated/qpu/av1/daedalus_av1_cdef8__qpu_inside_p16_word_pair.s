@@ -1370,7 +1370,7 @@ loop:
     add rf1, rf5, rf2 ; add tmud, rf1, rf51                         # 130 clip | 130 store dst
     add tmud, rf1, rf51 ; add rf1, rf21, rf35                       # 130 store dst
     add.ifna tmuau, rf4, rf7 ; sub.pushc -, rf1, rf3                # 130 store dst | whether there is a trip more | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -546,7 +546,7 @@ loop:
     shl rf8, rf7, 2 ; v8dot rf9, rf5, rf47                          # 97 table | 61 sec
     min tmud, rf23, rf32 ; v8dot rf11, rf5, rf48                    # 130 store dst | 63 dir
     sub.ifna tmuau, rf24, -3 ; sub.pushc -, rf0, rf3                # 130 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; add rf3, rf2, rf1                                         # the item's record
     nop
     nop

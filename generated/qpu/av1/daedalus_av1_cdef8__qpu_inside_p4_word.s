@@ -536,7 +536,7 @@ loop:
     nop ; add.ifnb tmua, rf22, rf4                                  # 130 store dst
     nop ; ldtmu.rf4                                                 # the item's record
     nop ; ldtmu.rf7                                                 # the item's record
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; add rf19, rf18, rf7 ; ldtmu.rf5                           # 117 load src | the item's record
     and rf9, rf5, rf8 ; v8dot rf7, rf5, rf6                         # 60 pri | 62 damping
     shl rf10, rf9, 2 ; v8dot rf12, rf5, rf11                        # 97 table | 61 sec

@@ -936,7 +936,7 @@ loop:
     v8pack tmud, rf39, rf16                                         # 130 store dst
     v8pack tmud, rf25, rf5                                          # 130 store dst
     nop ; add.ifnb tmuau, rf20, rf4                                 # 130 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; ldtmu.rf4                                                 # the item's record
     nop ; ldtmu.rf5                                                 # the item's record
     nop ; add rf16, rf15, rf5 ; ldtmu.rf5                           # 117 load src | the item's record

@@ -113,12 +113,12 @@ loop:
     sub.andc -, rf15, rf22 ; mov rf15, rf20                         # 50 store dst | for later in the trip
     min tmud, rf16, rf12 ; sub.pushc -, rf0, rf3                    # 50 store dst | whether there is a trip more
     add rf3, rf2, rf1 ; mov.ifb tmuau, rf15                         # the item's record | 50 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf2, rf3                                              # next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

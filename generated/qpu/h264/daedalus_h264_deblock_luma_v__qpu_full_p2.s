@@ -167,7 +167,7 @@ loop:
     umin rf22, rf2, rf0 ; sub.andnn -, rf22, 0                      # the item's record | 50 store dst
     min tmud, rf21, rf13 ; sub.andc -, rf39, rf19                   # 50 store dst
     add.ifa tmuau, rf17, rf12 ; sub.pushc -, rf0, rf3               # 50 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     mov rf4, rf18 ; mov rf5, rf20                                   # next trip
     add rf3, rf2, rf1 ; add rf8, rf22, rf7                          # the item's record | 37 tc0
     nop

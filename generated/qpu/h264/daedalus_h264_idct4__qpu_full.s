@@ -158,7 +158,7 @@ loop:
     asr rf7, rf33, 1                                                # s1 32 shr
     nop ; ldtmu.rf10                                                # s1 37 w1
     mov rf10, rf10.il ; sub.pushc -, rf0, rf31                      # s1 37 w1 | whether there is a trip more
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     asr rf10, rf10, 1 ; add rf7, rf10, rf7                          # s1 32 shr | s1 32 h
     sub rf10, rf10, rf33 ; mov rf31, rf32                           # s1 32 g | for later in the trip
     nop

@@ -177,16 +177,16 @@ loop:
     mov rf22, rf13 ; add rf34, rf34, rf22                           # for later in the trip | 40 add
     max rf34, rf34, 0                                               # 40 clip
     min rf34, rf34, rf11                                            # 40 clip
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf30, rf30, rf34                                          # 40 store dst
     v8pack tmud, rf24, rf30                                         # 40 store dst
     mov.ifnb tmua, rf23 ; mov rf23, rf14                            # 40 store dst | for later in the trip
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

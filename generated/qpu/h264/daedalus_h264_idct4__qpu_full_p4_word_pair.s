@@ -194,7 +194,7 @@ loop:
     add rf3, rf2, rf1 ; add rf4, rf3, rf48                          # the item's record | 37 add
     mov rf5, rf45.il ; mov rf9, rf14.il                             # 37 w2 | 37 w0
     mov rf10, rf47.il ; sub rf14, rf44, rf50                        # 37 w2 | 31 f
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     sub rf17, rf46, rf21 ; sub rf18, rf18, rf22                     # 31 f | 32 g
     add rf21, rf44, rf50 ; add rf22, rf51, rf49                     # 31 e | 32 h
     nop ; add rf44, rf43, rf38                                      # 40 load dst

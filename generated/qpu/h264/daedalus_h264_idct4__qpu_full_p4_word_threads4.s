@@ -176,7 +176,7 @@ loop:
     shl rf15, rf15, 3 ; add rf5, rf18, rf5                          # 40 add
     max rf5, rf5, 0 ; add rf15, rf20, rf15                          # 40 clip
     min rf3, rf5, rf30 ; sub.pushc -, rf15, rf3                     # 40 clip | whether there is a trip more
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf3, rf19, rf3                                            # 40 store dst
     v8pack tmud, rf9, rf3                                           # 40 store dst
     nop ; mov.ifnb tmua, rf14                                       # 40 store dst

@@ -276,7 +276,7 @@ loop:
     nop ; mov.ifnb tmuau, rf45                                      # s2 84 store dst | uniform 0xfffffffd (u8)
     min tmud, rf55, rf32                                            # s2 84 store dst
     add.ifnb tmuau, rf45, rf33 ; add rf45, rf43, rf33               # s2 84 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -377,7 +377,7 @@ loop:
     mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf41                   # s2 84 store dst | whether there is a trip more | uniform 0xfffffffe (u16)
     add tmud, rf44, rf30 ; mov rf4, rf41                            # s2 84 store dst | next trip
     nop ; add.ifnb tmuau, rf29, rf19                                # s2 84 store dst | uniform 0xfffffffe (u16)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

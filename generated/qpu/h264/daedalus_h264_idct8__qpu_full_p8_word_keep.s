@@ -778,12 +778,12 @@ loop:
     tmuwt -
     nop ; mov.ifnb tmua, rf42                                       # s2 84 store dst
     v8pack tmud, rf17, rf27                                         # s2 84 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov.ifnb tmua, rf43                                       # s2 84 store dst
     v8pack tmud, rf19, rf23                                         # s2 84 store dst
     nop ; add.ifnb tmua, rf43, rf2                                  # s2 84 store dst
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

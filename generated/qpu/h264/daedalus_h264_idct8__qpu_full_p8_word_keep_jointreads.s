@@ -811,7 +811,7 @@ loop:
     v8pack tmud, rf9, rf14 ; add rf9, rf37, rf20                    # s2 84 store dst
     mov.ifna tmua, rf8 ; sub.pushc -, rf9, rf7                      # s2 84 store dst | whether there is a trip more
     v8pack tmud, rf12, rf24                                         # s2 84 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov.ifnb tmua, rf18                                       # s2 84 store dst
     v8pack tmud, rf28, rf21                                         # s2 84 store dst
     nop ; add.ifnb tmua, rf18, rf58                                 # s2 84 store dst

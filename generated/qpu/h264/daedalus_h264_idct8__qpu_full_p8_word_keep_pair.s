@@ -782,7 +782,7 @@ loop:
     shl rf35, rf51, 3 ; umul24 rf11, rf11, rf35                     # s2 84 clip
     add rf10, rf10, rf11 ; add rf11, rf45, rf35                     # s2 84 clip
     add tmud, rf10, rf31 ; sub.pushc -, rf11, rf9                   # s2 84 store dst | whether there is a trip more
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; add.ifnb tmua, rf52, rf6                                  # s2 84 store dst
     nop
     nop

@@ -204,7 +204,7 @@ loop:
     min tmud, rf28, rf9 ; add rf8, rf7, rf6                         # s2 84 store dst | s2 84 load dst
     shl rf4, rf12, 7 ; sub.pushc -, rf1, rf4                        # s1 81 w0 | whether there is a trip more
     add rf11, rf8, rf10 ; add.ifnb tmuau, rf35, rf10                # s2 84 load dst | s2 84 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     add rf4, rf3, rf2 ; add rf6, rf5, rf4                           # the item's record | s1 81 w0
     add rf12, rf11, rf10 ; mov rf3, rf4                             # s2 84 load dst | next trip
     nop

@@ -209,12 +209,12 @@ loop:
     v8pack tmud, rf11, rf37                                         # 18 store dst
     v8pack tmud, rf34, rf38                                         # 18 store dst
     shl rf34, rf13, rf10 ; add.ifnb tmuau, rf24, rf22               # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     shl rf13, rf30, rf10 ; add rf24, rf23, rf4                      # 16 g | 18 store dst
     add rf11, rf33, rf34 ; mov rf4, rf29                            # 16 g | next trip
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -181,7 +181,7 @@ loop:
     shr rf21, rf21, rf9 ; add rf19, rf19, rf6 ; ldtmu.rf27          # 16 g
     shr rf6, rf34, rf9 ; add rf9, rf34, rf34 ; ldtmu.rf28           # 16 g
     shl rf9, rf9, rf10 ; add rf32, rf27, rf27 ; ldtmu.rf29          # 16 g
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     xor rf9, rf22, rf8 ; add rf22, rf21, rf9                        # 17 sub | 16 g
     xor rf10, rf19, rf8 ; v8dot rf21, rf9, rf20                     # 17 sub | 17 b1
     xor rf19, rf22, rf8 ; v8dot rf22, rf10, rf20                    # 17 b1

@@ -197,12 +197,12 @@ loop:
     max rf20, rf20, 0 ; sub.pushc -, rf0, rf25                      # 18 clip | whether there is a trip more
     mov rf25, rf26 ; smul24 rf21, rf21, 5                           # for later in the trip | 17 mul
     sub tmuau, rf6, -11 ; sub rf21, rf23, rf21                      # 16 j | 17 sub | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; smul24 rf23, rf29, rf7                                    # 17 mul
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

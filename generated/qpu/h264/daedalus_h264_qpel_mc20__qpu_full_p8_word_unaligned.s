@@ -166,7 +166,7 @@ loop:
     v8pack tmud, rf37, rf39                                         # 18 store dst
     v8pack tmud, rf42, rf44                                         # 18 store dst
     add.ifnb tmuau, rf30, rf32 ; mov rf32, rf33                     # 18 store dst | for later in the trip | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -279,7 +279,7 @@ loop:
     nop ; ldtmu.rf8                                                 # the item's record
     nop ; ldtmu.rf52                                                # the item's record
     and rf11, rf52, rf10 ; sub.ifb tmuau, rf25, -14                 # s1 20 width | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; add rf25, rf11, 15                                        # s1 20 add
     asr rf12, rf25, 4                                               # s1 20 shr
     nop ; sub rf13, rf12, 1                                         # s1 21 stage

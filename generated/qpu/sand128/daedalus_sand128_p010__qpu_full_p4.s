@@ -251,15 +251,15 @@ loop:
     sub.andc -, rf41, rf31 ; mov rf30, rf44                         # s2 47 store dst_uv | for later in the trip
     shl tmud, rf34, 6 ; sub.andc -, rf53, rf33                      # s2 47 store dst_uv
     add.ifa tmuau, rf35, rf24 ; sub.pushc -, rf1, rf45              # s2 47 store dst_uv | whether there is a trip more | uniform 0xfffffffe (u16)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf31, rf32                                            # for later in the trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

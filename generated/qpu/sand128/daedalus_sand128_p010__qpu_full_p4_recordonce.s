@@ -256,11 +256,11 @@ loop:
     nop ; thrsw ; ldtmu.rf40                                        # s2 47 word
     nop
     nop
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     and rf41, rf40, rf15                                            # s2 38 wrap
     shr rf44, rf40, 10                                              # s2 38 shr
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -277,7 +277,7 @@ loop:
     nop ; sub rf40, rf13, 1                                         # s1 40 stage
     umin rf40, rf8, rf40                                            # s1 40 stage
     shl rf43, rf40, 4 ; umul24 rf22, rf40, rf21                     # s1 43 word | s1 43 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     shl rf18, rf40, 2 ; add rf40, rf14, rf43                        # s1 42 mul | s1 43 word
     add rf40, rf40, rf15 ; add rf19, rf18, 1                        # s1 43 word | s1 42 add
     add rf16, rf40, rf32 ; add rf27, rf26, rf43                     # s1 43 word | s2 47 word

@@ -267,7 +267,7 @@ loop:
     sub.andc -, rf33, rf15 ; mov tmud, rf40                         # s1 43 store dst
     nop ; ldunifarf.rf15                                            # the item's record
     add.ifa tmuau, rf24, rf19 ; sub.pushc -, rf1, rf13              # s1 43 store dst | whether there is a trip more | uniform 0xfffffffe (u16)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf8, rf15                                             # next trip
     nop
     nop

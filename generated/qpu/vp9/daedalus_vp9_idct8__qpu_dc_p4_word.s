@@ -196,7 +196,7 @@ loop:
     max rf18, rf30, 0 ; add rf3, rf2, rf1                           # 81 clip | the item's record
     max rf21, rf10, 0 ; add rf10, rf27, rf4                         # 81 clip | 81 add
     vpack rf24, rf25, rf14 ; v8dot rf19, rf29, rf15 ; ldtmu.rf14    # 81 store dst | 81 load dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf25, rf32, rf31 ; v8dot rf22, rf29, rf20                 # 81 store dst | 81 load dst
     max rf27, rf28, 0 ; add rf26, rf6, rf8                          # 81 clip | 81 store dst
     shr rf28, rf29, -8                                              # 81 load dst

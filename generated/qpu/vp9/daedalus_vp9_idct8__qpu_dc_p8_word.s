@@ -257,7 +257,7 @@ loop:
     v8pack tmud, rf37, rf27                                         # 81 store dst
     max rf18, rf18, 0 ; mov.ifnb tmua, rf49                         # 81 clip | 81 store dst
     min rf18, rf18, rf13                                            # 81 clip
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf18, rf42, rf18                                          # 81 store dst
     v8pack tmud, rf29, rf18                                         # 81 store dst
     shl rf7, rf5, 7 ; add.ifnb tmua, rf49, rf14                     # 77 x0 | 81 store dst

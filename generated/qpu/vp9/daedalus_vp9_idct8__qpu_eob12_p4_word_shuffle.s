@@ -391,7 +391,7 @@ loop:
     min rf54, rf54, rf20                                            # s2 81 clip
     v8pack tmud, rf27, rf33                                         # s2 81 store dst
     vpack rf26, rf32, rf26 ; mov.ifnb tmua, rf61                    # s2 81 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf43, rf43, rf54                                          # s2 81 store dst
     v8pack tmud, rf26, rf43                                         # s2 81 store dst
     nop ; add.ifnb tmua, rf61, rf21                                 # s2 81 store dst

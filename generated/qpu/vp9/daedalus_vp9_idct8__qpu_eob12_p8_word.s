@@ -692,7 +692,7 @@ loop:
     v8pack tmud, rf16, rf14 ; add rf14, rf52, rf19                  # 81 store dst
     mov.ifna tmua, rf23 ; sub.pushc -, rf14, rf2                    # 81 store dst | whether there is a trip more
     v8pack tmud, rf4, rf22                                          # 81 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov.ifnb tmua, rf11                                       # 81 store dst
     v8pack tmud, rf3, rf31                                          # 81 store dst
     nop ; add.ifnb tmua, rf11, rf59                                 # 81 store dst

@@ -253,7 +253,7 @@ loop:
     min tmud, rf41, rf36 ; mov rf3, rf40                            # s2 81 store dst | next trip
     mov rf4, rf39 ; add.ifna tmuau, rf42, rf37                      # next trip | s2 81 store dst | uniform 0xfffffffd (u8)
     mov rf2, rf38 ; sub.pushc -, rf0, rf56                          # next trip | whether there is a trip more
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

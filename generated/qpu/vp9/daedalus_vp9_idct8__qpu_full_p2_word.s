@@ -467,7 +467,7 @@ loop:
     mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf40                   # s2 81 store dst | whether there is a trip more | uniform 0xfffffffe (u16)
     add tmud, rf30, rf31 ; mov rf4, rf40                            # s2 81 store dst | next trip
     nop ; add.ifnb tmuau, rf29, rf19                                # s2 81 store dst | uniform 0xfffffffe (u16)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

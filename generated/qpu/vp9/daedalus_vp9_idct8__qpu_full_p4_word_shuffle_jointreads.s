@@ -547,7 +547,7 @@ loop:
     max rf14, rf14, 0 ; mov.ifna tmua, rf13                         # s2 81 clip | s2 81 store dst
     min rf14, rf14, rf12 ; add rf13, rf13, rf58                     # s2 81 clip | s2 81 store dst
     v8pack tmud, rf26, rf16 ; sub.pushc -, rf1, rf42                # s2 81 store dst | whether there is a trip more
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf14, rf38, rf14 ; mov.ifnb tmua, rf13                    # s2 81 store dst
     v8pack tmud, rf23, rf14 ; mov rf2, rf42                         # s2 81 store dst | next trip
     nop ; add.ifnb tmua, rf13, rf58                                 # s2 81 store dst

@@ -1069,7 +1069,7 @@ loop:
     v8pack tmud, rf14, rf11 ; add rf11, rf58, rf16                  # s2 81 store dst
     mov.ifna tmua, rf18 ; sub.pushc -, rf11, rf4                    # s2 81 store dst | whether there is a trip more
     v8pack tmud, rf17, rf30                                         # s2 81 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov.ifnb tmua, rf6                                        # s2 81 store dst
     v8pack tmud, rf12, rf37                                         # s2 81 store dst
     nop ; add.ifnb tmua, rf6, rf60                                  # s2 81 store dst

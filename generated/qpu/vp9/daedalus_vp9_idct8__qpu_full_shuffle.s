@@ -234,7 +234,7 @@ loop:
     min tmud, rf35, rf23 ; mov rf6, rf25                            # s2 81 store dst | next trip
     shl rf25, rf6, 7 ; mov rf3, rf4                                 # s1 77 x0 | next trip
     add.ifna tmuau, rf26, rf24 ; sub.pushc -, rf1, rf4              # s2 81 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     mov rf5, rf8 ; add rf4, rf3, rf2                                # next trip | the item's record
     nop ; add rf8, rf7, rf25                                        # s1 77 x0
     nop

@@ -121,12 +121,12 @@ loop:
     max rf20, rf20, 0 ; mov.ifa tmuau, rf23                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
     min tmud, rf20, rf14 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a trip more
     add rf3, rf2, rf1 ; mov.ifb tmuau, rf35                         # the item's record | 71 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf2, rf3                                              # next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

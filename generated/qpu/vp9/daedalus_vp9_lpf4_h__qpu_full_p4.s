@@ -292,7 +292,7 @@ loop:
     add.ifa tmuau, rf17, rf2 ; sub.pushc -, rf57, rf1               # 70 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
     min tmud, rf30, rf49                                            # 71 store dst
     nop ; add.ifb tmuau, rf7, rf2                                   # 71 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

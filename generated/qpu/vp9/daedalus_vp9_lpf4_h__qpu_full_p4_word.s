@@ -235,7 +235,7 @@ loop:
     v8pack tmud, rf32, rf36 ; mov rf5, rf19                         # 71 store dst | next trip
     vpack rf35, rf37, rf35 ; mov.ifna tmua, rf23                    # 71 store dst
     v8pack tmud, rf29, rf22 ; sub.pushc -, rf0, rf3                 # 70 store dst | whether there is a trip more
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     add rf3, rf2, rf1 ; add.ifnb tmua, rf28, rf6                    # the item's record | 70 store dst
     v8pack tmud, rf35, rf40                                         # 71 store dst
     nop ; add.ifnb tmua, rf23, rf6                                  # 71 store dst

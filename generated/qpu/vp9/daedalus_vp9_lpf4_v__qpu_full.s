@@ -119,11 +119,11 @@ loop:
     max rf17, rf17, 0 ; mov.ifa tmuau, rf18                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
     min tmud, rf17, rf11 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a trip more
     add rf3, rf2, rf1 ; add.ifb tmuau, rf18, rf8                    # the item's record | 71 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf2, rf3                                              # next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

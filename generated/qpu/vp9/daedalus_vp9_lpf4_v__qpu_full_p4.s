@@ -284,7 +284,7 @@ loop:
     min tmud, rf23, rf13 ; mov rf4, rf25                            # 71 store dst | next trip
     mov rf2, rf16 ; sub.pushc -, rf0, rf16                          # next trip | whether there is a trip more
     nop ; add.ifb tmuau, rf30, rf8                                  # 71 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -228,7 +228,7 @@ loop:
     max rf19, rf20, 0 ; mov rf4, rf19                               # 71 clip | next trip
     min.ifb rf32, rf19, rf8 ; sub.pushc -, rf0, rf17                # 71 select | whether there is a trip more
     v8pack tmud, rf30, rf29                                         # 70 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf32, rf39, rf32 ; mov.ifnb tmua, rf23                    # 71 store dst | 70 store dst
     v8pack tmud, rf34, rf32                                         # 71 store dst
     nop ; add.ifnb tmua, rf23, rf9                                  # 71 store dst

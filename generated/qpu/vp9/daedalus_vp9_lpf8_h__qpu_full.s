@@ -142,7 +142,7 @@ loop:
     asr.ifb rf28, rf12, 3 ; mov.ifa tmuau, rf18                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
     mov tmud, rf28 ; sub.pushc -, rf0, rf11                         # 97 store dst | whether there is a trip more
     mov.ifb tmuau, rf26 ; mov rf2, rf11                             # 97 store dst | next trip | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -408,14 +408,14 @@ loop:
     add.ifa tmuau, rf37, rf5 ; sub.pushc -, rf0, rf3                # 97 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
     add rf3, rf2, rf1 ; mov tmud, rf46                              # the item's record | 97 store dst
     nop ; add.ifb tmuau, rf58, rf5                                  # 97 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -347,7 +347,7 @@ loop:
     vpack rf16, rf30, rf16 ; add.ifna tmua, rf21, rf5               # 97 store dst
     vpack rf19, rf60, rf39 ; mov rf4, rf19                          # 97 store dst | next trip
     v8pack tmud, rf16, rf19 ; sub.pushc -, rf0, rf13                # 97 store dst | whether there is a trip more
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     add.ifnb tmua, rf15, rf5 ; mov rf2, rf13                        # 97 store dst | next trip
     nop
     nop

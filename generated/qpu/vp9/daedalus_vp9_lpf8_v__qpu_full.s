@@ -141,7 +141,7 @@ loop:
     mov.ifa tmuau, rf17 ; sub.pushc -, rf0, rf9                     # 97 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
     mov tmud, rf15 ; mov rf2, rf9                                   # 97 store dst | next trip
     add.ifb tmuau, rf17, rf5 ; mov rf3, rf13                        # 97 store dst | next trip | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf4, rf11                                             # next trip
     nop
     nop

@@ -396,7 +396,7 @@ loop:
     mov tmud, rf44 ; mov rf3, rf16                                  # 97 store dst | next trip
     mov rf4, rf15 ; add.ifa tmuau, rf14, rf5                        # next trip | 97 store dst | uniform 0xfffffffd (u8)
     sub.pushc -, rf0, rf12 ; mov rf2, rf12                          # whether there is a trip more | next trip
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -247,11 +247,11 @@ loop:
     min tmud, rf34, rf6 ; mov rf34, rf36                            # 27 store dst | for later in the trip
     sub.pushc -, rf1, rf4 ; add rf4, rf3, rf2                       # whether there is a trip more | the item's record
     mov rf3, rf4 ; sub.ifb tmuau, rf55, -7                          # next trip | 27 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -195,14 +195,14 @@ loop:
     v8pack tmud, rf55, rf26 ; sub.pushc -, rf1, rf4                 # 27 store dst | whether there is a trip more
     v8pack tmud, rf25, rf27 ; add rf4, rf3, rf2                     # 27 store dst | the item's record
     add.ifb tmuau, rf21, rf24 ; add rf21, rf37, rf36                # 27 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     mov rf24, rf43 ; mov rf3, rf4                                   # for later in the trip | next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

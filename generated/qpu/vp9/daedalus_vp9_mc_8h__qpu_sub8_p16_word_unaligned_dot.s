@@ -234,7 +234,7 @@ loop:
     shr rf42, rf47, rf38 ; v8dot rf45, rf6, rf18 ; ldtmu.rf43       # 26 rshr
     shr rf44, rf43, rf38 ; add rf32, rf45, rf11 ; ldtmu.rf37        # 26 rshr
     shr rf45, rf37, rf38 ; v8dot rf33, rf12, rf19 ; ldtmu.rf38      # 26 rshr
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     add rf47, rf47, rf47 ; v8dot rf34, rf6, rf23                    # 26 rshr
     shl rf41, rf47, rf39 ; add rf43, rf43, rf43                     # 26 rshr
     shl rf43, rf43, rf39                                            # 26 rshr

@@ -200,7 +200,7 @@ loop:
     v8pack tmud, rf38, rf49 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a trip more
     v8pack tmud, rf39, rf45 ; add rf3, rf2, rf1                     # 27 store dst | the item's record
     mov rf2, rf3 ; add.ifnb tmuau, rf34, rf36                       # next trip | 27 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf36, rf37                                            # for later in the trip
     nop
     nop

@@ -147,7 +147,7 @@ loop:
     v8pack tmud, rf27, rf21                                         # 27 store dst
     v8pack tmud, rf26, rf24                                         # 27 store dst
     add.ifnb tmuau, rf18, rf20 ; mov rf20, rf23                     # 27 store dst | for later in the trip | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -223,7 +223,7 @@ loop:
     add rf25, rf25, 1 ; mov.ifb tmuau, rf53                         # 27 rshr | 27 store dst | uniform 0xfffffffd (u8)
     asr tmud, rf25, 1 ; add rf4, rf3, rf2                           # 27 store dst | the item's record
     sub rf50, rf9, 1 ; mov.ifb tmuau, rf50                          # 24 stage | 27 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     umin rf10, rf0, rf50                                            # 24 stage
     shl rf15, rf24, 4 ; smul24 rf13, rf10, rf12                     # 26 mul | 25 pixels0
     nop

@@ -243,7 +243,7 @@ loop:
     add rf29, rf29, rf43 ; smul24 rf43, rf23, rf37                  # 26 add | 26 mul
     add rf36, rf36, rf42 ; smul24 rf42, rf24, rf57                  # 26 add | 26 mul
     add rf31, rf36, rf55 ; smul24 rf36, rf24, rf37                  # 26 add | 26 mul
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     add rf33, rf47, rf33 ; smul24 rf47, rf28, rf57                  # 26 add | 26 mul
     shr rf34, rf46, -8 ; add rf35, rf49, rf53                       # 25 pixels7 | 26 add
     add rf36, rf43, rf42 ; add rf37, rf36, rf47                     # 26 add

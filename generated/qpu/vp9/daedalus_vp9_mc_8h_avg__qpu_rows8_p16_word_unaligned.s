@@ -320,14 +320,14 @@ loop:
     v8pack tmud, rf10, rf18 ; add rf5, rf4, rf5 ; ldtmu.rf18        # 27 store dst | 25 pixels0 | the item's record
     mov.ifnb tmuau, rf24 ; v8dot rf10, rf18, rf9                    # 27 store dst | 19 mx | uniform 0xfffffffa (vec2)
     and tmuau, rf5, -4                                              # 25 pixels0 | uniform 0xfffffffc (vec4)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     and rf8, rf18, rf7 ; sub rf6, rf5, -14                          # 18 filter | 25 pixels0
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

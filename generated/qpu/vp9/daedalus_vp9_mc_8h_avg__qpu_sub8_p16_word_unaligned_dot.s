@@ -233,15 +233,15 @@ loop:
     and tmuau, rf22, -4 ; v8dot rf20, rf19, rf9                     # 26 rshr | 19 mx | uniform 0xfffffffc (vec4)
     and rf18, rf19, rf8 ; sub rf19, rf22, -14                       # 18 filter | 26 rshr
     and tmua, rf19, -4 ; add rf17, rf22, rf4                        # 26 rshr
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     shl rf19, rf18, 4 ; add rf18, rf15, rf13                        # 26 mul | 27 load dst
     nop ; add rf19, rf19, rf20                                      # 26 add
     shl rf11, rf19, 3                                               # 26 rshr
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

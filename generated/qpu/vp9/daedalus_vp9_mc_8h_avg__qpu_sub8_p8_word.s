@@ -223,7 +223,7 @@ loop:
     v8pack tmud, rf42, rf41 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a trip more
     v8pack tmud, rf50, rf53 ; add rf3, rf2, rf1                     # 27 store dst | the item's record
     mov rf2, rf3 ; mov.ifnb tmuau, rf38                             # next trip | 27 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf38, rf51                                            # for later in the trip
     nop
     nop

@@ -91,13 +91,14 @@ def _kept(
     name: str, s: Selected, items: qpu.Layout, bar: float | None, best: tuple[int, Code],
     threads: int,
 ) -> tuple[int, Code]:  # fmt: skip
-    """The schedule on record where it is within the bar and hardly slower than the best, which may
-    be longer: what the model tells apart by less than a hundredth is a tie."""
+    """The schedule on record where it is within the bar, hardly slower than the best and no longer:
+    what the model tells apart by less than a hundredth is a tie."""
     known = qpu_choices.recorded(name, s.programs, threads)
     if known is None or (bar is not None and qpu_choices.trip(known) > bar * s.items):
         return best
     clocks = qpu.clocks(name, s, assembly(known), items)
-    return (clocks, known) if clocks <= best[0] * HARDLY else best
+    tie = clocks <= best[0] * HARDLY and qpu_choices.trip(known) <= qpu_choices.trip(best[1])
+    return (clocks, known) if tie else best
 
 
 def _apart(timed: list[tuple[int, int, Code]]) -> list[tuple[int, int, Code]]:

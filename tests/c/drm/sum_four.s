@@ -76,11 +76,11 @@ loop:
     nop ; add rf4, rf6, rf4                                         # 18 add
     nop
     nop ; add tmud, rf12, rf17 ; ldtmu.rf12                         # 18 store dst | the item's record
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     add.ifnb tmua, rf13, rf9 ; add rf6, rf5, rf12                   # 18 store dst | 18 load dst
     nop ; add tmud, rf4, rf17 ; ldtmu.rf4                           # 18 store dst | the item's record
     nop ; add.ifnb tmua, rf16, rf9                                  # 18 store dst
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop
