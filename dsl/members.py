@@ -15,6 +15,7 @@ from typing import Any
 
 ORIENTATION = "orientation"  # the axis that across and along of a plane go by
 ORIENTATIONS = ("v", "h")
+TAKEN = ("k", "rng", "count")  # what the spec's function and its sampler get besides axes
 
 Axes = Mapping[str, Sequence[object]]
 
@@ -45,7 +46,7 @@ class Member:
             return pattern
         try:
             return pattern.format(**dict(self.values))
-        except (KeyError, AttributeError, IndexError, ValueError) as e:
+        except (KeyError, AttributeError, IndexError, ValueError, TypeError) as e:
             known = ", ".join(axis for axis, _ in self.values)
             raise BadAxes(
                 f"the pattern {pattern!r} cannot be filled in: {type(e).__name__}: {e}",
@@ -59,7 +60,7 @@ class Member:
 
 
 def check(axes: object, function: Callable[..., Any]) -> None:
-    """Raises BadAxes for axes that are none, or that the function does not suit."""
+    """Raises BadAxes for axes that are none, or that the spec's function does not suit."""
     if not isinstance(axes, Mapping):
         raise BadAxes(
             f"axes={axes!r} is not a table of axes", 'write axes={"width": (4, 8)}, or'
@@ -68,24 +69,32 @@ def check(axes: object, function: Callable[..., Any]) -> None:
     for axis, values in axes.items():
         if not (isinstance(axis, str) and axis.isidentifier()):
             raise BadAxes(f"axis {axis!r} is not a plain identifier")
+        if axis in TAKEN:
+            raise BadAxes(f"axis {axis} is also what a function of a spec gets", "rename it")
         if isinstance(values, str) or not isinstance(values, Sequence) or not values:
             raise BadAxes(f"axis {axis}: {values!r} is not a tuple of values")
         if len({str(v) for v in values}) != len(values):
             raise BadAxes(f"axis {axis} has a value twice: {', '.join(map(str, values))}")
     if set(axes.get(ORIENTATION, ())) - set(ORIENTATIONS):
         raise BadAxes(f'orientations are "v" and "h", not {axes[ORIENTATION]!r}')
+    takes(axes, function, 1)
     taken = list(inspect.signature(function).parameters)[1:]
-    for name in taken:
-        if name not in axes:
-            raise BadAxes(
-                f"{function.__name__} takes {name}, which is none of its axes",
-                f"its axes are {', '.join(axes) or 'none'}",
-            )
     for axis in axes:
         if axis not in taken and axis != ORIENTATION:
             raise BadAxes(
                 f"{function.__name__} does not take its axis {axis}",
                 f"def {function.__name__}({', '.join(['k', *taken, axis])}):",
+            )
+
+
+def takes(axes: Axes, function: Callable[..., Any], others: int, what: str = "") -> None:
+    """Raises BadAxes where a function takes what is none of the axes, behind so many others."""
+    parameters = inspect.signature(function).parameters
+    for name in list(parameters)[others:]:
+        if name not in axes and parameters[name].default is inspect.Parameter.empty:
+            raise BadAxes(
+                f"{what or function.__name__} takes {name}, which is none of its axes",
+                f"its axes are {', '.join(axes) or 'none'}",
             )
 
 

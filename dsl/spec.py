@@ -25,11 +25,13 @@ from daedalus.dsl.members import (
     check,
     members,
     pattern_of,
+    takes,
 )
 from daedalus.dsl.source import here, python_error, source_name
 from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import Value
 
+_R = TypeVar("_R")
 _F = TypeVar("_F", bound=Callable[..., "dict[str, np.ndarray]"])
 
 # Frames of their own up to Python 3.11 only: in what names values get, versions have to agree.
@@ -119,13 +121,17 @@ class KernelSpec:
         name is drawn as usual. It may take axes of the spec by name. Planes that are declared by
         across and along are drawn as such, [items, across, along].
         """
+        try:
+            takes(self.declared.axes, sampler, 2)
+        except BadAxes as e:
+            raise TraceError("declaration", e.args[0], here(), hint=e.args[1]) from None
         self.sampler = sampler
         return sampler
 
     def kernels(self) -> list[Kernel]:
         """Traces the function for each member; raises SpecError with the line that is wrong."""
         found: dict[str, Kernel] = {}
-        for member in members(self.declared.axes, self.declared.without):
+        for member in self._run(members, self.declared.axes, self.declared.without):
             made = self._one(member)
             if made.id in found:
                 raise self._refused(
@@ -135,6 +141,17 @@ class KernelSpec:
         if not found:
             raise self._refused("no member is left: `without` leaves out every combination")
         return list(found.values())
+
+    def _run(self, call: Callable[..., _R], *args: Any, kernel_id: str = "") -> _R:
+        """Calls what runs functions of the spec; what Python raises in these is a SpecError."""
+        code = self.fn.__code__
+        try:
+            return call(*args)
+        except SpecError as e:
+            e.kernel = e.kernel or kernel_id
+            raise
+        except Exception as e:
+            raise python_error(e, code.co_filename, code.co_firstlineno, kernel_id) from e
 
     def _refused(self, message: str, hint: str = "", kernel_id: str = "") -> TraceError:
         where = self.declared.loc
@@ -153,14 +170,8 @@ class KernelSpec:
                 "write id= as a pattern of what names the axes' values",
             )
         k = KernelBuilder(kernel_id, member.orientation)
-        try:
-            _trace(self.fn, k, member)
-        except SpecError as e:
-            e.kernel = e.kernel or kernel_id
-            raise
-        except Exception as e:
-            code = self.fn.__code__
-            raise python_error(e, code.co_filename, code.co_firstlineno, kernel_id) from e
+        self._run(_trace, self.fn, k, member, kernel_id=kernel_id)
+        wide = self._run(member.call, d.wide, kernel_id=kernel_id) if callable(d.wide) else d.wide
         k._check_announced()
         if not k._stages:
             raise TraceError("stage", "the kernel has no stage", self.loc, kernel_id)
@@ -182,7 +193,7 @@ class KernelSpec:
             decoders=self._entries(member, kernel_id),
             item_noun=d.items,
             sampler=_turned(self.sampler, member, frozenset(k._turned)),
-            wide=d.wide if isinstance(d.wide, bool) else bool(member.call(d.wide)),
+            wide=bool(wide),
             spec=self.fn.__name__,
             member=member.words,
         )
@@ -193,10 +204,13 @@ class KernelSpec:
         def refuse(message: str) -> None:
             raise self._refused(message, kernel_id=kernel_id)
 
-        given = self.declared.decoders
-        said = given if isinstance(given, Mapping) else member.call(given)
+        said = self.declared.decoders
+        if callable(said):
+            said = self._run(member.call, said, kernel_id=kernel_id)
+        if not isinstance(said, Mapping):
+            raise self._refused(f"decoders={said!r} is no table of decoders", kernel_id=kernel_id)
         try:
-            return decoder_entries(said or {}, refuse, member.text)
+            return decoder_entries(said, refuse, member.text)
         except BadAxes as e:
             raise self._refused(*e.args) from None
 
@@ -266,6 +280,9 @@ def kernel(
         own = axes if axes is not None else {}
         try:
             check(own, fn)
+            for what, given in (("without", without), ("decoders", decoders), ("wide", wide)):
+                if callable(given):
+                    takes(own, given, 0, what)
         except BadAxes as e:
             refuse(*e.args)
         if bare and bare not in own.get(ORIENTATION, ()):

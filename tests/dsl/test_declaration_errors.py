@@ -217,6 +217,21 @@ FILES = {
     "pattern": (_file('@kernel(clause="of {size}", axes={"n": (4, 8)})  # <-\n' + MEMBERS),
                 TraceError, "declaration",
                 "@kernel: the pattern 'of {size}' cannot be filled in: KeyError: 'size'"),
+    "axis of a sampler's": (_file('@kernel(clause="a", axes={"count": (4, 8)})  # <-\n' + MEMBERS),
+                            TraceError, "declaration", "@kernel: axis count is also what"),
+    "without takes": (_file('@kernel(clause="a", axes={"n": (4, 8)}, without=lambda m: m)  # <-\n'
+                            + MEMBERS), TraceError,
+                      "declaration", "@kernel: without takes m, which is none of its axes"),
+    "without fails": (_file('@kernel(clause="a", axes={"n": (4, 8)}, without=lambda n: n.m)  # <-\n'
+                            + MEMBERS), TraceError, "python", "AttributeError"),
+    "format": (_file('@kernel(clause="a {n:>4}", axes={"n": ((1, 2),)})  # <-\n' + MEMBERS),
+               TraceError, "declaration", "@kernel: the pattern 'a {n:>4}' cannot be filled in"),
+    "decoders give": (_file('@kernel(clause="a", axes={"n": (4, 8)}, decoders=lambda n: n)  # <-\n'
+                            + MEMBERS), TraceError,
+                      "declaration", "@kernel: decoders=4 is no table of decoders"),
+    "sampler takes": (_file('@kernel(clause="a")\ndef test_it(k):\n    pass\n'
+                            "@test_it.inputs  # <-\ndef drawn(rng, count, n):\n    pass\n"),
+                      TraceError, "declaration", "drawn takes n, which is none of its axes"),
     "no member": (_file('@kernel(clause="a", axes={"n": (4, 8)}, without=lambda n: n > 2)  # <-\n'
                         + MEMBERS), TraceError,
                   "declaration", "@kernel: no member is left"),
