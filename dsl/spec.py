@@ -178,7 +178,7 @@ class KernelSpec:
         bare = d.bare != "" and member.orientation == d.bare
         return Kernel(
             id=kernel_id,
-            family=kernel_id.split("_")[0],
+            codec=kernel_id.split("_")[0],
             clause=clause,
             doc=doc or clause,
             loc=self.loc,
@@ -194,7 +194,7 @@ class KernelSpec:
             item_noun=d.items,
             sampler=_turned(self.sampler, member, frozenset(k._turned)),
             wide=bool(wide),
-            spec=self.fn.__name__,
+            family=self.fn.__name__,
             member=member.words,
         )
 

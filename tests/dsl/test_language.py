@@ -180,7 +180,7 @@ def test_declarations_arrive(tmp_path: Path) -> None:
     assert kernel.defaults == {"std"} and kernel.class_names == ("few", "full")
     few = kernel.item_class("few")
     assert (few.when, few.nonzero, few.why) == ((("p", 1, 5),), (("c", (2, 8)),), "often")
-    assert (kernel.id, kernel.family, kernel.clause, kernel.doc) == (
+    assert (kernel.id, kernel.codec, kernel.clause, kernel.doc) == (
         "test_it", "test", "a test", "Says what.",
     )  # fmt: skip
 

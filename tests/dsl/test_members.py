@@ -63,7 +63,7 @@ def test_a_member_for_each_combination(tmp_path: Path) -> None:
     ]  # fmt: skip
     k = found["test_mc8_avg"]
     assert k.clause == "A standard 7.2" and k.doc == "A block 8 wide, averaged."
-    assert k.spec == "test_mc" and k.member == (("width", "8"), ("way", "avg"))
+    assert k.family == "test_mc" and k.member == (("width", "8"), ("way", "avg"))
     assert k.buffer("dst").shape == ((0, 4), (0, 8))
 
 

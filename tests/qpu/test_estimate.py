@@ -40,8 +40,8 @@ SOME = [
 @cache
 def _stated(name: str) -> int:
     """Clocks of an item, as the runtime gets them."""
-    (family,) = {e.kernel.family for e in load() if name.startswith(f"daedalus_{e.kernel.id}__")}
-    text = (GENERATED / "src" / family / f"{name}.qpu.c").read_text()
+    (codec,) = {e.kernel.codec for e in load() if name.startswith(f"daedalus_{e.kernel.id}__")}
+    text = (GENERATED / "src" / codec / f"{name}.qpu.c").read_text()
     (found,) = re.findall(r"\.clocks = (\d+),", text)
     return int(found)
 
