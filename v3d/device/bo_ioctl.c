@@ -100,9 +100,12 @@ int dev_ioctl_wait_bo(struct dev_call *call) {
   if (bo->last == NULL)
     return 0;
   const uint64_t now = dev_clock_ns(call->device);
-  struct dev_wait wait = {
-      .all = true, .n = 1, .begun_ns = dev_clock_begun(call->device), .finish = finish_wait};
-  wait.deadline_ns = arg->timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + arg->timeout_ns;
+  struct dev_wait wait = {.deadline_ns = dev_wait_deadline(now, arg->timeout_ns),
+                          .begun_ns = dev_clock_begun(call->device),
+                          .all = true,
+                          .relative = true,
+                          .n = 1,
+                          .finish = finish_wait};
   wait.entries = calloc(1, sizeof *wait.entries);
   if (wait.entries == NULL)
     return -ENOMEM;

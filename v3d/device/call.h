@@ -25,7 +25,7 @@ struct dev_call {
     uint8_t arg[ABI_MAX_ARGUMENT];
     uint64_t align;
   };
-  /* User memory that came with the call; borrowed from its message. */
+  /* User memory that came with the call; borrowed from its message, and gone once it is pending. */
   struct dev_segment segments[WIRE_MAX_SEGMENTS];
   size_t n_segments;
   /* Segments for the client to write, in wire form. */

@@ -78,6 +78,9 @@ static const uint8_t binning_packets[256] = {
 
 enum { N_TARGETS = 8, NO_TARGET = 8, MAX_SUPERTILES = 256 };
 
+/* Bytes that a list moves: twice the address space. More would keep the queue for long. */
+#define MOST_MOVED (UINT64_C(8) << 30)
+
 /* Where the pixels of a render target come from or go to. */
 struct surface {
   bool given;
@@ -185,7 +188,11 @@ static int store(struct walk *walk, const struct surface *to, const struct surfa
     if (source == NULL)
       return walk->error;
   }
+  /* Here, and not after the list: one with a mistake is carried out as far as that, too. */
   walk->moves += (uint64_t)row * walk->height;
+  if (walk->moves > MOST_MOVED)
+    return not_simulated(walk, "command list: it moves more than %llu bytes",
+                         (unsigned long long)MOST_MOVED);
   for (uint32_t y = 0; walk->execute && y < walk->height; y++) {
     uint8_t *out = target + (size_t)y * to->stride;
     if (source != NULL) {
@@ -349,8 +356,6 @@ static int render_packet(struct walk *walk, const uint8_t *packet, uint32_t at) 
 
 int dev_cl_run(const struct dev_view *view, uint32_t start, uint32_t end, bool execute,
                uint64_t *moves, char *message, size_t message_size) {
-  /* Twice the address space. More would keep the queue for long. */
-  const uint64_t most = UINT64_C(8) << 30;
   struct walk walk = {
       .view = view, .execute = execute, .message = message, .message_size = message_size};
   int result = 0;
@@ -364,9 +369,6 @@ int dev_cl_run(const struct dev_view *view, uint32_t start, uint32_t end, bool e
       break;
     }
     result = render_packet(&walk, packet, here);
-    if (result == 0 && walk.moves > most)
-      result = not_simulated(&walk, "command list: it moves more than %llu bytes",
-                             (unsigned long long)most);
   }
   if (moves != NULL)
     *moves = walk.moves;

@@ -140,8 +140,9 @@ static void handle(struct dev_connection *connection, const struct wire_request 
       device->calling = call->client;
       result = call->client == NULL && request->client != 0 ? -ENODEV : dev_ioctl(call);
       device->calling = NULL;
-      if (result == DEV_PENDING)
-        connection->waiting = true;
+      connection->waiting = result == DEV_PENDING;
+      if (connection->waiting)
+        call->n_segments = 0; /* the bytes that they point at may move from now on */
       else
         reply(connection, result, true);
       return;
@@ -208,17 +209,12 @@ static bool has_next(const struct dev_connection *connection, struct wire_reques
 /* Does what the messages that are there ask for. */
 static void go_on(struct dev_connection *connection) {
   struct wire_request next;
-  bool full = false;
   handle_all(connection);
-  while (!connection->dead && connection->waiting && !full) {
-    if (!has_next(connection, &next))
-      break;
-    full = next.kind != WIRE_INTERRUPT; /* its turn comes later */
-    if (full)
-      break;
+  while (connection->waiting && has_next(connection, &next) && next.kind == WIRE_INTERRUPT) {
     answer(connection, dev_wait_interrupt(&connection->call));
     handle_all(connection);
   }
+  const bool full = connection->waiting && has_next(connection, &next); /* its turn comes later */
   if (!connection->dead)
     set_events(connection, !connection->waiting ? EPOLLIN
                            : full               ? EPOLLRDHUP

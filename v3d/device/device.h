@@ -238,8 +238,11 @@ struct dev_wait {
   uint64_t begun_ns;    /* dev_clock_begun of when the deadline was reckoned */
   uint32_t client;      /* id; 0: the descriptor is no node's */
   bool all;
+  bool relative;    /* its timeout counts from the call, and so what is left from the next one */
   bool interrupted; /* and answered: kept for its time, until the call's next one */
-  int result;       /* once it is over */
+  /* Of an interrupted relative one: what it has left, and CLOCK_MONOTONIC when it was. */
+  uint64_t left_ns, interrupted_ns;
+  int result; /* once it is over */
   size_t n;
   struct dev_wait_entry *entries;
   /* How the answer gets into the call's argument; first: index of the first signaled. Returns
@@ -264,11 +267,14 @@ int dev_wait_begin(struct dev_wait *wait, struct dev_call *call);
 /* Answers the waits that are over. Returns whether there was one. */
 bool dev_waits_progress(struct dev_device *device);
 void dev_waits_cancel(struct dev_device *device, const struct dev_call *call);
+/* The time after timeout_ns more; UINT64_MAX where there is no such time. */
+uint64_t dev_wait_deadline(uint64_t now_ns, uint64_t timeout_ns);
 /* A signal ended the wait of a call that is pending. Returns the result of the call. */
 int dev_wait_interrupt(struct dev_call *call);
 /*
  * A call comes.  If it is the one again that was interrupted, as its answer left the argument, its
- * wait goes on with the time that it had; whatever comes, what was kept for that is dropped.
+ * wait goes on: an absolute one until the same time, a relative one from now with what it had left.
+ * Whatever comes, what was kept for that is dropped.
  */
 void dev_wait_go_on(struct dev_call *call);
 /* CLOCK_MONOTONIC at which one gives up, as things stand; UINT64_MAX: none */

@@ -94,7 +94,8 @@ int dev_wait_begin(struct dev_wait *begun, struct dev_call *call) {
     begun->begun_ns = call->goes_on_begun_ns;
   }
   int reached = result_of(begun, call->device, now, &first);
-  if (call->goes_on && reached == 0 && is_late(begun, &first)) /* done while it was away */
+  if (call->goes_on && reached == 0 &&
+      is_late(begun, &first)) /* after its time, while it was away */
     reached = -ETIME;
   if (reached != DEV_PENDING) {
     const int result = begun->finish(begun, reached, first, now);
@@ -144,9 +145,36 @@ bool dev_waits_progress(struct dev_device *device) {
   return any;
 }
 
+/* Where in a job that began at stopped_ns a wait began, which may be before it. */
+static uint64_t waits_from(const struct dev_wait *wait, uint64_t stopped_ns) {
+  return wait->begun_ns > stopped_ns ? wait->begun_ns : stopped_ns;
+}
+
+/*
+ * A job has ended while the program of a relative wait was away: what the wait has seen of it
+ * before is used up. Where that is more than it had, the wait was over before the signal came, and
+ * by its deadline it is found to be late.
+ */
+static void use_up(struct dev_wait *wait, uint64_t stopped_ns, uint64_t took_ns,
+                   uint64_t modelled_ns) {
+  if (wait->interrupted_ns < stopped_ns)
+    return; /* it has seen nothing of the job */
+  const uint64_t seen_ns = wait->interrupted_ns - waits_from(wait, stopped_ns);
+  const uint64_t used_ns =
+      (uint64_t)((double)seen_ns / (double)(took_ns + 1) * (double)modelled_ns);
+  if (used_ns > wait->left_ns)
+    wait->relative = false;
+  else
+    wait->left_ns -= used_ns;
+}
+
 void dev_waits_go(struct dev_device *device, uint64_t modelled_ns) {
   const uint64_t stopped = device->clock_stopped_ns, took = dev_now_ns() - stopped;
   for (struct dev_wait *wait = device->waits; wait != NULL && stopped != 0; wait = wait->next) {
+    if (wait->interrupted && wait->relative) {
+      use_up(wait, stopped, took, modelled_ns);
+      continue;
+    }
     /* Of a job before this one it has missed nothing any more. */
     if (wait->begun_ns < stopped || wait->deadline_ns == UINT64_MAX)
       continue;
@@ -186,17 +214,33 @@ static struct dev_wait **slot_of(struct dev_call *call) {
   return slot;
 }
 
+uint64_t dev_wait_deadline(uint64_t now_ns, uint64_t timeout_ns) {
+  return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
+}
+
 int dev_wait_interrupt(struct dev_call *call) {
   struct dev_wait *wait = *slot_of(call);
   if (wait == NULL)
     return -EINTR;
+  const uint64_t now = dev_clock_ns(call->device);
   wait->interrupted = true;
+  wait->interrupted_ns = dev_now_ns();
+  wait->left_ns = wait->deadline_ns > now ? wait->deadline_ns - now : 0;
   drop_entries(wait);
-  const int result = wait->finish(wait, -EINTR, 0, dev_clock_ns(call->device));
+  const int result = wait->finish(wait, -EINTR, 0, now);
   call->again_client = wait->client;
   call->again_code = call->code;
   memcpy(call->again_arg, call->arg, sizeof call->arg);
   return result;
+}
+
+/* A relative wait goes on. Of a job that it was interrupted in, it has missed its absence, too. */
+static void begin_again(struct dev_wait *wait, const struct dev_device *device) {
+  const uint64_t stopped = device->clock_stopped_ns;
+  wait->deadline_ns = dev_wait_deadline(dev_clock_ns(device), wait->left_ns);
+  wait->begun_ns = stopped != 0 && wait->interrupted_ns >= stopped
+                       ? waits_from(wait, stopped) + dev_now_ns() - wait->interrupted_ns
+                       : dev_clock_begun(device);
 }
 
 void dev_wait_go_on(struct dev_call *call) {
@@ -206,6 +250,8 @@ void dev_wait_go_on(struct dev_call *call) {
                   memcmp(call->arg, call->again_arg, sizeof call->arg) == 0;
   if (wait == NULL)
     return;
+  if (wait->relative)
+    begin_again(wait, call->device);
   call->goes_on_deadline_ns = wait->deadline_ns;
   call->goes_on_begun_ns = wait->begun_ns;
   *slot = wait->next;

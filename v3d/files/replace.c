@@ -50,11 +50,17 @@ static bool write_all(int fd, const struct iovec *part) {
   return true;
 }
 
-/* mode: what the file gets; NULL: it is a new one. */
-static bool replace(const char *target, const mode_t *mode, const struct iovec *parts, size_t n) {
+/* mode: what the file gets; NULL: it is a new one. Returns NULL, or what is wrong. */
+static const char *replace(const char *target, const mode_t *mode, const struct iovec *parts,
+                           size_t n) {
   char fresh[NAME_ROOM];
   const int fd = create_beside(target, fresh);
   bool good = fd >= 0;
+  if (fd < 0 && errno == EEXIST) { /* which is not said of the target */
+    static _Thread_local char wrong[NAME_ROOM + 64];
+    snprintf(wrong, sizeof wrong, "%s and all before it: %s", fresh, strerror(errno));
+    return wrong;
+  }
   for (size_t i = 0; good && i < n; i++)
     good = write_all(fd, &parts[i]);
   good = good && (mode == NULL || fchmod(fd, *mode) == 0);
@@ -64,21 +70,19 @@ static bool replace(const char *target, const mode_t *mode, const struct iovec *
   const int why = errno;
   if (!good && fd >= 0)
     unlink(fresh);
-  errno = why;
-  return good;
+  return good ? NULL : strerror(why);
 }
 
 const char *daedalus_v3d_replace_file(const char *path, const struct iovec *parts, size_t n) {
   char target[PATH_MAX];
   struct stat status;
-  bool good = false;
   if (realpath(path, target) != NULL && stat(target, &status) == 0) {
     const mode_t mode = status.st_mode & 07777;
     if (!S_ISREG(status.st_mode))
       return "no regular file";
-    good = replace(target, &mode, parts, n);
-  } else if (errno == ENOENT && lstat(path, &status) != 0) {
-    good = replace(path, NULL, parts, n);
-  } /* else there is no folder to be in, or a symlink that leads nowhere */
-  return good ? NULL : strerror(errno);
+    return replace(target, &mode, parts, n);
+  }
+  if (errno == ENOENT && lstat(path, &status) != 0)
+    return replace(path, NULL, parts, n);
+  return strerror(errno); /* there is no folder to be in, or a symlink leads nowhere */
 }

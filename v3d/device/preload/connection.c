@@ -133,7 +133,8 @@ static int connect_to_server(bool quiet) {
 
 /*
  * All of a reply into the message.  A signal ends a call that may be interrupted: the server is
- * told so, and answers as it finds it.
+ * told so, and answers as it finds it.  By then the signal's handler has run, which the server has
+ * taken for a part of the wait.
  */
 static int receive(int socket, struct preload_message *message, struct wire_fds *fds,
                    bool may_interrupt) {
@@ -147,9 +148,9 @@ static int receive(int socket, struct preload_message *message, struct wire_fds 
       return -ENOMEM;
     const long got = wire_receive(socket, message->data + have, wanted - have, fds);
     if (got == -EINTR && may_interrupt && have == 0) {
-      const int sent = wire_send(socket, &interrupt, sizeof interrupt, NULL, 0);
-      if (sent != 0)
-        return sent;
+      /* Where that fails the server has gone, perhaps after its reply, which is still to be read;
+         if it is not there, receiving fails as well. */
+      wire_send(socket, &interrupt, sizeof interrupt, NULL, 0);
       may_interrupt = false;
     }
     if (got == -EINTR)

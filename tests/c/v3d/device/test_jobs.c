@@ -304,6 +304,30 @@ static void wrong_list(void) {
   close(node);
 }
 
+/*
+ * One that is wrong behind stores of more than a list may move does not keep the queue. That makes
+ * it one that is not simulated.
+ */
+static void wrong_and_large_list(void) {
+  enum { SIZE = 65535, STORE = 4, BEHIND_IT = STORE + 13 };
+  struct drm_buffer list, row;
+  uint32_t start, end;
+  const int node = drm_open();
+  CHECK_INT(drm_create(node, 4096, &list), 0);
+  CHECK_INT(drm_create(node, 4 * SIZE, &row), 0);
+  const uint32_t handles[2] = {list.handle, row.handle}, done = drm_syncobj(node, 0);
+  const struct drm_rcl rcl = {
+      .width = SIZE, .height = SIZE, .store = row.address, .clear_color = 0x01010101};
+  drm_write_rcl(&list, &rcl, &start, &end);
+  uint8_t *const tile = (uint8_t *)list.map;
+  CHECK_INT(tile[STORE], 29);
+  tile[BEHIND_IT] = 29; /* cut short */
+  CHECK_INT(drm_submit_cl(node, start, end, handles, 2, 0, done), 0);
+  CHECK_INT(drm_syncobj_wait(node, &done, 1, ABI_SYNCOBJ_WAIT_ALL, SECOND, NULL), -ENODEV);
+  CHECK_INT(row.map[0], 0);
+  close(node);
+}
+
 /* It is carried out as it is when its turn comes, as on hardware. */
 static void mended_list(void) {
   uint32_t start, end;
@@ -454,6 +478,7 @@ int main(void) {
   RUN(indirect);
   RUN(unserved_list);
   RUN(wrong_list);
+  RUN(wrong_and_large_list);
   RUN(mended_list);
   RUN(unserved_tfu);
   RUN(tfu_arguments);

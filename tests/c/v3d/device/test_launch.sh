@@ -77,7 +77,7 @@ check 'command lists told' "$(grep -c '"queue": "command list", "result": 0, ' "
 # Of faults those that struck: a job that is not run is not slow, and one that hangs is not either.
 rm "$TMPDIR/jobs"
 run --jobs "$TMPDIR/jobs" --quiet --fault 'slow@*:ms=1' --run -- "$jobs" >/dev/null 2>&1
-check 'refused jobs told' "$(grep -c '"result": -95, ' "$TMPDIR/jobs")" 2
+check 'refused jobs told' "$(grep -c '"result": -95, ' "$TMPDIR/jobs")" 3
 check 'struck by nothing' "$(grep '"result": -95, ' "$TMPDIR/jobs" | grep -c faults)" 0
 check 'others are' "$(grep '"queue": "compute"' "$TMPDIR/jobs" | grep -vc 'slow@\*:ms=1')" 0
 rm "$TMPDIR/jobs"

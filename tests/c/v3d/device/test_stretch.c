@@ -40,20 +40,36 @@ static int wait_until(int64_t deadline_ns) {
 
 /*
  * How much these tests see depends on how fast the machine is beside the jobs, and on a busy one
- * that may be slow.  Where the wrong answer to a defect is always the same, one right answer of
- * several tries is proof.
+ * that may be slow.  So a try whose answer is wrong, but which took longer than its jobs, says
+ * nothing.  Of several one has to be right, and none wrong without that excuse.
  */
-static bool one_of_some(bool (*is_right)(void)) {
+enum verdict { RIGHT, BUSY, WRONG };
+
+static int64_t try_ns; /* when the try began */
+
+/* Of a try that takes so long where all else is quick. */
+static enum verdict judge(bool is_right, uint32_t takes_ms) {
+  enum { QUICK_MS = 5 };
+  const int64_t beside_ns = drm_now_ns() - try_ns - (int64_t)takes_ms * MS;
+  if (is_right)
+    return RIGHT;
+  fprintf(stderr, "a wrong answer, and %lld us beside the jobs\n", (long long)beside_ns / US_OF_MS);
+  return beside_ns >= QUICK_MS * MS ? BUSY : WRONG;
+}
+
+static bool one_of_some(enum verdict (*try)(void)) {
   enum { TRIES = 8 };
-  for (int i = 0; i < TRIES; i++)
-    if (is_right())
-      return true;
-  return false;
+  enum verdict verdict = BUSY;
+  for (int i = 0; verdict == BUSY && i < TRIES; i++) {
+    try_ns = drm_now_ns();
+    verdict = try();
+  }
+  return verdict == RIGHT;
 }
 
 /* -- A job of more than the timeout on the wall, and of nothing by the model. -- */
 
-enum { LONG_MS = 200, TIMEOUT_MS = 50 };
+enum { LONG_MS = 200, TIMEOUT_MS = 50, SLEEPS_MS = 200 };
 
 static int64_t begun_ns, last_ns; /* of the first such job, and when the last one was running */
 static int n_long;                /* such jobs since then */
@@ -111,11 +127,11 @@ static void long_on_the_wall(void) {
 static int64_t passed_ns;
 
 /* A job that is not done by that time, which is no time to be reckoned anew. */
-static bool has_passed(void) {
-  begin(100, 2 * TIMEOUT_MS);
+static enum verdict has_passed(void) {
+  begin(SLEEPS_MS, 2 * TIMEOUT_MS);
   const int result = wait_until(passed_ns);
   end();
-  return result == -ETIME;
+  return judge(result == -ETIME, SLEEPS_MS);
 }
 
 /* A timeout that was reckoned once, for two waits; and one more that has passed in the meantime. */
@@ -133,15 +149,15 @@ static void the_same_timeout(void) {
 
 /* -- A job that takes longer by the model than on the wall. -- */
 
-enum { SLEEPS_MS = 200, MODELLED_MS = 60000, LESS_MS = 5000 };
+enum { MODELLED_MS = 60000, LESS_MS = 5000 };
 
 /* It would not be done in time. */
-static bool is_late_for_a_buffer(void) {
+static enum verdict is_late_for_a_buffer(void) {
   begin(SLEEPS_MS, MODELLED_MS);
   const int result = drm_wait_bo(fd, code.handle, LESS_MS * (uint64_t)MS);
   CHECK(result == 0 || (stretched && result == -ETIME));
   CHECK_INT(drm_wait_bo(fd, code.handle, 0), 0); /* but it is when the wait returns */
-  return result == (stretched ? -ETIME : 0);
+  return judge(result == (stretched ? -ETIME : 0), SLEEPS_MS);
 }
 
 static void long_by_the_model(void) {
@@ -151,13 +167,13 @@ static void long_by_the_model(void) {
 }
 
 /* A wait that begins late in a job has to wait for the rest of it only. */
-static bool waits_for_the_rest(void) {
-  begin(200, 2000);
+static enum verdict waits_for_the_rest(void) {
+  begin(SLEEPS_MS, 2000);
   nanosleep(&(struct timespec){.tv_nsec = 150 * MS}, NULL);
   struct abi_wait_bo wait = {.handle = code.handle, .timeout_ns = 1000 * (uint64_t)MS};
   const int result = DRM_CALL(fd, ABI_V3D_WAIT_BO, &wait);
   end();
-  return result == 0 && wait.timeout_ns >= 400 * MS;
+  return judge(result == 0 && wait.timeout_ns >= 400 * MS, SLEEPS_MS);
 }
 
 static void in_the_midst(void) {
@@ -203,32 +219,35 @@ static int wait_on_for_buffer(uint64_t timeout_ns) {
   return n_interrupted > 0 ? result : -EINTR;
 }
 
-static bool is_long_for_interrupted_syncobj(void) {
-  begin_long(true);
-  const bool right = long_is_right(wait_on_until(drm_now_ns() + TIMEOUT_MS * MS));
+/* Of a wait for a long job: to its end, or by the wall to the timeout. */
+static enum verdict judge_long(int result) {
+  const enum verdict verdict = judge(long_is_right(result), stretched ? LONG_MS : TIMEOUT_MS);
   end_long();
-  return right;
+  return verdict;
 }
 
-static bool is_long_for_interrupted_buffer(void) {
+static enum verdict is_long_for_interrupted_syncobj(void) {
   begin_long(true);
-  const bool right = long_is_right(wait_on_for_buffer(TIMEOUT_MS * MS));
-  end_long();
-  return right;
+  return judge_long(wait_on_until(drm_now_ns() + TIMEOUT_MS * MS));
 }
 
-static bool is_late_for_interrupted_buffer(void) {
+static enum verdict is_long_for_interrupted_buffer(void) {
+  begin_long(true);
+  return judge_long(wait_on_for_buffer(TIMEOUT_MS * MS));
+}
+
+static enum verdict is_late_for_interrupted_buffer(void) {
   begin(SLEEPS_MS, MODELLED_MS);
   const int result = wait_on_for_buffer(LESS_MS * (uint64_t)MS);
   end();
-  return result == (stretched ? -ETIME : 0);
+  return judge(result == (stretched ? -ETIME : 0), SLEEPS_MS);
 }
 
-static bool is_late_for_interrupted_syncobj(void) {
+static enum verdict is_late_for_interrupted_syncobj(void) {
   begin(SLEEPS_MS, MODELLED_MS);
   const int result = wait_on_until(drm_now_ns() + LESS_MS * (int64_t)MS);
   end();
-  return result == (stretched ? -ETIME : 0);
+  return judge(result == (stretched ? -ETIME : 0), SLEEPS_MS);
 }
 
 /* What a signal interrupts goes on with what is left of the device's time. */
@@ -240,8 +259,8 @@ static void interrupted(void) {
 }
 
 /* Given up in a job's beginning; what waits for the rest of it, with the same arguments, is new. */
-static bool begins_anew(void) {
-  begin(200, 8000);
+static enum verdict begins_anew(void) {
+  begin(SLEEPS_MS, 8000);
   struct abi_wait_bo wait = {.handle = code.handle, .timeout_ns = LESS_MS * (uint64_t)MS};
   have_signals(true);
   int result = DRM_CALL(fd, ABI_V3D_WAIT_BO, &wait);
@@ -253,11 +272,84 @@ static bool begins_anew(void) {
   nanosleep(&(struct timespec){.tv_nsec = 150 * MS}, NULL);
   result = DRM_CALL(fd, ABI_V3D_WAIT_BO, &wait);
   end();
-  return was_interrupted && result == 0;
+  return judge(was_interrupted && result == 0, SLEEPS_MS);
 }
 
 static void given_up(void) {
   CHECK(one_of_some(begins_anew));
+}
+
+enum { AWAY_MS = 400 };
+
+/* The buffer's wait is interrupted after so long, and goes on AWAY_MS later. */
+static int wait_again(uint32_t after_ms, uint32_t timeout_ms, uint64_t *left_ns, int64_t *took_ns) {
+  struct abi_wait_bo wait = {.handle = code.handle, .timeout_ns = timeout_ms * (uint64_t)MS};
+  const struct itimerval timer = {.it_value = {.tv_usec = after_ms * US_OF_MS}};
+  const struct sigaction action = {.sa_handler = count_signal};
+  sigaction(SIGALRM, &action, NULL);
+  setitimer(ITIMER_REAL, &timer, NULL);
+  int result = DRM_CALL(fd, ABI_V3D_WAIT_BO, &wait);
+  *left_ns = wait.timeout_ns;
+  *took_ns = 0;
+  if (result != -EINTR)
+    return -EINTR; /* the signal came before or after it */
+  nanosleep(&(struct timespec){.tv_nsec = AWAY_MS * MS}, NULL);
+  const int64_t again_ns = drm_now_ns();
+  result = DRM_CALL(fd, ABI_V3D_WAIT_BO, &wait);
+  *took_ns = drm_now_ns() - again_ns;
+  return result;
+}
+
+/* What is left by the wall is waited for, though the program was away for longer. */
+static enum verdict waits_for_what_is_left(void) {
+  enum { AFTER_MS = 20, ALL_MS = 200 };
+  uint64_t left_ns;
+  int64_t took_ns;
+  begin_long(true);
+  const int result = wait_again(AFTER_MS, ALL_MS, &left_ns, &took_ns);
+  const bool right = result == -ETIME && left_ns > 0 && took_ns >= (int64_t)left_ns;
+  const enum verdict verdict = judge(right, AWAY_MS + ALL_MS);
+  end_long();
+  return verdict;
+}
+
+/* A job that would be late ends while the program is away: there was time left when it went. */
+static enum verdict is_done_while_away(void) {
+  uint64_t left_ns;
+  int64_t took_ns;
+  begin(SLEEPS_MS, 400);
+  const int result = wait_again(50, 300, &left_ns, &took_ns);
+  end();
+  return judge(result == 0, 50 + AWAY_MS);
+}
+
+/* There was none left by the model, which shows at the job's end. */
+static enum verdict is_late_before_away(void) {
+  uint64_t left_ns;
+  int64_t took_ns;
+  begin(SLEEPS_MS, MODELLED_MS);
+  const int result = wait_again(100, LESS_MS, &left_ns, &took_ns);
+  end();
+  return judge(result == (stretched ? -ETIME : 0), 100 + AWAY_MS);
+}
+
+/* A job that goes on for longer than the program is away, of which the wait sees little. */
+static enum verdict misses_its_absence(void) {
+  uint64_t left_ns;
+  int64_t took_ns;
+  begin(AWAY_MS + 200, 6000);
+  const int result = wait_again(100, 3000, &left_ns, &took_ns);
+  end();
+  return judge(result == 0 && took_ns > 0, AWAY_MS + 200);
+}
+
+/* A relative timeout does not go by between its calls. */
+static void away(void) {
+  if (!stretched)
+    CHECK(one_of_some(waits_for_what_is_left));
+  CHECK(one_of_some(is_done_while_away));
+  CHECK(one_of_some(is_late_before_away));
+  CHECK(one_of_some(misses_its_absence));
 }
 
 /* What does not wait does not wait, and while no job runs the device's time is the wall's. */
@@ -274,7 +366,7 @@ static void other_times(void) {
 }
 
 /* One of two is late by the model: enough of those that are in time count. */
-static bool one_is_late(void) {
+static enum verdict one_is_late(void) {
   const uint32_t both[2] = {done, drm_syncobj(fd, ABI_SYNCOBJ_CREATE_SIGNALED)};
   uint32_t first = 7;
   begin(SLEEPS_MS, MODELLED_MS);
@@ -282,7 +374,7 @@ static bool one_is_late(void) {
   const int result =
       drm_syncobj_wait(fd, both, 2, ABI_SYNCOBJ_WAIT_ALL, LESS_MS * (int64_t)MS, NULL);
   end();
-  return result == (stretched ? -ETIME : 0) && first == 1;
+  return judge(result == (stretched ? -ETIME : 0) && first == 1, SLEEPS_MS);
 }
 
 static void one_of_two(void) {
@@ -303,6 +395,7 @@ int main(int argc, char **argv) {
   RUN(in_the_midst);
   RUN(interrupted);
   RUN(given_up);
+  RUN(away);
   RUN(other_times);
   RUN(one_of_two);
   return CHECK_RESULT();
