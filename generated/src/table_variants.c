@@ -1729,26 +1729,26 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads",
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1303,
     .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep",
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1304,
     .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -4830,7 +4830,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "3978ee5241fb410d",
+  .generator = "12b32256ed255fbd",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,
