@@ -75,8 +75,8 @@ def test_neighbours_differ_in_one_choice() -> None:
 def test_a_large_space_is_sampled_unless_all_of_it_is_asked_for() -> None:
     entry = find(load(), "av1_cdef8")
     assert entry is not None
-    total = len(space_of("av1_cdef8", "glsl").candidates)
     spaces = spaces_of([entry], ["glsl"])
+    total = len(spaces[0].candidates)
     sampled = groups_of([entry], spaces)
     assert all(isinstance(g.search, Sampled) for g in sampled)
     assert 400 < sum(g.search.total for g in sampled) <= 500 < total
