@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from daedalus.dsl.bit_ranges import bitwise_bounds
 from daedalus.dsl.errors import Loc, RangeError
 from daedalus.dsl.ir import (
     DType,
@@ -314,6 +315,8 @@ def _arithmetic(n: Node, a: list[Interval]) -> Interval:
             shifts = (min(max(a[1].lo, 0), 31), min(max(a[1].hi, 0), 31))
             ends = [x >> s for x in (a[0].lo, a[0].hi) for s in shifts]
             return Interval(min(ends), max(ends))
+        case Op.BITAND | Op.BITOR | Op.BITXOR:
+            return Interval(*bitwise_bounds(n.op, *((x.lo, x.hi) for x in a)))
         case Op.MIN:
             return Interval(min(a[0].lo, a[1].lo), min(a[0].hi, a[1].hi))
         case Op.MAX:

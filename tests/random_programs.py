@@ -12,6 +12,7 @@ from daedalus.dsl.lang import (
     KernelBuilder,
     Value,
     absdiff,
+    bit,
     clip,
     dot,
     i8,
@@ -65,6 +66,8 @@ class _Values:
             lambda: clip(a, -abs(c), abs(c) + n), lambda: wrap(a, TYPES[n % 4]),
             lambda: dot(self.taps, clip(b, -1, 3), [a, b, self.small()]),
             lambda: -a, lambda: a * 2, lambda: a << 1,
+            lambda: a & b, lambda: a | b, lambda: a ^ b, lambda: a & c, lambda: a | (c & 255),
+            lambda: a & ~b, lambda: ~a, lambda: bit(a, n), lambda: bit(a, clip(b, 0, 15)),
         ]  # fmt: skip
         if self.masks:
             mask = self.masks[int(rng.integers(len(self.masks)))]

@@ -15,7 +15,8 @@ from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.gpu.device import NotLowerable
 
 _INT = (-(2**31), 2**31 - 1)
-_INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.LE: "<=", Op.GT: ">", Op.AND: "&&", Op.OR: "||"}
+_INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.LE: "<=", Op.GT: ">", Op.AND: "&&", Op.OR: "||",
+          Op.BITAND: "&", Op.BITOR: "|", Op.BITXOR: "^"}  # fmt: skip
 
 # 0, which Mesa cannot know: of 0 - x it would make a negation, which only one of V3D's two units
 # does, while both subtract.
@@ -139,9 +140,11 @@ class Values:
                 return self._text[n.args[0]], n.args[0] in self._atomic
             case Op.MUL if _sum_of(n):
                 return " + ".join([self.operand(n.args[0], kind)] * _sum_of(n)), False
+            case Op.SUB if n.inverted is not None:
+                return f"~{self.operand(n.args[1], kind)}", False
             case Op.SUB:
                 return self.difference(n.args[0], n.args[1], kind), False
-            case Op.ADD | Op.MUL:
+            case Op.ADD | Op.MUL | Op.BITAND | Op.BITOR | Op.BITXOR:
                 a, b = (self.operand(x, kind) for x in n.args)
                 return f"{a} {_INFIX[n.op]} {b}", False
             case Op.SHR:

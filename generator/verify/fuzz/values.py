@@ -62,10 +62,15 @@ class GrowingRanges(Ranges):
 
 
 class Expressions:
-    """The values of one stage: a pool that grows."""
+    """The values of one stage: a pool that grows.
 
-    def __init__(self, k: KernelBuilder, ranges: GrowingRanges, rng: random.Random) -> None:
-        self.k, self.ranges, self.rng = k, ranges, rng
+    later  whether it draws what the language has got since the first such programs were written
+    """
+
+    def __init__(
+        self, k: KernelBuilder, ranges: GrowingRanges, rng: random.Random, *, later: bool
+    ) -> None:
+        self.k, self.ranges, self.rng, self.later = k, ranges, rng, later
         self.ints: list[Value] = []
         self.masks: list[Value] = []
         self.uniform: list[Value] = []
@@ -201,6 +206,8 @@ class Expressions:
             (3, self._limit), (6, self._choice), (2, self._variable_shift), (3, self._lookup),
             (3, self._dot), (1, self._negation), (2, self._rotation), (2, self._assumed),
         )  # fmt: skip
+        if self.later:
+            ways += ((16, self._bitwise), (6, self._bit))
         way = rng.choices([w for _, w in ways], [n for n, _ in ways])[0]
         return way()
 
@@ -300,13 +307,44 @@ class Expressions:
             return lang.select(m, 0, self.pick())
         return lang.select(m, self._operand(), self._operand())
 
-    def _variable_shift(self) -> Value | None:
+    def _variable_shift(self) -> Value:
+        amount = self._amount()
+        return self.pick() >> amount
+
+    def _amount(self) -> Value:
+        """A value in 0..31."""
         rng = self.rng
         n = self.pick() if not self.uniform or rng.random() < 0.5 else rng.choice(self.uniform)
         amount = lang.clip(n, 0, rng.choice((3, 7, 8, 15, 31)))
         if rng.random() < 0.2:
             amount = lang.min(lang.max(n, 0), rng.choice((7, 15)))
-        return self.pick() >> amount
+        return amount
+
+    def _bitwise(self) -> Value | None:
+        """An operation bit by bit, of values of alike and of other widths, or with a mask."""
+        rng = self.rng
+        a = self.pick() if rng.random() < 0.5 else self._small(rng.choice((8, 8, 16)))
+        chance = rng.random()
+        b: Scalar = self._operand()
+        if chance < 0.3:
+            bits = rng.choice((8, 8, 16, 31))
+            few = (1 << rng.randrange(bits), (1 << bits) - (1 << rng.randrange(bits)), 0x5555)
+            b = rng.choice((*few, rng.getrandbits(bits), 7, 15, 255))
+            b = rng.choice((b, b, ~b))
+        elif chance < 0.5:
+            b = self._small(rng.choice((8, 8, 16)))
+        if isinstance(b, Value) and rng.random() < 0.25:
+            b = ~b
+        kind = rng.randrange(7)
+        if kind == 6:
+            return ~a
+        return a & b if kind < 3 else a | b if kind < 5 else a ^ b
+
+    def _bit(self) -> Value:
+        rng = self.rng
+        if rng.random() < 0.6:
+            return lang.bit(self.pick(), rng.choice((0, 1, 2, 3, 5, 7, 8, 15, 16, 31)))
+        return lang.bit(self.pick(), self._amount())
 
     def _row(self) -> Scalar:
         rng = self.rng
