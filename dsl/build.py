@@ -29,9 +29,10 @@ _NEVER_FOLDED = frozenset(
 _SIMPLIFIED = frozenset(
     {
         Op.ADD, Op.SUB, Op.MUL, Op.SHR, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.ABSDIFF, Op.LE, Op.GT,
-        Op.SELECT, Op.ASSUME, Op.NOT, *BITWISE,
+        Op.SELECT, Op.ASSUME, Op.NOT, Op.SHLV, *BITWISE,
     }
 )  # fmt: skip
+_MOST_SHIFTED = 31
 _WORD = 32  # bits of the widest type of an element
 
 
@@ -132,6 +133,10 @@ class Builder:
                     and (a.args[1].op is Op.CONST and a.args[1].value == 1 << (attr[0] - 1))
                 ):
                     return self._intern(Op.RSHR, (a.args[0],), attr, loc, "")
+            case Op.SHLV:
+                if right is not None:
+                    power = self.const(1 << min(max(right, 0), _MOST_SHIFTED), loc)
+                    return self.make(Op.MUL, (args[0], power), (), loc)
             case Op.MIN | Op.MAX:
                 if a is b:
                     return a

@@ -18,6 +18,7 @@ lane domain (`dims`). All loads of a stage see the state before it, its stores a
 | SHR      | n >= 0        | floor(a / 2**n)                                                   |
 | RSHR     | n >= 1        | floor((a + 2**(n-1)) / 2**n): rounds half up                      |
 | SHRV     |               | floor(a / 2**b), b limited to [0, 31]                             |
+| SHLV     |               | a * 2**b, b limited to [0, 31]                                    |
 | BITAND, BITOR, BITXOR |  | bit by bit, of numbers whose sign bit goes on to the left for ever |
 | MIN, MAX |               | the smaller, the larger                                           |
 | ABS      |               | abs(a)                                                            |
@@ -108,6 +109,7 @@ class Op(StrEnum):
     SHR = "shr"
     RSHR = "rshr"
     SHRV = "shrv"
+    SHLV = "shlv"
     BITAND = "bitand"
     BITOR = "bitor"
     BITXOR = "bitxor"
@@ -219,6 +221,8 @@ def evaluate(op: Op, attr: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
             return (args[0] + (1 << (attr[0] - 1))) >> attr[0]
         case Op.SHRV:
             return args[0] >> np.clip(args[1], 0, 31)
+        case Op.SHLV:
+            return args[0] << np.clip(args[1], 0, 31)
         case Op.BITAND:
             return args[0] & args[1]
         case Op.BITOR:

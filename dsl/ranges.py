@@ -315,6 +315,9 @@ def _arithmetic(n: Node, a: list[Interval]) -> Interval:
             shifts = (min(max(a[1].lo, 0), 31), min(max(a[1].hi, 0), 31))
             ends = [x >> s for x in (a[0].lo, a[0].hi) for s in shifts]
             return Interval(min(ends), max(ends))
+        case Op.SHLV:
+            powers = Interval(1 << min(max(a[1].lo, 0), 31), 1 << min(max(a[1].hi, 0), 31))
+            return _product(a[0], powers)
         case Op.BITAND | Op.BITOR | Op.BITXOR:
             return Interval(*bitwise_bounds(n.op, *((x.lo, x.hi) for x in a)))
         case Op.MIN:
@@ -387,6 +390,11 @@ def check_ranges(kernel: Kernel) -> Ranges:
     temps = {t.name for t in kernel.temps}
     for stage in kernel.stages:
         for node in stage.nodes():
+            if node.op in (Op.SHRV, Op.SHLV) and not ranges.of(node.args[1]).within(0, 31):
+                raise _unfit(
+                    kernel, ranges, node.args[1],
+                    f"a shift amount can be {ranges.of(node.args[1])}", 0, 31, node.loc,
+                )  # fmt: skip
             r = ranges.of(node)
             lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
             if kernel.wide or kernel.modular:  # a bit less than computed in: roundings add to it
@@ -395,11 +403,6 @@ def check_ranges(kernel: Kernel) -> Ranges:
                 raise _unfit(
                     kernel, ranges, node, f"{_describe(node)} can be {r}: more than"
                     f" {63 if kernel.wide else 32} bits", lo, hi, node.loc,
-                )  # fmt: skip
-            if node.op is Op.SHRV and not ranges.of(node.args[1]).within(0, 31):
-                raise _unfit(
-                    kernel, ranges, node.args[1],
-                    f"a shift amount can be {ranges.of(node.args[1])}", 0, 31, node.loc,
                 )  # fmt: skip
         for s in stage.stores:
             r = ranges.of(s.value)

@@ -80,8 +80,13 @@ class Value:
     def __neg__(self) -> "Value":
         return self._k._op(Op.SUB, 0, self)
 
-    def __lshift__(self, n: int) -> "Value":
+    def __lshift__(self, n: "Scalar") -> "Value":
+        if isinstance(n, Value):
+            return self._k._op(Op.SHLV, self, n)
         return self._k._op(Op.MUL, self, 1 << self._k._shift(n))
+
+    def __rlshift__(self, o: int) -> "Value":
+        return self._k._op(Op.SHLV, o, self)
 
     def __rshift__(self, n: "Scalar") -> "Value":
         if isinstance(n, Value):
@@ -162,7 +167,6 @@ class Value:
     __floordiv__ = __rfloordiv__ = _no("division", "use >> or round_shift(), or a reciprocal table")
     __mod__ = __rmod__ = _no("remainder", "use wrap() or low_bits(), or x & mask")
     __pow__ = __rpow__ = _no("power", "multiply")
-    __rlshift__ = _no("shift to the left by it", "look the power up in a table, and multiply")
     __round__ = _no("float", "kernels compute on integers only")
     __hash__ = object.__hash__
 

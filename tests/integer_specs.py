@@ -58,6 +58,27 @@ def ints_single(k: KernelBuilder) -> None:
         out[i, 3] = bit(a[i, 1], clip(a[i, 0], 2, 5)) * 100
 
 
+@kernel(clause="to the left by the item's value and by each lane's, and the masks so made")
+def ints_shifted(k: KernelBuilder) -> None:
+    a = k.block("a", i16, (8, 2))
+    b = k.block("b", u8, (8, 2))
+    by = k.block("by", u8, (8,), hi=31)
+    out = k.block("out", i32, (8, 5), access="out")
+    few = k.block("few", u8, (8, 2), access="out")
+    most = k.block("most", u32, (8,), access="out")
+    n = k.param("n", u8, 0, 16)
+    with k.stage(i=8) as i:
+        x, y, own = a[i, 0], b[i, 0], by[i]
+        out[i, 0] = x << n
+        out[i, 1] = y << (own & 15)
+        out[i, 2] = (1 << (own & 7)) * 3 - (-1 << n)
+        out[i, 3] = a[i, 1] & ((1 << (own >> 1)) - 1)
+        out[i, 4] = (y << 4 | b[i, 1] & 15) << (n & 3)
+        most[i] = y << clip(own, 0, 24)
+        few[i, 0] = (y << (n & 7)) & 255
+        few[i, 1] = ((y & 15) << bit(own, 2)) ^ (1 << clip(own, 2, 7))
+
+
 FULL = neon()
 INTEGER_FORMS = [
     Form(ints_bytes, {
@@ -67,5 +88,6 @@ INTEGER_FORMS = [
     Form(ints_signed, {
         FULL: (r"vandq_u16", r"vorrq_u16", r"veorq_u32"), neon(items=2): (),
     }),
+    Form(ints_shifted, {FULL: (r"vshlq_[us](16|32)\(",), neon(items=2): ()}),
     Form(ints_single, {FULL: (r"vshlq_s(16|32)",), neon(items=2): ()}),
 ]  # fmt: skip

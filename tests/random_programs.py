@@ -68,6 +68,7 @@ class _Values:
             lambda: -a, lambda: a * 2, lambda: a << 1,
             lambda: a & b, lambda: a | b, lambda: a ^ b, lambda: a & c, lambda: a | (c & 255),
             lambda: a & ~b, lambda: ~a, lambda: bit(a, n), lambda: bit(a, clip(b, 0, 15)),
+            lambda: a << clip(b, 0, 7), lambda: 1 << (b & 15),
         ]  # fmt: skip
         if self.masks:
             mask = self.masks[int(rng.integers(len(self.masks)))]

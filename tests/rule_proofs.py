@@ -102,7 +102,7 @@ class Program:
             lo, hi = number(f"={place}lo"), number(f"={place}hi")
             self.known.append(lo <= hi)
             attr = (lo, hi) if op is Op.CLIP else ("", lo, hi)
-        elif op is Op.SHRV:  # what ranges.check_ranges proves of every program
+        elif op in (Op.SHRV, Op.SHLV):  # what ranges.check_ranges proves of every program
             amount = self.of(args[1])
             self.known += [amount.lo >= 0, amount.hi <= 31]
         kind = Operand if place else Node
@@ -128,7 +128,7 @@ class Program:
 # ------------------------------------------------------------------ shapes
 
 Part = Callable[[Program, str], Node]
-_BINARY = (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV, *BITWISE)
+_BINARY = (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV, Op.SHLV, *BITWISE)
 
 
 def _composite(op: Op, part: Part = Program.leaf) -> Part:

@@ -84,6 +84,9 @@ def _identities(build: Build) -> Iterator[tuple[Node, Node]]:
     yield build(Op.MIN, x, x), x
     yield build(Op.MAX, x, x), x
     yield build(Op.ABSDIFF, x, x), zero
+    yield build(Op.SHLV, x, build.c(3)), build(Op.MUL, x, build.c(8))
+    yield build(Op.SHLV, x, build.c(-1)), x
+    yield build(Op.SHLV, x, build.c(40)), build(Op.MUL, x, build.c(1 << 31))
     yield build(Op.BITAND, x, x), x
     yield build(Op.BITAND, x, zero), zero
     yield build(Op.BITAND, build.c(-1), x), x
@@ -128,7 +131,8 @@ def test_nearly_trivial_forms_stay(build: Build) -> None:
 
 ATTRS = {Op.SHR: (2,), Op.RSHR: (2,), Op.CLIP: (-2, 2), Op.WRAP: (i8,)}
 FOLDED = (
-    [(op, 2) for op in (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV, *BITWISE)]
+    [(op, 2) for op in (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, *BITWISE)]
+    + [(Op.SHRV, 2), (Op.SHLV, 2)]
     + [(op, 1) for op in (Op.SHR, Op.RSHR, Op.ABS, Op.CLIP, Op.WRAP)]
 )  # fmt: skip
 

@@ -40,6 +40,8 @@ CASES = [
     (Op.RSHR, (14,), (-8193,), -1), (Op.RSHR, (31,), (BIG,), 1), (Op.RSHR, (31,), (LOW,), -1),
     (Op.SHRV, (), (-9, 3), -2), (Op.SHRV, (), (9, 0), 9), (Op.SHRV, (), (LOW, 31), -1),
     (Op.SHRV, (), (9, -3), 9), (Op.SHRV, (), (LOW, 40), -1), (Op.SHRV, (), (BIG, 40), 0),
+    (Op.SHLV, (), (-9, 3), -72), (Op.SHLV, (), (9, 0), 9), (Op.SHLV, (), (1, 31), 2**31),
+    (Op.SHLV, (), (9, -3), 9), (Op.SHLV, (), (-1, 40), LOW), (Op.SHLV, (), (BIG, 2), BIG * 4),
     (Op.BITAND, (), (12, 10), 8), (Op.BITAND, (), (-4, 7), 4), (Op.BITAND, (), (-4, -6), -8),
     (Op.BITAND, (), (LOW, BIG), 0), (Op.BITAND, (), (2**32 - 1, -2), 2**32 - 2),
     (Op.BITOR, (), (12, 10), 14), (Op.BITOR, (), (-8, 3), -5), (Op.BITOR, (), (LOW, BIG), -1),

@@ -115,7 +115,7 @@ def _cases(one: PairRule) -> Iterator[Case]:
                     for c in FACTORS:
                         yield Case(a, Interval(c, c), attr, c, True, want)
                     yield Case(a, Interval(-4, 4), attr, None, True, want)
-                elif on is Op.SHRV:
+                elif on in (Op.SHRV, Op.SHLV):
                     for b in AMOUNTS:
                         yield Case(a, b, attr, None, True, want)
                 elif on in (Op.MIN, Op.MAX, Op.ADD, Op.SUB, Op.ABSDIFF, *BITWISE):

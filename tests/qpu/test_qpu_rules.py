@@ -141,9 +141,19 @@ def _attributes(on: Op) -> list[tuple[Any, ...]]:
 
 def _cases(one: Rule) -> Iterator[Case]:
     """Where the rule is taken, with the widest ranges."""
-    binary = one.on in (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV, *BITWISE)
+    binary = one.on in (
+        Op.ADD,
+        Op.SUB,
+        Op.MUL,
+        Op.MIN,
+        Op.MAX,
+        Op.ABSDIFF,
+        Op.SHRV,
+        Op.SHLV,
+        *BITWISE,
+    )
     for attr in _attributes(one.on):
-        for kept in (False, True) if one.on is Op.CLIP else (False,):
+        for kept in (False, True) if one.on in (Op.CLIP, Op.SHLV) else (False,):
             consts: list[int | None] = [None]
             if one.name == "power of two":
                 consts = [1 << n for n in range(1, 31)]

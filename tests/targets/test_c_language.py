@@ -52,6 +52,24 @@ y = fits(p * q) * 2000
 with k.stage(x=8, given=y < 5) as x:
     out[0, x] = 1
 ''',
+    "a_shift_to_the_left_by_any_amount": OUT + '''
+p, q = k.param("p", u8, 0, 7), k.param("q", i32, -9, 9)
+with k.stage(x=8) as x:
+    out[0, x] = low_bits((out[0, x] - 100) << p, 8)
+    out[1, x] = low_bits((q << p) ^ (1 << p), 8)
+''',
+    "a_place_that_a_shift_decides": OUT + '''
+src = k.plane("src", u8, rows=(0, 1), cols=(0, 24))
+p = k.param("p", u8, 0, 4)
+with k.stage(x=8) as x:
+    out[0, x] = src[0, x + (1 << p)]
+''',
+    "a_place_that_bits_decide": OUT + '''
+src = k.plane("src", u8, rows=(0, 1), cols=(0, 24))
+p = k.param("p", i32, -9, 2**31 - 1)
+with k.stage(x=8) as x:
+    out[0, x] = src[0, x + ((p ^ 5) & 12) + bit(p, 31)]
+''',
     "a_place_in_a_plane": OUT + '''
 src = k.plane("src", u8, rows=(0, 1), cols=(0, 16))
 p = k.param("p", u8, 0, 8)

@@ -40,6 +40,18 @@ TEXTS = {
     ("ints_bytes", "glsl"): (r"p & q", r"p \| q", r"p \^ q", r"p & \(~q\)"),
     ("ints_signed", "c"): (r"x & \(-16\)", r"\(uint32_t\)\(t\d+ \^ t", r"& \(-256\)\) \| "),
     ("ints_signed", "glsl"): (r"x & -16", r"uint\(t\d+ \^ t", r"& 4294967040u\) \| uint"),
+    ("ints_shifted", "c"): (
+        r"\(int32_t\)\(\(uint32_t\)x << daedalus_shift_amount\(n\)\)",
+        r"\(uint32_t\)1 << daedalus",
+        r"\(int64_t\)\(\(uint64_t\)y << daedalus_shift_amount",
+    ),
+    ("ints_shifted", "glsl"): (
+        r"x << n_",
+        r"1 << \(own & 7\)",
+        r"1 << clamp\(\(own >> 1\), 0, 31\)",
+        r"uint\(y\) << ",
+    ),
+    ("ints_shifted", "vector"): (r"vshlvq_n_[us]\d+\(", r"vshlq_[us]\d+\("),
     ("ints_single", "c"): (r"daedalus_wrap\(x >> daedalus_shift_amount\(n\), 1, 0\)",),
     ("ints_single", "glsl"): (r"x >> \w+\) & 1",),
 }
@@ -60,7 +72,7 @@ def test_texts(name: str, target: str) -> None:
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [("ints_bytes", {"and", "or", "xor"}), ("ints_signed", {"and", "or", "xor"}),
-     ("ints_single", {"and", "asr"})],
+     ("ints_single", {"and", "asr"}), ("ints_shifted", {"shl", "and"})],
 )  # fmt: skip
 def test_operations_of_the_qpu(name: str, wanted: set[str]) -> None:
     programs = selected(KERNELS[name], options_of("qpu")).programs

@@ -81,7 +81,7 @@ def _immediates(op: MachineOp, w: int) -> list[int]:
 
 
 def _scalars(op: MachineOp, w: int) -> list[int]:
-    if op.stem == "shrv":
+    if op.stem in ("shrv", "shlv"):
         return [0, 1, w - 1, min(w, 31), 31]
     bits = operand_widths(op, w)[-1]
     lo, hi = (
@@ -126,7 +126,7 @@ def function(n: int, case: Case, target: Target) -> str:
             at += bits // 8
         operands.append(Group(tuple(names), w, s))
     scalar: ByLane | ByScalar | None = None
-    if case.op.stem == "shrv":
+    if case.op.stem in ("shrv", "shlv"):
         scalar = ByScalar(str(case.scalar))
     elif case.op.form == "k":
         bits = operand_widths(case.op, case.width)[-1]

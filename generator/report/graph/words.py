@@ -10,6 +10,7 @@ from daedalus.dsl.show import index_text
 # What a value of several operands is, by their roles.
 FORMS = {
     Op.ADD: "{a} + {b}", Op.SUB: "{a} − {b}", Op.MUL: "{a} × {b}", Op.SHRV: "{a} ≫ {b}",
+    Op.SHLV: "{a} ≪ {b}",
     Op.BITAND: "{a} & {b}", Op.BITOR: "{a} | {b}", Op.BITXOR: "{a} ^ {b}",
     Op.MIN: "min({a}, {b})", Op.MAX: "max({a}, {b})", Op.ABSDIFF: "|{a} − {b}|",
     Op.SELECT: "{a} ? {b} : {c}", Op.LE: "{a} ≤ {b}", Op.GT: "{a} > {b}",
@@ -110,6 +111,8 @@ def step_text(node: Node, at: int, other: str) -> str:
             return FORMS[node.op].format(a="", b=other).strip()
         case Op.SHRV:
             return f"≫ {other}" if at == 0 else f"shifts {other} ≫"
+        case Op.SHLV:
+            return f"≪ {other}" if at == 0 else f"shifts {other} ≪"
         case Op.TABLE:
             return f"in {node.attr[0]}" + (f" beside {other}" if other else "")
     raise AssertionError(f"{node.op} is no step")

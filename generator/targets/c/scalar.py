@@ -160,6 +160,10 @@ class Scalars:
                 return self._round_shift(n, a[0], w)
             case Op.SHRV:
                 return f"{a[0]} >> daedalus_shift_amount({self._text[n.args[1]]})", False
+            case Op.SHLV:
+                bits = 64 if self.c_type(n) == "int64_t" else 32
+                by = f"daedalus_shift_amount({self._text[n.args[1]]})"
+                return f"(int{bits}_t)((uint{bits}_t){a[0]} << {by})", True
             case Op.BITAND | Op.BITOR | Op.BITXOR:
                 text = f"{a[0]} {_BITWISE[n.op]} {a[1]}"
                 narrows = wide and self.c_type(n) == "int32_t"

@@ -152,10 +152,10 @@ class Values:
             case Op.RSHR:
                 return self._in(kind, n.args[0], self._round_shift(n))
             case Op.SHRV:
-                by = self.operand(n.args[1], "int")
-                if not self.hostile.of(n.args[1]).within(0, 31):
-                    by = f"clamp({by}, 0, 31)"
-                return self._in(kind, n.args[0], f"{self.operand(n.args[0])} >> {by}")
+                text = f"{self.operand(n.args[0])} >> {self._amount(n)}"
+                return self._in(kind, n.args[0], text)
+            case Op.SHLV:
+                return f"{self.operand(n.args[0], kind)} << {self._amount(n)}", False
             case Op.MIN | Op.MAX:
                 a, b = self._alike(n)
                 return f"{n.op}({a}, {b})", True
@@ -179,6 +179,11 @@ class Values:
             case Op.NOT:
                 return f"!{self.operand(n.args[0])}", True
         raise self._refuse(n, f"{n.op} has no GLSL form")
+
+    def _amount(self, n: Node) -> str:
+        """By how much a shift by a value shifts."""
+        by = self.operand(n.args[1], "int")
+        return by if self.hostile.of(n.args[1]).within(0, 31) else f"clamp({by}, 0, 31)"
 
     def _in(self, kind: str, of: Node, text: str) -> tuple[str, bool]:
         """An expression of the type of `of` as one of `kind`."""

@@ -395,6 +395,7 @@ RULES: tuple[Rule, ...] = (
         "rhadd", Op.RSHR, "bits", ("#", "#"), "rhadd_#", pick=_halved_sum, when=_shift_by_one
     ),
     *_signed_pair("shrv", Op.SHRV, "bits", ("#", "negated"), "shl_v_#"),
+    Rule("shlv", Op.SHLV, "bits", ("bits", "s"), "shl_v_u"),
     # bit by bit
     Rule("and_bits", Op.BITAND, "bits", ("bits", "bits"), "and"),
     Rule("orr_bits", Op.BITOR, "bits", ("bits", "bits"), "orr"),

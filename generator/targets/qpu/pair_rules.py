@@ -228,6 +228,11 @@ RULES: tuple[PairRule, ...] = (
         lambda c, k: 0,
     ),
     PairRule(
+        "variable shifts to the left", Op.SHLV,
+        lambda c: (ZERO, SCALAR) if c.shared and c.b.within(0, 31) else None,
+        lambda c, k: ("shl", "a", "b"), lambda c, k: 0,
+    ),
+    PairRule(
         "and, bit by bit", Op.BITAND, _bits, lambda c, k: ("and", "a", "b"), lambda c, k: 0,
     ),
     PairRule("or, bit by bit", Op.BITOR, _bits, lambda c, k: ("or", "a", "b"), lambda c, k: 0),

@@ -210,6 +210,14 @@ RULES: tuple[Rule, ...] = (
         lambda c: _uint(c.a) and _int(c.b),
         lambda c: ("shr", "a", ("min", ("max", "b", 0), 31)),
     ),
+    Rule(
+        "variable shift to the left", Op.SHLV, lambda c: c.b.within(0, 31) and not c.kept,
+        lambda c: ("shl", "a", "b"),
+    ),
+    Rule(
+        "variable shift to the left that decides a place", Op.SHLV, lambda c: _int(c.b),
+        lambda c: ("shl", "a", ("min", ("max", "b", 0), 31)),
+    ),
     Rule("and, bit by bit", Op.BITAND, _always, lambda c: ("and", "a", "b")),
     Rule("or, bit by bit", Op.BITOR, _always, lambda c: ("or", "a", "b")),
     Rule("xor, bit by bit", Op.BITXOR, _always, lambda c: ("xor", "a", "b")),

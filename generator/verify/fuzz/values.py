@@ -48,7 +48,7 @@ class GrowingRanges(Ranges):
             r = self._of[n]
             if smallest_dtype(r.lo, r.hi) is None:
                 return False
-            if n.op is Op.SHRV and not self._of[n.args[1]].within(0, 31):
+            if n.op in (Op.SHRV, Op.SHLV) and not self._of[n.args[1]].within(0, 31):
                 return False
         return True
 
@@ -207,7 +207,7 @@ class Expressions:
             (3, self._dot), (1, self._negation), (2, self._rotation), (2, self._assumed),
         )  # fmt: skip
         if self.later:
-            ways += ((16, self._bitwise), (6, self._bit))
+            ways += ((16, self._bitwise), (6, self._bit), (5, self._shift_left))
         way = rng.choices([w for _, w in ways], [n for n, _ in ways])[0]
         return way()
 
@@ -345,6 +345,19 @@ class Expressions:
         if rng.random() < 0.6:
             return lang.bit(self.pick(), rng.choice((0, 1, 2, 3, 5, 7, 8, 15, 16, 31)))
         return lang.bit(self.pick(), self._amount())
+
+    def _shift_left(self) -> Value | None:
+        """To the left by a value, or the lowest so many bits of one."""
+        rng = self.rng
+        most = rng.choice((1, 3, 4, 7, 8, 8, 15, 23, 31))
+        amount = lang.min(self._amount(), most)
+        chance = rng.random()
+        if chance < 0.3:
+            return self.pick() & ((1 << lang.min(amount, 30)) - 1)
+        if chance < 0.5:
+            return rng.choice((1, 1, 3, -1, 5)) << amount
+        x = self.pick() if most < 4 or rng.random() < 0.2 else self._small(rng.choice((8, 8, 16)))
+        return x << amount
 
     def _row(self) -> Scalar:
         rng = self.rng
