@@ -160,7 +160,8 @@ def source(target: Target) -> str:
     own = CASES[target.name]
     table = ",\n".join(f"  {{case_{n}, {a}, {b}}}" for n, (a, b) in enumerate(map(sizes, own)))
     return (
-        f"#include <daedalus/{target.header}>\n#include <stdint.h>\n#include <stdio.h>\n"
+        "".join(f"#include <daedalus/{h}>\n" for h in (target.header, *target.beside.values()))
+        + "#include <stdint.h>\n#include <stdio.h>\n"
         + "".join(function(n, c, target) for n, c in enumerate(own))
         + "static const struct {\n  void (*run)(const uint8_t *, uint8_t *);\n  size_t in, out;\n}"
         f" cases[] = {{\n{table}\n}};\n"

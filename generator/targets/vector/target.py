@@ -67,6 +67,7 @@ VECTOR = Target(
     RULES + _SHIFT_RULES,
     "vector.h",
     ("vector_base.h", "vector_same.h"),
+    {"vshlv": "vector_left.h"},
     paired=True,
     zips=True,
     weaves=frozenset({"vst3q_u16"}),

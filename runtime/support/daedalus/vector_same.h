@@ -278,14 +278,10 @@ VECTOR_MIXED(q, u32, s32, uint32x4_t, int32x4_t, UINT32_MAX, INT32_MIN)
 
 VECTOR_ALL(VECTOR_SAME)
 
-/* By an amount that is one for all, limited to what C defines. */
-#define VECTOR_SHIFTED(q, S, E, T, N, US, U)                        \
-  VECTOR_FN T vshrv##q##_n_##S(T a, int n) {                        \
-    return vector_shr_##S(a, n & 31);                               \
-  }                                                                 \
-  VECTOR_FN T vshlv##q##_n_##S(T a, int n) {                        \
-    const int width = (int)sizeof(a[0]) * 8, by = n & 31;           \
-    return by < width ? vector_shl_##S(a, by) : vector_fill_##S(0); \
+/* To the right by an amount that is one for all, limited to what C defines. */
+#define VECTOR_SHIFTED(q, S, E, T, N, US, U) \
+  VECTOR_FN T vshrv##q##_n_##S(T a, int n) { \
+    return vector_shr_##S(a, n & 31);        \
   }
 VECTOR_ALL(VECTOR_SHIFTED)
 
