@@ -4,7 +4,7 @@
 Tables are evaluated row by row over the range of the row index, so a dot product gets the bounds
 of the rows that exist, not of the worst mixture of their entries. Sums are bounded as linear forms
 of what they are made of, so what is added and taken away again cancels (a running sum stays as
-narrow as the sum it equals).
+narrow as the sum it equals); products with common factors are bounded together (weighted.py).
 """
 
 from collections.abc import Callable
@@ -27,6 +27,7 @@ from daedalus.dsl.ir import (
     smallest_dtype,
     walk,
 )
+from daedalus.dsl.weighted import Products, times
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,7 @@ BOOL = Interval(0, 1)
 
 
 def _product(a: Interval, b: Interval) -> Interval:
-    corners = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
-    return Interval(min(corners), max(corners))
+    return Interval(*times((a.lo, a.hi), (b.lo, b.hi)))
 
 
 def table_rows(table: Table, index: Interval) -> tuple[tuple[int, ...], ...]:
@@ -90,6 +90,7 @@ class Ranges:
         self._of: dict[Node, Interval] = {}
         self._extents: dict[str, int] = {}
         self._forms: dict[Node, dict[Node | None, int]] = {}
+        self._products = Products(self.form, lambda x: (self._of[x].lo, self._of[x].hi))
         self.temps: dict[str, Interval] = {
             t.name: Interval(t.init, t.init) for t in kernel.temps if t.init is not None
         }
@@ -132,11 +133,16 @@ class Ranges:
         return width
 
     def _sum(self, node: Node) -> Interval:
-        """The interval of a linear form: every term counted once, with its whole coefficient."""
+        """The interval of a linear form: every term counted once, with its whole coefficient. Of
+        products that have factors in common, together."""
         form = self.form(node)
         const = form.get(None, 0)
         terms = [_product(Interval(c, c), self._of[x]) for x, c in form.items() if x is not None]
-        return Interval(const + sum(t.lo for t in terms), const + sum(t.hi for t in terms))
+        found = Interval(const + sum(t.lo for t in terms), const + sum(t.hi for t in terms))
+        together = self._products.bounds(form)
+        if together is None:
+            return found
+        return Interval(max(found.lo, together[0]), min(found.hi, together[1]))
 
     def form(self, node: Node) -> dict[Node | None, int]:
         """A value as a sum: term -> coefficient; None stands for 1, other operations are terms."""

@@ -3,7 +3,7 @@
 
 from form_specs import Form, neon
 
-from daedalus.dsl.lang import KernelBuilder, bit, clip, i16, i32, kernel, u8, u16, u32
+from daedalus.dsl.lang import KernelBuilder, bit, clip, i16, i32, kernel, round_shift, u8, u16, u32
 
 
 @kernel(clause="bytes bit by bit: values with each other, with constants and with inverses")
@@ -79,6 +79,40 @@ def ints_shifted(k: KernelBuilder) -> None:
         few[i, 1] = ((y & 15) << bit(own, 2)) ^ (1 << clip(own, 2, 7))
 
 
+@kernel(clause="two rows by each lane's mask of 64, as blends are")
+def ints_blend(k: KernelBuilder) -> None:
+    a = k.plane("a", u8, rows=(0, 2), cols=(0, 16))
+    b = k.plane("b", u8, rows=(0, 2), cols=(0, 16))
+    mask = k.plane("mask", u8, rows=(0, 2), cols=(0, 16), hi=64)
+    out = k.plane("out", u8, rows=(0, 2), cols=(0, 16), access="out")
+    with k.stage(y=2, x=16) as (y, x):
+        m = mask[y, x]
+        out[y, x] = round_shift(a[y, x] * (64 - m) + b[y, x] * m, 6)
+
+
+@kernel(clause="four pixels by the item's weights in both axes, as chroma is predicted")
+def ints_bilinear(k: KernelBuilder) -> None:
+    src = k.plane("src", u8, rows=(0, 5), cols=(0, 9))
+    out = k.plane("out", u8, rows=(0, 4), cols=(0, 8), access="out")
+    mx, my = k.param("mx", u8, 0, 8), k.param("my", u8, 0, 8)
+    with k.stage(y=4, x=8) as (y, x):
+        upper = src[y, x] * (8 - mx) + src[y, x + 1] * mx
+        lower = src[y + 1, x] * (8 - mx) + src[y + 1, x + 1] * mx
+        out[y, x] = round_shift(upper * (8 - my) + lower * my, 6)
+
+
+@kernel(clause="10 bits by weights that sum to 64: 16 bits hold it; 12 bits: they do not")
+def ints_blend_wide(k: KernelBuilder) -> None:
+    a = k.plane("a", u16, rows=(0, 2), cols=(0, 8), hi=1023)
+    b = k.plane("b", u16, rows=(0, 2), cols=(0, 8), hi=4095)
+    out = k.plane("out", u16, rows=(0, 2), cols=(0, 8), access="out")
+    mask = k.plane("mask", u8, rows=(0, 1), cols=(0, 8), hi=64)
+    with k.stage(x=8) as x:
+        m = mask[0, x]
+        out[0, x] = round_shift(a[0, x] * (64 - m) + a[1, x] * m, 6)
+        out[1, x] = round_shift(b[0, x] * (64 - m) + b[1, x] * m, 6)
+
+
 FULL = neon()
 INTEGER_FORMS = [
     Form(ints_bytes, {
@@ -89,5 +123,16 @@ INTEGER_FORMS = [
         FULL: (r"vandq_u16", r"vorrq_u16", r"veorq_u32"), neon(items=2): (),
     }),
     Form(ints_shifted, {FULL: (r"vshlq_[us](16|32)\(",), neon(items=2): ()}),
+    Form(ints_blend, {
+        FULL: (r"vsubq_u8", r"vmull_u8", r"vmlal_u8", r"vrshrn_n_u16"), neon(items=2): (),
+        neon(rows=2): (),
+    }),
+    Form(ints_bilinear, {
+        FULL: (r"vmull_u8", r"vmlal_u8", r"vmlaq_n_s16", r"vrshrn_n_s16"),
+        neon(items=2): (),
+    }),
+    Form(ints_blend_wide, {
+        FULL: (r"vmlaq_u16", r"vrshrq_n_u16", r"vmlal_u16", r"vrshrn_n_u32"), neon(items=2): (),
+    }),
     Form(ints_single, {FULL: (r"vshlq_s(16|32)",), neon(items=2): ()}),
 ]  # fmt: skip

@@ -31,6 +31,12 @@ from daedalus.dsl.verify import verify
 TYPES = (u8, i8, i16, u16)
 
 
+def weighted(a: Value, b: Value, m: Value) -> Value:
+    """a and b by weights that add up to 64, rounded."""
+    m = clip(m, 0, 64)
+    return round_shift(clip(a, 0, 255) * (64 - m) + clip(b, 0, 255) * m, 6)
+
+
 class _Values:
     """Draws operations on the values made so far; wide ones are brought back."""
 
@@ -68,6 +74,7 @@ class _Values:
             lambda: -a, lambda: a * 2, lambda: a << 1,
             lambda: a & b, lambda: a | b, lambda: a ^ b, lambda: a & c, lambda: a | (c & 255),
             lambda: a & ~b, lambda: ~a, lambda: bit(a, n), lambda: bit(a, clip(b, 0, 15)),
+            lambda: weighted(a, b, self.pick()), lambda: weighted(self.pick(), a, b),
             lambda: a << clip(b, 0, 7), lambda: 1 << (b & 15),
         ]  # fmt: skip
         if self.masks:

@@ -22,7 +22,7 @@ from daedalus.v3d import vkrun
 KERNELS = {k.id: k for f in INTEGER_FORMS for k in f.spec.kernels()}
 GLSL = ("glsl_full", "glsl_full_p4_word_signs", "glsl_full_p8_word_unaligned_swar")
 QPU = [
-    options_of("qpu"),
+    options_of("qpu", points=4),
     options_of("qpu", points=2, word=True),
     options_of("qpu", points=8, word=True, pair=True),
     options_of("qpu", points=4, unaligned=True, keep=True),
@@ -75,7 +75,7 @@ def test_texts(name: str, target: str) -> None:
      ("ints_single", {"and", "asr"}), ("ints_shifted", {"shl", "and"})],
 )  # fmt: skip
 def test_operations_of_the_qpu(name: str, wanted: set[str]) -> None:
-    programs = selected(KERNELS[name], options_of("qpu")).programs
+    programs = selected(KERNELS[name], options_of("qpu", points=4)).programs
     loops = [p.loop for p in programs if p.loop is not None]
     forms = [f for loop in loops for i in loop.body for f in getattr(i, "forms", ())]
     assert wanted <= {f.op for f in forms}

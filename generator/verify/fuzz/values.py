@@ -207,7 +207,12 @@ class Expressions:
             (3, self._dot), (1, self._negation), (2, self._rotation), (2, self._assumed),
         )  # fmt: skip
         if self.later:
-            ways += ((16, self._bitwise), (6, self._bit), (5, self._shift_left))
+            ways += (
+                (16, self._bitwise),
+                (6, self._bit),
+                (5, self._shift_left),
+                (6, self._weighted),
+            )
         way = rng.choices([w for _, w in ways], [n for n, _ in ways])[0]
         return way()
 
@@ -358,6 +363,33 @@ class Expressions:
             return rng.choice((1, 1, 3, -1, 5)) << amount
         x = self.pick() if most < 4 or rng.random() < 0.2 else self._small(rng.choice((8, 8, 16)))
         return x << amount
+
+    def _weighted(self) -> Value:
+        """Values weighted so that the weights add up: of two, of three, of four by both axes."""
+        rng = self.rng
+        total = rng.choice((4, 8, 16, 64, 64, 64, 128, 256))
+        bits, signed = rng.choice((8, 8, 8, 16)), rng.random() < 0.2
+        a, b, c, d = (self._small(bits, signed=signed) for _ in range(4))
+        m, n = (self._weight(total) for _ in range(2))
+        chance = rng.random()
+        if chance < 0.6:
+            value = a * (total - m) + b * m
+        elif chance < 0.75:
+            value = a * m + b * n + c * (total - m - n)
+        else:
+            upper, lower = a * (total - m) + b * m, c * (total - m) + d * m
+            value = upper * (total - n) + lower * n
+            total *= total
+        if rng.random() < 0.7:
+            return lang.round_shift(value, total.bit_length() - 1)
+        return value
+
+    def _weight(self, total: int) -> Value:
+        """A value in 0..total."""
+        rng = self.rng
+        x = self.pick() if not self.uniform or rng.random() < 0.6 else rng.choice(self.uniform)
+        r = self.of(x)
+        return x if r.within(0, total) else lang.clip(x, 0, total)
 
     def _row(self) -> Scalar:
         rng = self.rng
