@@ -110,7 +110,9 @@ def random_kernel(seed: int, *, size: int = 12) -> Kernel:
             one[0] = grown([block[0, 0], px[0, 0], p, k.lane(z + 3), q[z + 7]]).small()
             one[z + 1] = q[z] + k.lane(z)
         with k.stage(y=k.upto(p, 4), x=8, given=p > 1) as (y, x):
-            sums.accumulate(x, grown([block[y, x], q[x], k.lane(y + x)]).small(), "add")
+            made = grown([block[y, x], q[x], k.lane(y + x)])
+            sums.accumulate(x, made.small(), "add")
+            top = k.largest("top", made.small(), over=y, start=-5)
         with k.stage(y=4, x=8) as (y, x):
             t[y, x] = grown([block[y, x], block[y, x], px[y, x], p]).small()
         with k.stage(x=8) as x:
@@ -121,7 +123,7 @@ def random_kernel(seed: int, *, size: int = 12) -> Kernel:
             px[0, x] = clip(made.small(), 0, 255)
         with k.stage(x=8) as x:
             far = block[clip(one[1], 0, 3), x]
-            made = grown([*t[:, x], *px[:, x], one[0], p, sums[x], far, q[x], k.lane(x)])
+            made = grown([*t[:, x], *px[:, x], one[0], p, sums[x] + top[x], far, q[x], k.lane(x)])
             for row in range(4):
                 with k.when(made.mask(p)):
                     px[row, x] = clip(made.small(), 0, 255)

@@ -125,6 +125,20 @@ with k.stage(x=8) as x:
 with k.stage(x=8) as x:
     out[0, x] = clip_u8(t[x] + p[x])
 ''',
+    "reductions": '''
+out = k.plane("out", i32, rows=(0, 1), cols=(0, 8), access="out")
+src = k.plane("src", i16, rows=(0, 8), cols=(0, 8))
+n, on = k.param("n", u8, 0, 8), k.param("on", u8, 0, 1)
+with k.stage(y=k.upto(n, 8), x=8, given=on > 0) as (y, x):
+    px = src[y, x]
+    column = k.sum("column", px * 3, over=y)
+    every = k.sum("every", px, start=-7)
+    with k.when(px > 0):
+        low = k.smallest("low", px, over=[y], start=9000)
+        high = k.largest("high", px, over=(y, x), start=-5)
+with k.stage(x=8) as x:
+    out[0, x] = column[x] + every[0] + low[x] - high[0]
+''',
     "accumulation": '''
 out = k.plane("out", i32, rows=(0, 1), cols=(0, 8), access="out")
 src = k.plane("src", i16, rows=(0, 8), cols=(0, 8))
