@@ -10,7 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import COMMUTATIVE, Affine, Kernel, Node, Op, Stage, Table, evaluate
+from daedalus.dsl.ir import (
+    BITWISE,
+    COMMUTATIVE,
+    Affine,
+    DType,
+    Kernel,
+    Node,
+    Op,
+    Stage,
+    Table,
+    evaluate,
+)
 
 _NEVER_FOLDED = frozenset(
     {Op.CONST, Op.PARAM, Op.LANE, Op.LOAD, Op.TABLE, Op.DOT, Op.ASSUME, Op.LE, Op.GT}
@@ -18,9 +29,11 @@ _NEVER_FOLDED = frozenset(
 _SIMPLIFIED = frozenset(
     {
         Op.ADD, Op.SUB, Op.MUL, Op.SHR, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.ABSDIFF, Op.LE, Op.GT,
-        Op.SELECT, Op.ASSUME, Op.NOT,
+        Op.SELECT, Op.ASSUME, Op.NOT, Op.SHLV, *BITWISE,
     }
 )  # fmt: skip
+_MOST_SHIFTED = 31
+_WORD = 32  # bits of the widest type of an element
 
 
 class Builder:
@@ -93,6 +106,8 @@ class Builder:
         a = args[0] if args else None
         b = args[1] if len(args) > 1 else None
         right = b.value if b is not None and b.op is Op.CONST else None
+        if op in BITWISE:
+            return self._simplify_bitwise(op, args[0], args[1], loc)
         match op:
             case Op.ADD:
                 if right == 0:
@@ -118,6 +133,10 @@ class Builder:
                     and (a.args[1].op is Op.CONST and a.args[1].value == 1 << (attr[0] - 1))
                 ):
                     return self._intern(Op.RSHR, (a.args[0],), attr, loc, "")
+            case Op.SHLV:
+                if right is not None:
+                    power = self.const(1 << min(max(right, 0), _MOST_SHIFTED), loc)
+                    return self.make(Op.MUL, (args[0], power), (), loc)
             case Op.MIN | Op.MAX:
                 if a is b:
                     return a
@@ -152,6 +171,25 @@ class Builder:
                     return self._intern(Op.GT, a.args, (), loc, "")
                 if a.op is Op.GT:
                     return self._intern(Op.LE, a.args, (), loc, "")
+        return None
+
+    def _simplify_bitwise(self, op: Op, a: Node, b: Node, loc: Loc) -> Node | None:
+        """Of an operation bit by bit: an AND with the lowest bits alone takes the value to an
+        unsigned type of so many bits."""
+        if a is b:
+            return self.const(0, loc) if op is Op.BITXOR else a
+        if b.op is not Op.CONST:
+            return None
+        mask = b.value
+        if mask == 0:
+            return b if op is Op.BITAND else a
+        if mask == -1:
+            if op is Op.BITXOR:
+                return self.make(Op.SUB, (b, a), (), loc)
+            return a if op is Op.BITAND else b
+        bits = mask.bit_length()
+        if op is Op.BITAND and mask == (1 << bits) - 1 and bits <= _WORD:
+            return self.make(Op.WRAP, (a,), (DType(f"u{bits}", bits, False),), loc)
         return None
 
 

@@ -18,6 +18,8 @@ lane domain (`dims`). All loads of a stage see the state before it, its stores a
 | SHR      | n >= 0        | floor(a / 2**n)                                                   |
 | RSHR     | n >= 1        | floor((a + 2**(n-1)) / 2**n): rounds half up                      |
 | SHRV     |               | floor(a / 2**b), b limited to [0, 31]                             |
+| SHLV     |               | a * 2**b, b limited to [0, 31]                                    |
+| BITAND, BITOR, BITXOR |  | bit by bit, of numbers whose sign bit goes on to the left for ever |
 | MIN, MAX |               | the smaller, the larger                                           |
 | ABS      |               | abs(a)                                                            |
 | ABSDIFF  |               | abs(a - b)                                                        |
@@ -107,6 +109,10 @@ class Op(StrEnum):
     SHR = "shr"
     RSHR = "rshr"
     SHRV = "shrv"
+    SHLV = "shlv"
+    BITAND = "bitand"
+    BITOR = "bitor"
+    BITXOR = "bitxor"
     MIN = "min"
     MAX = "max"
     ABS = "abs"
@@ -123,7 +129,8 @@ class Op(StrEnum):
     NOT = "not"
 
 
-COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.AND, Op.OR})
+BITWISE = (Op.BITAND, Op.BITOR, Op.BITXOR)
+COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.AND, Op.OR, *BITWISE})
 BOOLEAN = frozenset({Op.LE, Op.GT, Op.AND, Op.OR, Op.NOT})
 
 
@@ -183,6 +190,12 @@ class Node:
         return int(self.attr[0])
 
     @property
+    def inverted(self) -> "Node | None":
+        """The value whose bits this one has inverted, -1 less the value; None if it is no such."""
+        minus_one = self.op is Op.SUB and self.args[0].op is Op.CONST and self.args[0].value == -1
+        return self.args[1] if minus_one else None
+
+    @property
     def index(self) -> Index:
         """The index of a LOAD, or of an element of an array parameter."""
         assert self.op in (Op.LOAD, Op.PARAM)
@@ -208,6 +221,14 @@ def evaluate(op: Op, attr: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
             return (args[0] + (1 << (attr[0] - 1))) >> attr[0]
         case Op.SHRV:
             return args[0] >> np.clip(args[1], 0, 31)
+        case Op.SHLV:
+            return args[0] << np.clip(args[1], 0, 31)
+        case Op.BITAND:
+            return args[0] & args[1]
+        case Op.BITOR:
+            return args[0] | args[1]
+        case Op.BITXOR:
+            return args[0] ^ args[1]
         case Op.MIN:
             return np.minimum(args[0], args[1])
         case Op.MAX:

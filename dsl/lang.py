@@ -19,8 +19,8 @@ from daedalus.dsl.values import BufferRef, LaneIndex, Scalar, TableRef, Tracer, 
 _PLAIN = "what is known while tracing is computed with Python's own (import builtins for min, max)"
 
 __all__ = [
-    "BufferRef", "KernelBuilder", "LaneIndex", "Value", "absdiff", "all_le", "any_gt", "clip",
-    "clip_s8", "clip_u8", "dot", "entry",
+    "BufferRef", "KernelBuilder", "LaneIndex", "Value", "absdiff", "all_le", "any_gt", "bit",
+    "clip", "clip_s8", "clip_u8", "dot", "entry",
     "i8", "i16", "i32", "kernel", "low_bits", "max", "min", "part", "rotate", "round_shift",
     "select", "u8", "u16", "u32", "wrap",
 ]  # fmt: skip
@@ -97,6 +97,12 @@ def low_bits(x: Value, n: int) -> Value:
     if not is_integer(n) or not 1 <= n <= 32:
         k._fail("operand", f"low_bits takes 1 to 32 bits, not {n!r}", "a width is known here")
     return k._op(Op.WRAP, x, attr=(DType(f"u{n}", n, False),))
+
+
+def bit(x: Value, n: Scalar) -> Value:
+    """Bit n of x, 0 or 1; of a negative x that of its two's complement."""
+    _traced("bit", x)
+    return low_bits(x >> n, 1)
 
 
 def round_shift(x: Value, n: int) -> Value:

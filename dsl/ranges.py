@@ -4,7 +4,7 @@
 Tables are evaluated row by row over the range of the row index, so a dot product gets the bounds
 of the rows that exist, not of the worst mixture of their entries. Sums are bounded as linear forms
 of what they are made of, so what is added and taken away again cancels (a running sum stays as
-narrow as the sum it equals).
+narrow as the sum it equals); products with common factors are bounded together (weighted.py).
 """
 
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from daedalus.dsl.bit_ranges import bitwise_bounds
 from daedalus.dsl.errors import Loc, RangeError
 from daedalus.dsl.ir import (
     DType,
@@ -26,6 +27,7 @@ from daedalus.dsl.ir import (
     smallest_dtype,
     walk,
 )
+from daedalus.dsl.weighted import Products, times
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,7 @@ BOOL = Interval(0, 1)
 
 
 def _product(a: Interval, b: Interval) -> Interval:
-    corners = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
-    return Interval(min(corners), max(corners))
+    return Interval(*times((a.lo, a.hi), (b.lo, b.hi)))
 
 
 def table_rows(table: Table, index: Interval) -> tuple[tuple[int, ...], ...]:
@@ -89,6 +90,7 @@ class Ranges:
         self._of: dict[Node, Interval] = {}
         self._extents: dict[str, int] = {}
         self._forms: dict[Node, dict[Node | None, int]] = {}
+        self._products = Products(self.form, lambda x: (self._of[x].lo, self._of[x].hi))
         self.temps: dict[str, Interval] = {
             t.name: Interval(t.init, t.init) for t in kernel.temps if t.init is not None
         }
@@ -131,11 +133,16 @@ class Ranges:
         return width
 
     def _sum(self, node: Node) -> Interval:
-        """The interval of a linear form: every term counted once, with its whole coefficient."""
+        """The interval of a linear form: every term counted once, with its whole coefficient. Of
+        products that have factors in common, together."""
         form = self.form(node)
         const = form.get(None, 0)
         terms = [_product(Interval(c, c), self._of[x]) for x, c in form.items() if x is not None]
-        return Interval(const + sum(t.lo for t in terms), const + sum(t.hi for t in terms))
+        found = Interval(const + sum(t.lo for t in terms), const + sum(t.hi for t in terms))
+        together = self._products.bounds(form)
+        if together is None:
+            return found
+        return Interval(max(found.lo, together[0]), min(found.hi, together[1]))
 
     def form(self, node: Node) -> dict[Node | None, int]:
         """A value as a sum: term -> coefficient; None stands for 1, other operations are terms."""
@@ -314,6 +321,11 @@ def _arithmetic(n: Node, a: list[Interval]) -> Interval:
             shifts = (min(max(a[1].lo, 0), 31), min(max(a[1].hi, 0), 31))
             ends = [x >> s for x in (a[0].lo, a[0].hi) for s in shifts]
             return Interval(min(ends), max(ends))
+        case Op.SHLV:
+            powers = Interval(1 << min(max(a[1].lo, 0), 31), 1 << min(max(a[1].hi, 0), 31))
+            return _product(a[0], powers)
+        case Op.BITAND | Op.BITOR | Op.BITXOR:
+            return Interval(*bitwise_bounds(n.op, *((x.lo, x.hi) for x in a)))
         case Op.MIN:
             return Interval(min(a[0].lo, a[1].lo), min(a[0].hi, a[1].hi))
         case Op.MAX:
@@ -384,6 +396,11 @@ def check_ranges(kernel: Kernel) -> Ranges:
     temps = {t.name for t in kernel.temps}
     for stage in kernel.stages:
         for node in stage.nodes():
+            if node.op in (Op.SHRV, Op.SHLV) and not ranges.of(node.args[1]).within(0, 31):
+                raise _unfit(
+                    kernel, ranges, node.args[1],
+                    f"a shift amount can be {ranges.of(node.args[1])}", 0, 31, node.loc,
+                )  # fmt: skip
             r = ranges.of(node)
             lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
             if kernel.wide or kernel.modular:  # a bit less than computed in: roundings add to it
@@ -392,11 +409,6 @@ def check_ranges(kernel: Kernel) -> Ranges:
                 raise _unfit(
                     kernel, ranges, node, f"{_describe(node)} can be {r}: more than"
                     f" {63 if kernel.wide else 32} bits", lo, hi, node.loc,
-                )  # fmt: skip
-            if node.op is Op.SHRV and not ranges.of(node.args[1]).within(0, 31):
-                raise _unfit(
-                    kernel, ranges, node.args[1],
-                    f"a shift amount can be {ranges.of(node.args[1])}", 0, 31, node.loc,
                 )  # fmt: skip
         for s in stage.stores:
             r = ranges.of(s.value)

@@ -52,6 +52,8 @@ _TAKEN |= {"I", "NULL", "EOF", "errno", "assert", "stdin", "stdout", "stderr"}  
 _TAKEN |= {f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)} | {"size_t", "ptrdiff_t"}
 _IMPLIED = ("_off", "_stride", "_step")  # names that a plane's brings into the C interface
 
+Over = LaneIndex | Sequence[LaneIndex]
+
 
 class KernelBuilder:
     """What a spec's function gets: declarations, stages, masks."""
@@ -176,6 +178,55 @@ class KernelBuilder:
         decl = Buffer(name, "temp", None, bounds, "inout", here(), init=init)
         self._temps.append(decl)
         return BufferRef(self, decl, False)
+
+    # -- across lanes, for later stages
+    def sum(
+        self, name: str, value: Scalar, *, over: Over | None = None, start: int = 0
+    ) -> BufferRef:
+        """The sum of all lanes' values and `start`, as a temp for later stages.
+
+        With `over`, a lane or several, of these lanes alone: the temp has the others as its axes.
+        """
+        return self._reduced(name, value, over, start, "add")
+
+    def smallest(
+        self, name: str, value: Scalar, *, start: int, over: Over | None = None
+    ) -> BufferRef:
+        """The smallest of all lanes' values and `start`; `over` as of sum()."""
+        return self._reduced(name, value, over, start, "min")
+
+    def largest(
+        self, name: str, value: Scalar, *, start: int, over: Over | None = None
+    ) -> BufferRef:
+        """The largest of all lanes' values and `start`; `over` as of sum()."""
+        return self._reduced(name, value, over, start, "max")
+
+    def _reduced(
+        self, name: str, value: Scalar, over: Over | None, start: int, how: str
+    ) -> BufferRef:
+        if self._builder is None:
+            self._fail("stage", f"{name}: there are lanes only inside a stage")
+        self._integers(f"{name}: start", start)
+        wanted = over if isinstance(over, tuple | list) else (over,)
+        gone = set(self._lanes) if over is None else {self._single_lane(name, x) for x in wanted}
+        left = {lane: n for lane, n in self._lanes.items() if lane not in gone}
+        self._fresh(name, inside=True)
+        bounds = tuple((0, n) for n in left.values()) or ((0, 1),)
+        decl = Buffer(name, "temp", None, bounds, "inout", here(), init=start)
+        self._temps.append(decl)
+        made = BufferRef(self, decl, False)
+        made.accumulate(tuple(LaneIndex(Affine(0, ((x, 1),))) for x in left) or 0, value, how)
+        return made
+
+    def _single_lane(self, name: str, x: object) -> str:
+        """The lane that an index is."""
+        terms = x.affine.terms if isinstance(x, LaneIndex) else ()
+        if not isinstance(x, LaneIndex) or x.uniforms or x.affine != Affine(0, terms[:1]):
+            self._fail("index", f"{name}: over= takes a lane of this stage, or several")
+        lane, by = terms[0] if terms else ("", 0)
+        if by != 1 or lane not in self._lanes:
+            self._fail("index", f"{name}: over= takes a lane of this stage, or several")
+        return lane
 
     def params(
         self, name: str, dtype: DType, count: int, lo: int, hi: int, *, why: str = ""
@@ -402,17 +453,18 @@ class KernelBuilder:
     def _fail(self, rule: str, message: str, hint: str = "") -> NoReturn:
         raise TraceError(rule, message, here(), self.id, hint)
 
-    def _fresh(self, name: str, *implied: str) -> None:
+    def _fresh(self, name: str, *implied: str, inside: bool = False) -> None:
         """Refuses a name that is taken; `implied` ones come with it into the C interface."""
         names = [b.name for b in (*self._buffers, *self._temps)]
         names += [p.name for p in self._params] + list(self._tables)
+        names += list(self._lanes) if inside else []
         planes = [b.name for b in self._buffers if b.kind == "plane"]
         names += [f"{b}{end}" for b in planes for end in _IMPLIED]
         for wanted in (name, *implied):
             if wanted in names:
                 self._fail("declaration", f"{wanted} is declared twice")
         self._plain(name)
-        if self._builder is not None:
+        if self._builder is not None and not inside:
             self._fail("declaration", f"declare {name} outside the stages")
 
     def _plain(self, name: str) -> None:

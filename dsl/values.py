@@ -80,8 +80,13 @@ class Value:
     def __neg__(self) -> "Value":
         return self._k._op(Op.SUB, 0, self)
 
-    def __lshift__(self, n: int) -> "Value":
+    def __lshift__(self, n: "Scalar") -> "Value":
+        if isinstance(n, Value):
+            return self._k._op(Op.SHLV, self, n)
         return self._k._op(Op.MUL, self, 1 << self._k._shift(n))
+
+    def __rlshift__(self, o: int) -> "Value":
+        return self._k._op(Op.SHLV, o, self)
 
     def __rshift__(self, n: "Scalar") -> "Value":
         if isinstance(n, Value):
@@ -116,15 +121,36 @@ class Value:
     def __ne__(self, o: object) -> "Value":  # type: ignore[override]
         return ~(self == o)
 
-    # -- booleans
-    def __and__(self, o: "Value") -> "Value":
-        return self._k._op(Op.AND, self, o)
+    # -- of booleans, and of integers bit by bit
+    def __and__(self, o: "Scalar") -> "Value":
+        return self._joined(Op.AND, Op.BITAND, o)
 
-    def __or__(self, o: "Value") -> "Value":
-        return self._k._op(Op.OR, self, o)
+    def __or__(self, o: "Scalar") -> "Value":
+        return self._joined(Op.OR, Op.BITOR, o)
+
+    def __xor__(self, o: "Scalar") -> "Value":
+        if self.node.is_bool:
+            self._k._fail(
+                "boolean", "^ takes integers, not a comparison",
+                "of comparisons (a & ~b) | (~a & b) is the same",
+            )  # fmt: skip
+        return self._k._op(Op.BITXOR, self, o)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def _joined(self, of_booleans: Op, of_integers: Op, o: "Scalar") -> "Value":
+        if isinstance(o, bool):
+            raise TraceError(
+                "data-dependent-python", "a traced value has no boolean from Python beside it",
+                here(), hint="select() and & | take comparisons",
+            )  # fmt: skip
+        boolean = self.node.is_bool or (isinstance(o, Value) and o.node.is_bool)
+        return self._k._op(of_booleans if boolean else of_integers, self, o)
 
     def __invert__(self) -> "Value":
-        return self._k._op(Op.NOT, self)
+        if self.node.is_bool:
+            return self._k._op(Op.NOT, self)
+        return self._k._op(Op.SUB, -1, self)
 
     # -- what Python would like to do with it, and must not
     __bool__ = _no(
@@ -139,11 +165,8 @@ class Value:
     __contains__ = _no("elements", "only buffers and tables are indexed")
     __truediv__ = __rtruediv__ = _no("fraction", "use >> or round_shift()")
     __floordiv__ = __rfloordiv__ = _no("division", "use >> or round_shift(), or a reciprocal table")
-    __mod__ = __rmod__ = _no("remainder", "use wrap(), or x - ((x >> n) << n)")
+    __mod__ = __rmod__ = _no("remainder", "use wrap() or low_bits(), or x & mask")
     __pow__ = __rpow__ = _no("power", "multiply")
-    __rlshift__ = _no("shift to the left by it", "look the power up in a table, and multiply")
-    __xor__ = __rxor__ = _no("exclusive or", "compare with ==, or combine with & | ~")
-    __rand__ = __ror__ = _no("boolean from Python beside it", "select() and & | take comparisons")
     __round__ = _no("float", "kernels compute on integers only")
     __hash__ = object.__hash__
 

@@ -12,6 +12,7 @@ from daedalus.dsl.lang import (
     KernelBuilder,
     Value,
     absdiff,
+    bit,
     clip,
     dot,
     i8,
@@ -28,6 +29,12 @@ from daedalus.dsl.lang import (
 from daedalus.dsl.verify import verify
 
 TYPES = (u8, i8, i16, u16)
+
+
+def weighted(a: Value, b: Value, m: Value) -> Value:
+    """a and b by weights that add up to 64, rounded."""
+    m = clip(m, 0, 64)
+    return round_shift(clip(a, 0, 255) * (64 - m) + clip(b, 0, 255) * m, 6)
 
 
 class _Values:
@@ -65,6 +72,10 @@ class _Values:
             lambda: clip(a, -abs(c), abs(c) + n), lambda: wrap(a, TYPES[n % 4]),
             lambda: dot(self.taps, clip(b, -1, 3), [a, b, self.small()]),
             lambda: -a, lambda: a * 2, lambda: a << 1,
+            lambda: a & b, lambda: a | b, lambda: a ^ b, lambda: a & c, lambda: a | (c & 255),
+            lambda: a & ~b, lambda: ~a, lambda: bit(a, n), lambda: bit(a, clip(b, 0, 15)),
+            lambda: weighted(a, b, self.pick()), lambda: weighted(self.pick(), a, b),
+            lambda: a << clip(b, 0, 7), lambda: 1 << (b & 15),
         ]  # fmt: skip
         if self.masks:
             mask = self.masks[int(rng.integers(len(self.masks)))]
@@ -99,7 +110,9 @@ def random_kernel(seed: int, *, size: int = 12) -> Kernel:
             one[0] = grown([block[0, 0], px[0, 0], p, k.lane(z + 3), q[z + 7]]).small()
             one[z + 1] = q[z] + k.lane(z)
         with k.stage(y=k.upto(p, 4), x=8, given=p > 1) as (y, x):
-            sums.accumulate(x, grown([block[y, x], q[x], k.lane(y + x)]).small(), "add")
+            made = grown([block[y, x], q[x], k.lane(y + x)])
+            sums.accumulate(x, made.small(), "add")
+            top = k.largest("top", made.small(), over=y, start=-5)
         with k.stage(y=4, x=8) as (y, x):
             t[y, x] = grown([block[y, x], block[y, x], px[y, x], p]).small()
         with k.stage(x=8) as x:
@@ -110,7 +123,7 @@ def random_kernel(seed: int, *, size: int = 12) -> Kernel:
             px[0, x] = clip(made.small(), 0, 255)
         with k.stage(x=8) as x:
             far = block[clip(one[1], 0, 3), x]
-            made = grown([*t[:, x], *px[:, x], one[0], p, sums[x], far, q[x], k.lane(x)])
+            made = grown([*t[:, x], *px[:, x], one[0], p, sums[x] + top[x], far, q[x], k.lane(x)])
             for row in range(4):
                 with k.when(made.mask(p)):
                     px[row, x] = clip(made.small(), 0, 255)

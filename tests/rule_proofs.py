@@ -22,7 +22,7 @@ import numpy as np
 import z3
 
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import DTYPES, Affine, DType, Node, Op, evaluate
+from daedalus.dsl.ir import BITWISE, DTYPES, Affine, DType, Node, Op, evaluate
 from daedalus.dsl.ranges import BOOL, Interval
 from daedalus.generator.targets.neon.forms import Choice, Demand, Forms
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
@@ -102,7 +102,7 @@ class Program:
             lo, hi = number(f"={place}lo"), number(f"={place}hi")
             self.known.append(lo <= hi)
             attr = (lo, hi) if op is Op.CLIP else ("", lo, hi)
-        elif op is Op.SHRV:  # what ranges.check_ranges proves of every program
+        elif op in (Op.SHRV, Op.SHLV):  # what ranges.check_ranges proves of every program
             amount = self.of(args[1])
             self.known += [amount.lo >= 0, amount.hi <= 31]
         kind = Operand if place else Node
@@ -128,7 +128,7 @@ class Program:
 # ------------------------------------------------------------------ shapes
 
 Part = Callable[[Program, str], Node]
-_BINARY = (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV)
+_BINARY = (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV, Op.SHLV, *BITWISE)
 
 
 def _composite(op: Op, part: Part = Program.leaf) -> Part:
@@ -140,9 +140,14 @@ def _wrap(t: DType) -> Part:
     return lambda k, place: k.make(Op.WRAP, place, k.leaf(f"{place}.0"), attr=(t,))
 
 
+def _inverse(k: Program, place: str) -> Node:
+    """A constant less a value: of -1 that is the value with its bits inverted."""
+    return k.make(Op.SUB, place, k.const(f"{place}.0"), k.leaf(f"{place}.1"))
+
+
 _NUMBERS: list[Part] = [
     Program.leaf, Program.const, *(_composite(op) for op in (*_BINARY, *_LIMITED, Op.ABS)),
-    *(_wrap(t) for t in WRAPPED if t.bits in _BESIDE_LANES),
+    _inverse, *(_wrap(t) for t in WRAPPED if t.bits in _BESIDE_LANES),
 ]  # fmt: skip
 _FLAGS: list[Part] = [
     Program.flag, *(_composite(op, Program.flag) for op in (Op.NOT, Op.AND, Op.OR)),

@@ -54,7 +54,7 @@ def case(
         data = _padded(b.bytes.tobytes())
         (folder / f"{name}.{n}").write_bytes(data)
         lines.append(f"buffer b{n} {len(data)} file {name}.{n}")
-        push += [b.origin, b.stride & 0xFFFFFFFF]
+        push += [b.origin & 0xFFFFFFFF, b.stride & 0xFFFFFFFF]
     data = bytes(4 * first * len(shader.record.words)) + _records(v, batch, chosen)
     extra = [("records", _padded(data))]
     if shader.constants:

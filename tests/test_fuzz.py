@@ -51,6 +51,25 @@ def test_programs_are_legal_and_varied() -> None:
     assert {Op.ADD, Op.SUB, Op.MUL, Op.CLIP, Op.WRAP, Op.SELECT, Op.SHRV, Op.LE, Op.AND} <= seen
 
 
+LATER = {Op.BITAND, Op.BITOR, Op.BITXOR, Op.SHLV}
+
+
+def test_what_came_later_leaves_other_programs_as_they_were() -> None:
+    """Half of the programs draw it."""
+    drawn = 0
+    seen: set[Op] = set()
+    for number in range(40):
+        made, before = (make_program(SEED, number, later=x).kernel for x in (True, False))
+        ops = {n.op for s in made.stages for n in walk(s.roots())}
+        assert not LATER & {n.op for s in before.stages for n in walk(s.roots())}
+        if show(made) == show(before):
+            assert not LATER & ops
+        else:
+            drawn += 1
+            seen |= ops
+    assert 12 <= drawn <= 28 and seen >= LATER
+
+
 def test_programs_leave_much_to_parameters() -> None:
     stages = [s for n in range(60) for s in make_program(SEED, n).kernel.stages]
     nodes = [n for s in stages for n in walk(s.roots())]

@@ -187,6 +187,8 @@ def make_variant(
             watch(selection)
 
     bodies = emit_neon(lowered, see, vectors) if vectors else emit_c(lowered)
+    written = "\n".join(line for b in bodies for line in b.lines)
+    headers = tuple(vectors.headers(written)) if vectors else ()
     name = variant_name(kernel.id, options)
     single = next((b for b in bodies if b.items == 1), None)
     cleared = _cleared(kernel, options, prod=prod)
@@ -201,7 +203,7 @@ def make_variant(
         class_when=class_condition(kernel, options.class_name),
         assumptions=_assumption_lines(kernel, options),
         input_hash=_PLACE,
-        includes=_includes(kernel, vectors, bool(clear)),
+        includes=_includes(kernel, headers, bool(clear)),
         tables=[shell.table_text(t) for t in shell.used_tables(lowered)],
         bodies=[
             {
@@ -245,7 +247,7 @@ def make_variant(
         meta_type=f"daedalus_{kernel.id}_meta",
     )
     text = tidy(text)
-    meaning = show(kernel) + text + _header_texts(options.target)
+    meaning = show(kernel) + text + _header_texts(headers, vectors)
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
     forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
     return Variant(kernel, options, prod, rank, text.replace(_PLACE, digest), digest, forms=forms)
@@ -386,11 +388,11 @@ def has_dots(lowered: Kernel) -> bool:
 
 
 @cache
-def _header_texts(target: str) -> str:
+def _header_texts(own: tuple[str, ...], vectors: Target | None) -> str:
     """The headers whose functions generated code computes with."""
     folder = files("daedalus") / "support" / "daedalus"
-    vectors = VECTOR if target == "vector" else NEON
-    names = ("lane.h", vectors.header, *vectors.parts)
+    first, *beside = own or (NEON.header,)
+    names = ("lane.h", first, *(vectors.parts if vectors else ()), *beside)
     return "".join((folder / name).read_text() for name in names)
 
 
@@ -415,10 +417,9 @@ def writable(kernel: Kernel, arguments: list[str]) -> list[str]:
     return [a.removeprefix("const ") if shell.argument_name(a) in blocks else a for a in arguments]
 
 
-def _includes(kernel: Kernel, vectors: Target | None, clears: bool) -> list[str]:
+def _includes(kernel: Kernel, headers: tuple[str, ...], clears: bool) -> list[str]:
     own = ["<stdint.h>", "<string.h>" if clears else "", "<daedalus/lane.h>"]
-    if vectors is not None:
-        own.append(f"<daedalus/{vectors.header}>")
+    own += [f"<daedalus/{h}>" for h in headers]
     own += [f"<daedalus/{kernel.codec}.h>", "<daedalus/table.h>", '"variants.h"']
     return [i for i in own if i]
 

@@ -2,7 +2,8 @@
 """Comparisons that every item decides alike are not computed, nor values that are always the same.
 
 Decided by the hostile ranges, so that nothing is assumed of an item. A store that never happens
-goes; a mask that always holds, too.
+goes; a mask that always holds, too. Of a kernel that never stores all stores stay, under masks that
+are known not to hold.
 """
 
 from dataclasses import replace
@@ -16,9 +17,9 @@ def decide_comparisons(kernel: Kernel) -> Kernel:
     """`kernel` without the comparisons whose outcome the ranges tell."""
     ranges = Ranges(kernel, hostile=True)
     tables = {t.name: t for t in kernel.tables}
-    stages = [_stage(s, ranges, Builder(tables)) for s in kernel.stages]
-    kept = tuple(s for s in stages if s.stores)
-    return replace(kernel, stages=kept) if kept else kernel
+    stages = [_decided(s, ranges, Builder(tables)) for s in kernel.stages]
+    kept = [made for s in stages if (made := _without_idle_stores(s)).stores]
+    return replace(kernel, stages=tuple(kept or stages))
 
 
 def _single(node: Node, ranges: Ranges, builder: Builder) -> Node | None:
@@ -29,7 +30,7 @@ def _single(node: Node, ranges: Ranges, builder: Builder) -> Node | None:
     return builder.const(r.lo, node.loc) if r.lo == r.hi else None
 
 
-def _stage(stage: Stage, ranges: Ranges, builder: Builder) -> Stage:
+def _decided(stage: Stage, ranges: Ranges, builder: Builder) -> Stage:
     def change(node: Node, args: tuple[Node, ...]) -> Node | None:
         if node.op not in (Op.LE, Op.GT):
             return _single(node, ranges, builder)
@@ -40,10 +41,13 @@ def _stage(stage: Stage, ranges: Ranges, builder: Builder) -> Stage:
             return builder.make(Op.LE if holds else Op.GT, (zero, zero), (), node.loc)
         return None
 
-    made = rewrite_stage(stage, builder, change)
+    return rewrite_stage(stage, builder, change)
+
+
+def _without_idle_stores(stage: Stage) -> Stage:
     stores = []
-    for s in made.stores:
+    for s in stage.stores:
         outcome = None if s.mask is None else known_outcome(s.mask)
         if outcome is not False:
             stores.append(replace(s, mask=None) if outcome else s)
-    return replace(made, stores=tuple(stores))
+    return replace(stage, stores=tuple(stores))

@@ -9,7 +9,20 @@ import pytest
 
 from daedalus.dsl.build import Builder, fix_lanes, rewrite_stage
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import Affine, Node, Op, Stage, Store, Table, evaluate, i8, u8, walk
+from daedalus.dsl.ir import (
+    BITWISE,
+    Affine,
+    DType,
+    Node,
+    Op,
+    Stage,
+    Store,
+    Table,
+    evaluate,
+    i8,
+    u8,
+    walk,
+)  # fmt: skip
 
 AT = Loc("spec.py", 1)
 TABLES = {
@@ -47,7 +60,7 @@ def test_equal_values_are_one_node(build: Build) -> None:
     assert build(Op.SUB, build.x, build.y) is not build(Op.SUB, build.y, build.x)
 
 
-@pytest.mark.parametrize("op", [Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF])
+@pytest.mark.parametrize("op", [Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, *BITWISE])
 def test_constants_stand_right(op: Op, build: Build) -> None:
     node = build(op, build.c(9), build.x)
     assert node.args == (build.x, build.c(9)) and node is build(op, build.x, build.c(9))
@@ -71,6 +84,20 @@ def _identities(build: Build) -> Iterator[tuple[Node, Node]]:
     yield build(Op.MIN, x, x), x
     yield build(Op.MAX, x, x), x
     yield build(Op.ABSDIFF, x, x), zero
+    yield build(Op.SHLV, x, build.c(3)), build(Op.MUL, x, build.c(8))
+    yield build(Op.SHLV, x, build.c(-1)), x
+    yield build(Op.SHLV, x, build.c(40)), build(Op.MUL, x, build.c(1 << 31))
+    yield build(Op.BITAND, x, x), x
+    yield build(Op.BITAND, x, zero), zero
+    yield build(Op.BITAND, build.c(-1), x), x
+    yield build(Op.BITAND, x, build.c(0x7F)), build(Op.WRAP, x, attr=(DType("u7", 7, False),))
+    yield build(Op.BITAND, x, build.c(255)), build(Op.WRAP, x, attr=(u8,))
+    yield build(Op.BITOR, x, x), x
+    yield build(Op.BITOR, x, zero), x
+    yield build(Op.BITOR, x, build.c(-1)), build.c(-1)
+    yield build(Op.BITXOR, x, x), zero
+    yield build(Op.BITXOR, x, zero), x
+    yield build(Op.BITXOR, x, build.c(-1)), build(Op.SUB, build.c(-1), x)
     yield build(Op.SELECT, mask, x, x), x
     yield build(Op.AND, mask, mask), mask
     yield build(Op.OR, mask, mask), mask
@@ -93,6 +120,9 @@ def test_nearly_trivial_forms_stay(build: Build) -> None:
     assert build(Op.SUB, build.c(0), x).op is Op.SUB
     assert build(Op.SHR, x, attr=(1,)).op is Op.SHR
     assert build(Op.MUL, x, build.c(-1)).op is Op.MUL
+    assert build(Op.BITAND, x, build.c(6)).op is Op.BITAND
+    assert build(Op.BITAND, x, build.c((1 << 33) - 1)).op is Op.BITAND
+    assert build(Op.BITOR, x, build.c(7)).op is Op.BITOR
     outer = build(Op.ASSUME, build(Op.ASSUME, x, attr=("t", 0, 1)), attr=("t", 0, 2))
     assert outer.op is Op.ASSUME and outer.attr == ("t", 0, 2)
     both = build(Op.AND, build(Op.LE, x, build.y), build(Op.LE, build.y, x))
@@ -101,7 +131,8 @@ def test_nearly_trivial_forms_stay(build: Build) -> None:
 
 ATTRS = {Op.SHR: (2,), Op.RSHR: (2,), Op.CLIP: (-2, 2), Op.WRAP: (i8,)}
 FOLDED = (
-    [(op, 2) for op in (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV)]
+    [(op, 2) for op in (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, *BITWISE)]
+    + [(Op.SHRV, 2), (Op.SHLV, 2)]
     + [(op, 1) for op in (Op.SHR, Op.RSHR, Op.ABS, Op.CLIP, Op.WRAP)]
 )  # fmt: skip
 

@@ -26,6 +26,9 @@ EXPRESSIONS = [
     "select((a > 3) & (b > 3), 1, 2)", "select((a > 3) | (b > 3), 1, 2)",
     "select(~(a > 3), 1, 2)", "select(all_le([a, b], 5), 1, 2)", "select(any_gt([a, b], 5), 1, 2)",
     "rotate(a, b, 3, 5, 2)[0]", "rotate(a, b, 3, 5, 2)[1]", "sum([a, b, a])",
+    "a << (b & 7)", "1 << (a & 15)", "b << clip(a, 0, 9)", "a & ((1 << (b & 7)) - 1)",
+    "a & b", "a | b", "a ^ b", "~b", "a & 0x3c", "6 & b", "8 | b", "5 ^ b", "b & ~a", "b | -8",
+    "b ^ -1", "a & 127", "bit(a, 0)", "bit(b, 7)", "bit(b, 31)", "bit(b, clip(a, 0, 31))",
     "a * a - b * b", "(a + b) * (a - b)", "a + p - p * b",
 ]  # fmt: skip
 
@@ -44,7 +47,8 @@ def _python() -> dict[str, object]:
 
     return {
         "min": builtins.min, "max": builtins.max, "wrap": wrap, "round_shift": round_shift,
-        "clip": clip, "absdiff": lambda a, b: abs(a - b), "clip_u8": lambda x: clip(x, 0, 255),
+        "clip": clip, "bit": lambda x, n: (x >> n) % 2,
+        "absdiff": lambda a, b: abs(a - b), "clip_u8": lambda x: clip(x, 0, 255),
         "clip_s8": lambda x: clip(x, -128, 127), "select": lambda m, a, b: a if m else b,
         "all_le": lambda xs, c: all(x <= c for x in xs), "i8": i8, "u8": u8,
         "any_gt": lambda xs, c: any(x > c for x in xs), "sum": builtins.sum,

@@ -68,6 +68,29 @@ CASES = {
         "stores [0, 100000] into px of u8",
         ["mul is in [0, 100000]", "param p is in [0, 100]"], U8_HINT,
     ),
+    "shift amount to the left": (
+        "with k.stage(i=8) as i:\n    px[0, i] = clip_u8(px[0, i] << p)  # <-",
+        "a shift amount can be [0, 100]", ["param p is in [0, 100]"],
+        "clip() or wrap() the value, or state by k.assumption(...) that it lies within [0, 31]",
+    ),
+    "shifted too far": (
+        "with k.stage(i=8) as i:\n    v = c[0, i] << clip(p, 0, 20)  # <-\n"
+        "    px[0, i] = clip_u8(v)",
+        "shlv v can be [-34359738368, 34358689792]: more than 32 bits",
+        ["shlv v is in [-34359738368, 34358689792]", "load c is in [-32768, 32767]"],
+        "clip() or wrap() the value, or state by k.assumption(...) that it lies within"
+        " [-2147483648, 2147483647]",
+    ),
+    "bit of any place": (
+        "with k.stage(i=8) as i:\n    px[0, i] = bit(px[0, i], p)  # <-",
+        "a shift amount can be [0, 100]", ["param p is in [0, 100]"],
+        "clip() or wrap() the value, or state by k.assumption(...) that it lies within [0, 31]",
+    ),
+    "bits of wide values": (
+        "with k.stage(i=8) as i:\n    px[0, i] = px[0, i] | (p << 4)  # <-",
+        "stores [0, 1791] into px of u8",
+        ["bitor is in [0, 1791]", "mul is in [0, 1600]", "param p is in [0, 100]"], U8_HINT,
+    ),
     "shift amount": (
         "with k.stage(i=8) as i:\n    px[0, i] = px[0, i] >> p  # <-",
         "a shift amount can be [0, 100]", ["param p is in [0, 100]"],

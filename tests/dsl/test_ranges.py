@@ -15,6 +15,7 @@ from daedalus.dsl.build import Builder
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import (
+    BITWISE,
     DTYPES,
     Affine,
     Buffer,
@@ -113,7 +114,7 @@ ONE = {Op.SHR: st.tuples(st.integers(0, 12)), Op.RSHR: st.tuples(st.integers(1, 
        Op.ABS: st.just(()), Op.CLIP: st.tuples(ends, ends).map(lambda p: (min(p), max(p))),
        Op.WRAP: st.tuples(st.sampled_from(DTYPES)),
        Op.ASSUME: st.tuples(ends, ends).map(lambda p: ("", min(p), max(p)))}  # fmt: skip
-TWO = (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV)
+TWO = (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV, Op.SHLV, *BITWISE)
 
 
 def _range_of(op: Op, attr: tuple, inputs: list[Interval], *, twice: bool = False) -> Interval:

@@ -4,6 +4,7 @@
 from spec_support import kernel_of, spec_text
 
 from daedalus.dsl import interp, vectors
+from daedalus.dsl.build import known_outcome
 from daedalus.dsl.ir import BOOLEAN
 from daedalus.generator.passes.decide import decide_comparisons
 
@@ -32,3 +33,11 @@ def test_decided_masks_and_selections_go(tmp_path):
     items = vectors.make_items(kernel, 300, 1)
     before, after = interp.run(kernel, items), interp.run(made, items)
     assert (before.buffers["px"] == after.buffers["px"]).all()
+
+
+def test_a_kernel_that_never_stores_keeps_a_stage(tmp_path):
+    """Its masks are decided all the same: compilers warn of comparisons that cannot hold."""
+    text = "with k.stage(x=8) as x:\n    with k.when(px[0, x] > 255):\n        px[1, x] = 3\n"
+    made = decide_comparisons(kernel_of(tmp_path, spec_text(text)))
+    (store,) = made.stages[0].stores
+    assert store.mask is not None and known_outcome(store.mask) is False

@@ -16,7 +16,7 @@ import pytest
 import z3
 from test_qpu_rules import MEANINGS, WORK
 
-from daedalus.dsl.ir import DTYPES, DType, Op, evaluate, i8, i16, u8, u16
+from daedalus.dsl.ir import BITWISE, DTYPES, DType, Op, evaluate, i8, i16, u8, u16
 from daedalus.dsl.ranges import Interval
 from daedalus.generator.targets.qpu import semantics
 from daedalus.generator.targets.qpu.pair_rules import (
@@ -115,10 +115,10 @@ def _cases(one: PairRule) -> Iterator[Case]:
                     for c in FACTORS:
                         yield Case(a, Interval(c, c), attr, c, True, want)
                     yield Case(a, Interval(-4, 4), attr, None, True, want)
-                elif on is Op.SHRV:
+                elif on in (Op.SHRV, Op.SHLV):
                     for b in AMOUNTS:
                         yield Case(a, b, attr, None, True, want)
-                elif on in (Op.MIN, Op.MAX, Op.ADD, Op.SUB, Op.ABSDIFF):
+                elif on in (Op.MIN, Op.MAX, Op.ADD, Op.SUB, Op.ABSDIFF, *BITWISE):
                     for b in INTERVALS[::15]:
                         yield Case(a, b, attr, None, False, want)
                 else:
@@ -219,6 +219,9 @@ def _rule(name: str) -> PairRule:
         ("variable shifts", Case(Interval(0, 255), Interval(0, 6), shared=True), (0x400, 0)),
         ("magnitudes", Case(Interval(-255, 255), Interval(0, 0)), (0x480,)),
         ("low bytes", Case(Interval(-5, 255), Interval(0, 0), (u8,)), (5,)),
+        # Halves of which the lower one borrows.
+        ("or, bit by bit", Case(Interval(-1, 255), Interval(0, 255)), (0, 0)),
+        ("and, bit by bit", Case(Interval(0, 255), Interval(0, 255)), (1, 1)),
         # More than the 24 bits that are multiplied.
         ("products of 24 bits",
          Case(Interval(0, 255), Interval(-4, 4), shared=True), (0, 0)),
@@ -235,6 +238,7 @@ def test_what_no_rule_takes() -> None:
     assert pair_rule(Op.ABS, Case(Interval(-0x4000, 0), byte)) is None
     assert pair_rule(Op.WRAP, Case(byte, byte, (i8,))) is None
     assert pair_rule(Op.SHR, Case(byte, byte, (16,))) is None
+    assert pair_rule(Op.BITOR, Case(Interval(-1, 255), byte)) is None
     assert whole(Interval(-1, 0xFFFF)).best is None
 
 

@@ -83,6 +83,12 @@ def _random_value(rng: random.Random, x: Known, y: Known) -> Known | None:
         (f"{a} * {rng.choice((2, 3, 4, 5))}", 5 * min(lo, 0), 5 * max(hi, 0)),
         (f"{a} * s", -15 * most, 15 * most),
         (f"low_bits({a}, 8)", 0, 255) if lo >= 0 else None,
+        (f"{a} & {b}", 0, min(hi, high)) if min(lo, low) >= 0 else None,
+        (f"{a} {rng.choice('|^')} {b}", 0, (1 << max(hi, high).bit_length()) - 1)
+        if min(lo, low) >= 0
+        else None,
+        (f"{a} & {shift * 11}", 0, shift * 11),
+        (f"bit({a}, {shift})", 0, 1),
         (f"select(s > {shift}, {a}, {b})", min(lo, low), max(hi, high)),
         (f"select({a} < 0, 1, 0)", 0, 1),
         (f"select({a} < {b}, 0 - min(absdiff({a}, {b}), s), min(absdiff({a}, {b}), s))", -15, 15),

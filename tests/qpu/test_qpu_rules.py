@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import z3
 
-from daedalus.dsl.ir import DTYPES, Op, evaluate
+from daedalus.dsl.ir import BITWISE, DTYPES, Op, evaluate
 from daedalus.dsl.ranges import Interval
 from daedalus.generator.targets.qpu import semantics
 from daedalus.generator.targets.qpu.rules import RULES, Case, Rule, rule
@@ -44,6 +44,7 @@ MEANINGS: dict[str, Callable[..., Term]] = {
     "shr": lambda x, y: z3.LShR(x, y & 31),
     "asr": lambda x, y: x >> (y & 31),
     "and": lambda x, y: x & y,
+    "or": lambda x, y: x | y,
     "xor": lambda x, y: x ^ y,
     "vpack": lambda x, y: z3.Concat(z3.Extract(15, 0, y), z3.Extract(15, 0, x)),
     "v8pack": lambda x, y: z3.Concat(*(_byte(v, k) for v in (y, x) for k in (2, 0))),
@@ -140,9 +141,19 @@ def _attributes(on: Op) -> list[tuple[Any, ...]]:
 
 def _cases(one: Rule) -> Iterator[Case]:
     """Where the rule is taken, with the widest ranges."""
-    binary = one.on in (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV)
+    binary = one.on in (
+        Op.ADD,
+        Op.SUB,
+        Op.MUL,
+        Op.MIN,
+        Op.MAX,
+        Op.ABSDIFF,
+        Op.SHRV,
+        Op.SHLV,
+        *BITWISE,
+    )
     for attr in _attributes(one.on):
-        for kept in (False, True) if one.on is Op.CLIP else (False,):
+        for kept in (False, True) if one.on in (Op.CLIP, Op.SHLV) else (False,):
             consts: list[int | None] = [None]
             if one.name == "power of two":
                 consts = [1 << n for n in range(1, 31)]

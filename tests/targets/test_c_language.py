@@ -52,6 +52,24 @@ y = fits(p * q) * 2000
 with k.stage(x=8, given=y < 5) as x:
     out[0, x] = 1
 ''',
+    "a_shift_to_the_left_by_any_amount": OUT + '''
+p, q = k.param("p", u8, 0, 7), k.param("q", i32, -9, 9)
+with k.stage(x=8) as x:
+    out[0, x] = low_bits((out[0, x] - 100) << p, 8)
+    out[1, x] = low_bits((q << p) ^ (1 << p), 8)
+''',
+    "a_place_that_a_shift_decides": OUT + '''
+src = k.plane("src", u8, rows=(0, 1), cols=(0, 24))
+p = k.param("p", u8, 0, 4)
+with k.stage(x=8) as x:
+    out[0, x] = src[0, x + (1 << p)]
+''',
+    "a_place_that_bits_decide": OUT + '''
+src = k.plane("src", u8, rows=(0, 1), cols=(0, 24))
+p = k.param("p", i32, -9, 2**31 - 1)
+with k.stage(x=8) as x:
+    out[0, x] = src[0, x + ((p ^ 5) & 12) + bit(p, 31)]
+''',
     "a_place_in_a_plane": OUT + '''
 src = k.plane("src", u8, rows=(0, 1), cols=(0, 16))
 p = k.param("p", u8, 0, 8)
@@ -106,6 +124,20 @@ with k.stage(x=8) as x:
     t[x] = c[x] * (k.lane(x) + p[x] + 1)
 with k.stage(x=8) as x:
     out[0, x] = clip_u8(t[x] + p[x])
+''',
+    "reductions": '''
+out = k.plane("out", i32, rows=(0, 1), cols=(0, 8), access="out")
+src = k.plane("src", i16, rows=(0, 8), cols=(0, 8))
+n, on = k.param("n", u8, 0, 8), k.param("on", u8, 0, 1)
+with k.stage(y=k.upto(n, 8), x=8, given=on > 0) as (y, x):
+    px = src[y, x]
+    column = k.sum("column", px * 3, over=y)
+    every = k.sum("every", px, start=-7)
+    with k.when(px > 0):
+        low = k.smallest("low", px, over=[y], start=9000)
+        high = k.largest("high", px, over=(y, x), start=-5)
+with k.stage(x=8) as x:
+    out[0, x] = column[x] + every[0] + low[x] - high[0]
 ''',
     "accumulation": '''
 out = k.plane("out", i32, rows=(0, 1), cols=(0, 8), access="out")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from dot_specs import DOT_FORMS
 from form_specs import FORMS, Form
+from integer_specs import INTEGER_FORMS
 
 from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel
@@ -44,7 +45,10 @@ def variants(form: Form) -> tuple[Variant, ...]:
     )
 
 
-MADE = {form.spec.kernels()[0].id: (form, variants(form)) for form in [*FORMS, *DOT_FORMS]}
+MADE = {
+    form.spec.kernels()[0].id: (form, variants(form))
+    for form in [*FORMS, *DOT_FORMS, *INTEGER_FORMS]
+}
 
 
 Programs = dict[str, tuple[crosscheck.Device, Path]]  # by target

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from random_programs import accepted_kernels
-from shader_runs import run
+from shader_runs import run, run_text
+from spec_support import spec_text
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.compile.emit import entry_variants, environment
@@ -50,6 +51,26 @@ def kernel_of(name: str) -> Kernel:
 def test_random_programs(kernel: Kernel, bits: int, tmp_path: Path) -> None:
     for o in run(kernel, made(kernel, *WAYS), vkrun.lavapipe(bits), tmp_path, 40):
         assert o.good, o.failures
+
+
+REDUCED = """
+src = k.plane("src", i16, rows=(0, 4), cols=(0, 8))
+out = k.plane("out", i32, rows=(0, 4), cols=(0, 8), access="out")
+with k.stage(y=4, x=8) as (y, x):
+    px[y, x] = 1
+    rows = k.sum("rows", src[y, x], over=x)
+    low = k.smallest("low", src[y, x], over=y, start=9)
+    with k.when(src[y, x] < p):
+        high = k.largest("high", src[y, x], start=-9)
+with k.stage(y=4, x=8) as (y, x):
+    out[y, x] = rows[y] - low[x] + high[0]
+"""
+
+
+@pytest.mark.parametrize("options", ["glsl_full", "glsl_full_p4_word_signs"])
+def test_reductions(options: str, tmp_path: Path) -> None:
+    """Compared as all others are."""
+    assert "atomic" in run_text(tmp_path, spec_text(REDUCED), options).text
 
 
 @pytest.mark.parametrize("name", UNLISTED)

@@ -81,7 +81,7 @@ def _immediates(op: MachineOp, w: int) -> list[int]:
 
 
 def _scalars(op: MachineOp, w: int) -> list[int]:
-    if op.stem == "shrv":
+    if op.stem in ("shrv", "shlv"):
         return [0, 1, w - 1, min(w, 31), 31]
     bits = operand_widths(op, w)[-1]
     lo, hi = (
@@ -126,7 +126,7 @@ def function(n: int, case: Case, target: Target) -> str:
             at += bits // 8
         operands.append(Group(tuple(names), w, s))
     scalar: ByLane | ByScalar | None = None
-    if case.op.stem == "shrv":
+    if case.op.stem in ("shrv", "shlv"):
         scalar = ByScalar(str(case.scalar))
     elif case.op.form == "k":
         bits = operand_widths(case.op, case.width)[-1]
@@ -160,7 +160,8 @@ def source(target: Target) -> str:
     own = CASES[target.name]
     table = ",\n".join(f"  {{case_{n}, {a}, {b}}}" for n, (a, b) in enumerate(map(sizes, own)))
     return (
-        f"#include <daedalus/{target.header}>\n#include <stdint.h>\n#include <stdio.h>\n"
+        "".join(f"#include <daedalus/{h}>\n" for h in (target.header, *target.beside.values()))
+        + "#include <stdint.h>\n#include <stdio.h>\n"
         + "".join(function(n, c, target) for n, c in enumerate(own))
         + "static const struct {\n  void (*run)(const uint8_t *, uint8_t *);\n  size_t in, out;\n}"
         f" cases[] = {{\n{table}\n}};\n"

@@ -10,6 +10,8 @@ from daedalus.dsl.show import index_text
 # What a value of several operands is, by their roles.
 FORMS = {
     Op.ADD: "{a} + {b}", Op.SUB: "{a} − {b}", Op.MUL: "{a} × {b}", Op.SHRV: "{a} ≫ {b}",
+    Op.SHLV: "{a} ≪ {b}",
+    Op.BITAND: "{a} & {b}", Op.BITOR: "{a} | {b}", Op.BITXOR: "{a} ^ {b}",
     Op.MIN: "min({a}, {b})", Op.MAX: "max({a}, {b})", Op.ABSDIFF: "|{a} − {b}|",
     Op.SELECT: "{a} ? {b} : {c}", Op.LE: "{a} ≤ {b}", Op.GT: "{a} > {b}",
     Op.AND: "{a} and {b}", Op.OR: "{a} or {b}", Op.NOT: "not {a}", Op.ABS: "|{a}|",
@@ -105,8 +107,12 @@ def step_text(node: Node, at: int, other: str) -> str:
             return f"{node.op} {other}"
         case Op.ABSDIFF:
             return f"distance to {other}"
+        case Op.BITAND | Op.BITOR | Op.BITXOR:
+            return FORMS[node.op].format(a="", b=other).strip()
         case Op.SHRV:
             return f"≫ {other}" if at == 0 else f"shifts {other} ≫"
+        case Op.SHLV:
+            return f"≪ {other}" if at == 0 else f"shifts {other} ≪"
         case Op.TABLE:
             return f"in {node.attr[0]}" + (f" beside {other}" if other else "")
     raise AssertionError(f"{node.op} is no step")

@@ -20,6 +20,7 @@ _RESERVED = frozenset(
     " inline int long register restrict return short signed sizeof static struct switch typedef"
     " union unsigned void volatile while items n_items buffers meta j item m".split()
 )
+_BITWISE = {Op.BITAND: "&", Op.BITOR: "|", Op.BITXOR: "^"}
 
 
 class Names:
@@ -149,6 +150,8 @@ class Scalars:
                 return self._text[n.args[0]], n.args[0] in self._atomic
             case Op.TABLE:
                 return self._table(n), True
+            case Op.SUB if n.inverted is not None:
+                return f"~{a[1]}", False
             case Op.ADD | Op.SUB | Op.MUL:
                 return self._arithmetic(n, a), False
             case Op.SHR:
@@ -157,6 +160,14 @@ class Scalars:
                 return self._round_shift(n, a[0], w)
             case Op.SHRV:
                 return f"{a[0]} >> daedalus_shift_amount({self._text[n.args[1]]})", False
+            case Op.SHLV:
+                bits = 64 if self.c_type(n) == "int64_t" else 32
+                by = f"daedalus_shift_amount({self._text[n.args[1]]})"
+                return f"(int{bits}_t)((uint{bits}_t){a[0]} << {by})", True
+            case Op.BITAND | Op.BITOR | Op.BITXOR:
+                text = f"{a[0]} {_BITWISE[n.op]} {a[1]}"
+                narrows = wide and self.c_type(n) == "int32_t"
+                return (f"(int32_t)({text})", True) if narrows else (text, False)
             case Op.MIN | Op.MAX | Op.ABS | Op.ABSDIFF:
                 return f"daedalus_{n.op}{w}({bare})", True
             case Op.CLIP:

@@ -15,7 +15,8 @@ from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.gpu.device import NotLowerable
 
 _INT = (-(2**31), 2**31 - 1)
-_INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.LE: "<=", Op.GT: ">", Op.AND: "&&", Op.OR: "||"}
+_INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.LE: "<=", Op.GT: ">", Op.AND: "&&", Op.OR: "||",
+          Op.BITAND: "&", Op.BITOR: "|", Op.BITXOR: "^"}  # fmt: skip
 
 # 0, which Mesa cannot know: of 0 - x it would make a negation, which only one of V3D's two units
 # does, while both subtract.
@@ -139,9 +140,11 @@ class Values:
                 return self._text[n.args[0]], n.args[0] in self._atomic
             case Op.MUL if _sum_of(n):
                 return " + ".join([self.operand(n.args[0], kind)] * _sum_of(n)), False
+            case Op.SUB if n.inverted is not None:
+                return f"~{self.operand(n.args[1], kind)}", False
             case Op.SUB:
                 return self.difference(n.args[0], n.args[1], kind), False
-            case Op.ADD | Op.MUL:
+            case Op.ADD | Op.MUL | Op.BITAND | Op.BITOR | Op.BITXOR:
                 a, b = (self.operand(x, kind) for x in n.args)
                 return f"{a} {_INFIX[n.op]} {b}", False
             case Op.SHR:
@@ -149,10 +152,10 @@ class Values:
             case Op.RSHR:
                 return self._in(kind, n.args[0], self._round_shift(n))
             case Op.SHRV:
-                by = self.operand(n.args[1], "int")
-                if not self.hostile.of(n.args[1]).within(0, 31):
-                    by = f"clamp({by}, 0, 31)"
-                return self._in(kind, n.args[0], f"{self.operand(n.args[0])} >> {by}")
+                text = f"{self.operand(n.args[0])} >> {self._amount(n)}"
+                return self._in(kind, n.args[0], text)
+            case Op.SHLV:
+                return f"{self.operand(n.args[0], kind)} << {self._amount(n)}", False
             case Op.MIN | Op.MAX:
                 a, b = self._alike(n)
                 return f"{n.op}({a}, {b})", True
@@ -176,6 +179,11 @@ class Values:
             case Op.NOT:
                 return f"!{self.operand(n.args[0])}", True
         raise self._refuse(n, f"{n.op} has no GLSL form")
+
+    def _amount(self, n: Node) -> str:
+        """By how much a shift by a value shifts."""
+        by = self.operand(n.args[1], "int")
+        return by if self.hostile.of(n.args[1]).within(0, 31) else f"clamp({by}, 0, 31)"
 
     def _in(self, kind: str, of: Node, text: str) -> tuple[str, bool]:
         """An expression of the type of `of` as one of `kind`."""

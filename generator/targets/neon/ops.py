@@ -121,6 +121,7 @@ _ALL: list[MachineOp] = [
     MachineOp("and", "and", "same", "===", lambda w, a, n: a[0] & a[1]),
     MachineOp("and_n", "and", "same", "uu", lambda w, a, n: a[0] & n, "m"),
     MachineOp("orr", "orr", "same", "===", lambda w, a, n: a[0] | a[1]),
+    MachineOp("eor", "eor", "same", "===", lambda w, a, n: a[0] ^ a[1]),
     MachineOp("bic", "bic", "same", "===", lambda w, a, n: a[0] & ~a[1]),
     MachineOp("orn", "orn", "same", "===", lambda w, a, n: a[0] | ~a[1]),
     MachineOp("mvn", "mvn", "same", "==", lambda w, a, n: ~a[0]),

@@ -129,6 +129,20 @@ def _masked_out(node: Node) -> Iterator[tuple[Node, ...]]:
         yield (node.args[2], node.args[0])
 
 
+def _inverted(node: Node) -> Iterator[tuple[Node, ...]]:
+    """x, of its bits inverted: -1 - x."""
+    inverted = node.inverted
+    if inverted is not None:
+        yield (inverted,)
+
+
+def _with_inverted(node: Node) -> Iterator[tuple[Node, ...]]:
+    """x and y, of x and the inverse of y."""
+    for a, b in (node.args, node.args[::-1]):
+        for x in _inverted(b):
+            yield (a, *x)
+
+
 def _with_negation(node: Node) -> Iterator[tuple[Node, ...]]:
     for a, b in (node.args, node.args[::-1]):
         if b.op is Op.NOT:
@@ -286,6 +300,7 @@ RULES: tuple[Rule, ...] = (
     # SUB
     Rule("sub", Op.SUB, "bits", ("bits", "bits"), "sub"),
     Rule("neg", Op.SUB, "bits", ("bits",), "neg", pick=_negated),
+    Rule("invert", Op.SUB, "bits", ("bits",), "mvn", pick=_inverted),
     *_signed_pair("subl", Op.SUB, "bits", ("half_#", "half_#"), "subl_#", widths=_LONG),
     *_signed_pair("subw", Op.SUB, "bits", ("bits", "half_#"), "subw_#", widths=_LONG),
     *_signed_pair("qsub", Op.SUB, "sat_#", ("#", "#"), "qsub_#"),
@@ -380,6 +395,13 @@ RULES: tuple[Rule, ...] = (
         "rhadd", Op.RSHR, "bits", ("#", "#"), "rhadd_#", pick=_halved_sum, when=_shift_by_one
     ),
     *_signed_pair("shrv", Op.SHRV, "bits", ("#", "negated"), "shl_v_#"),
+    Rule("shlv", Op.SHLV, "bits", ("bits", "s"), "shl_v_u"),
+    # bit by bit
+    Rule("and_bits", Op.BITAND, "bits", ("bits", "bits"), "and"),
+    Rule("orr_bits", Op.BITOR, "bits", ("bits", "bits"), "orr"),
+    Rule("eor_bits", Op.BITXOR, "bits", ("bits", "bits"), "eor"),
+    Rule("bic_bits", Op.BITAND, "bits", ("bits", "bits"), "bic", pick=_with_inverted),
+    Rule("orn_bits", Op.BITOR, "bits", ("bits", "bits"), "orn", pick=_with_inverted),
     # order
     *_signed_pair("min", Op.MIN, "bits", ("#", "#"), "min_#"),
     *_signed_pair("max", Op.MAX, "bits", ("#", "#"), "max_#"),

@@ -2,7 +2,7 @@
 """What the lowering has to know of whom it lowers for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from daedalus.dsl.ir import Op
@@ -19,6 +19,7 @@ class Target:
     rules   which of them compute what
     header  the public header that declares them
     parts   what that one is made of besides
+    beside  headers of single operations, by how these are called: for what has these alone
     paired  narrowing takes two registers at once
     zips    registers are transposed by zip1 and zip2, which every processor has, not by trn1, trn2
     weaves  the stores of several values in turn that there are; None: all of them
@@ -29,9 +30,14 @@ class Target:
     rules: tuple[Rule, ...]
     header: str
     parts: tuple[str, ...] = ()
+    beside: Mapping[str, str] = field(default_factory=dict)
     paired: bool = False
     zips: bool = False
     weaves: frozenset[str] | None = None
+
+    def headers(self, text: str) -> list[str]:
+        """The public headers of a text that calls its operations."""
+        return [self.header, *(h for name, h in self.beside.items() if name in text)]
 
     @cached_property
     def rules_by_demand(self) -> dict[tuple[Op, str], list[Rule]]:

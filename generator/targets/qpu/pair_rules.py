@@ -156,6 +156,11 @@ def _moved_by(c: Case) -> tuple[Taken, ...] | None:
     return _same(whole(c.a, 1 << (bits + c.b.hi)), SCALAR)
 
 
+def _bits(c: Case) -> tuple[Taken, ...] | None:
+    """Of halves that hold the values themselves."""
+    return (ZERO, ZERO) if (c.a | c.b).within(0, HALF - 1) else None
+
+
 def _clip(c: Case, k: tuple[int, ...]) -> Expression:
     lo, hi = c.attr
     x: Expression = "a"
@@ -222,6 +227,16 @@ RULES: tuple[PairRule, ...] = (
         lambda c, k: ("and", ("shr", "a", "b"), both((1 << (_amounts(c) or 0)) - 1)),
         lambda c, k: 0,
     ),
+    PairRule(
+        "variable shifts to the left", Op.SHLV,
+        lambda c: (ZERO, SCALAR) if c.shared and c.b.within(0, 31) else None,
+        lambda c, k: ("shl", "a", "b"), lambda c, k: 0,
+    ),
+    PairRule(
+        "and, bit by bit", Op.BITAND, _bits, lambda c, k: ("and", "a", "b"), lambda c, k: 0,
+    ),
+    PairRule("or, bit by bit", Op.BITOR, _bits, lambda c, k: ("or", "a", "b"), lambda c, k: 0),
+    PairRule("xor, bit by bit", Op.BITXOR, _bits, lambda c, k: ("xor", "a", "b"), lambda c, k: 0),
     PairRule("lesser values", Op.MIN, _compared, _limited("vfmin"), lambda c, k: k[0]),
     PairRule("greater values", Op.MAX, _compared, _limited("vfmax"), lambda c, k: k[0]),
     PairRule(

@@ -210,6 +210,17 @@ RULES: tuple[Rule, ...] = (
         lambda c: _uint(c.a) and _int(c.b),
         lambda c: ("shr", "a", ("min", ("max", "b", 0), 31)),
     ),
+    Rule(
+        "variable shift to the left", Op.SHLV, lambda c: c.b.within(0, 31) and not c.kept,
+        lambda c: ("shl", "a", "b"),
+    ),
+    Rule(
+        "variable shift to the left that decides a place", Op.SHLV, lambda c: _int(c.b),
+        lambda c: ("shl", "a", ("min", ("max", "b", 0), 31)),
+    ),
+    Rule("and, bit by bit", Op.BITAND, _always, lambda c: ("and", "a", "b")),
+    Rule("or, bit by bit", Op.BITOR, _always, lambda c: ("or", "a", "b")),
+    Rule("xor, bit by bit", Op.BITXOR, _always, lambda c: ("xor", "a", "b")),
     Rule("min", Op.MIN, lambda c: _int(c.a, c.b), lambda c: ("min", "a", "b")),
     Rule("max", Op.MAX, lambda c: _int(c.a, c.b), lambda c: ("max", "a", "b")),
     Rule("unsigned min", Op.MIN, lambda c: _uint(c.a, c.b), lambda c: ("umin", "a", "b")),

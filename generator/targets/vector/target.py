@@ -48,9 +48,17 @@ _SHIFTS = {
         lambda w, a, n: a[0] >> np.clip(a[1], 0, 31), "k",
     )
     for s in "us"
+} | {
+    "shlv_k": MachineOp(
+        "shlv_k", "shlv", "same", "uuu", lambda w, a, n: a[0] << np.clip(a[1], 0, 31), "k"
+    )
 }  # fmt: skip
-_SHIFT_RULES = tuple(
-    Rule(f"shrv_k_{s}", Op.SHRV, "bits", (s, "const"), f"shrv_k_{s}", when=_by_one) for s in "us"
+_SHIFT_RULES = (
+    *(
+        Rule(f"shrv_k_{s}", Op.SHRV, "bits", (s, "const"), f"shrv_k_{s}", when=_by_one)
+        for s in "us"
+    ),
+    Rule("shlv_k", Op.SHLV, "bits", ("bits", "const"), "shlv_k", when=_by_one),
 )
 
 VECTOR = Target(
@@ -59,6 +67,7 @@ VECTOR = Target(
     RULES + _SHIFT_RULES,
     "vector.h",
     ("vector_base.h", "vector_same.h"),
+    {"vshlv": "vector_left.h"},
     paired=True,
     zips=True,
     weaves=frozenset({"vst3q_u16"}),

@@ -28,11 +28,15 @@ _TRIES = 60  # attempts at it
 
 @dataclass(frozen=True)
 class Campaign:
-    """Random programs of a seed for some back ends, with so many items a class."""
+    """Random programs of a seed for some back ends, with so many items a class.
+
+    later  as `make_program` has it
+    """
 
     back_ends: tuple[BackEnd, ...]
     seed: int
     items: int
+    later: bool = True
 
     def run(self, first: int, programs: int) -> Iterator[list[Tally]]:
         """Runs programs first .. first + programs - 1; after each batch, each back end's tally."""
@@ -53,7 +57,7 @@ class Campaign:
         failures = []
         for number in numbers:
             try:
-                drawn.append(make_program(self.seed, number))
+                drawn.append(make_program(self.seed, number, later=self.later))
             except Exception:
                 failures.append(Failure(number, "generator", traceback.format_exc()))
         tallies = [b.run(drawn, self.items) for b in self.back_ends]
@@ -82,7 +86,7 @@ class Campaign:
             own = [(f, b) for f, b in every if f.number == number]
             parts = [self.replay(number), *(f"{f.kind}:\n{f.text}" for f, _ in own)]
             try:
-                program = make_program(self.seed, number)
+                program = make_program(self.seed, number, later=self.later)
             except Exception:
                 parts.append("(the program itself cannot be made)")
             else:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Random legal kernels, written through the language's own front door.
 
-`make_program(seed, number)` is a function of its arguments alone. A writer declares buffers,
+`make_program` is a function of its arguments alone. A writer declares buffers,
 parameters, tables and temps, then fills stages with operations in the idioms that codecs use and
 in others; it knows the interval of every value while it writes, and steers with clips, wraps and
 shifts, so that most values lie about the limits of some type.
@@ -60,12 +60,17 @@ class Program:
     listed: tuple[Options, ...]
 
 
-def make_program(seed: int, number: int) -> Program:
-    """Program `number` of a seed; verified, and with conformant items."""
+def make_program(seed: int, number: int, *, later: bool = True) -> Program:
+    """Program `number` of a seed; verified, and with conformant items.
+
+    Half of the programs draw what the language has got later as well; without `later` none does,
+    and all are what they were before.
+    """
+    later = later and random.Random(f"{seed}/{number}/later").random() < 0.5
     for attempt in range(_ATTEMPTS):
         rng = random.Random(f"{seed}/{number}/{attempt}")
         try:
-            made = _kernel(rng, number)
+            made = _kernel(rng, number, later=later)
             verify(made)
             if made.defaults:  # else whatever is in range is conformant
                 make_items(made, 16, 1)
@@ -79,11 +84,11 @@ def make_program(seed: int, number: int) -> Program:
     raise RuntimeError(f"seed {seed}: no legal program {number} in {_ATTEMPTS} attempts")
 
 
-def _kernel(rng: random.Random, number: int) -> Kernel:
+def _kernel(rng: random.Random, number: int, *, later: bool) -> Kernel:
     axis = rng.choice(("", "", "v", "h"))
 
     def program(k: KernelBuilder) -> None:
-        _Writer(k, rng, axis).write()
+        _Writer(k, rng, axis, later=later).write()
 
     program.__name__ = f"fuzz_p{number}"
     program.__doc__ = "A random program."
@@ -150,8 +155,8 @@ class _Plane:
 class _Writer:
     """Writes one program."""
 
-    def __init__(self, k: KernelBuilder, rng: random.Random, axis: str) -> None:
-        self.k, self.rng, self.axis = k, rng, axis
+    def __init__(self, k: KernelBuilder, rng: random.Random, axis: str, *, later: bool) -> None:
+        self.k, self.rng, self.axis, self.later = k, rng, axis, later
         self.names = list(_NAMES)
         rng.shuffle(self.names)
         self.inputs: list[_Plane] = []
@@ -355,7 +360,7 @@ class _Writer:
         with self.k.stage(given=given, **axes):
             self.places.enter(dims)
             self.ranges.enter(dims)
-            x = Expressions(self.k, self.ranges, rng)
+            x = Expressions(self.k, self.ranges, rng, later=self.later)
             x.tables, x.assumptions = self.tables, self.assumptions
             x.uniform = [*self.params]
             readable = [*self.inputs]

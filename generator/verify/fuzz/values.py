@@ -48,7 +48,7 @@ class GrowingRanges(Ranges):
             r = self._of[n]
             if smallest_dtype(r.lo, r.hi) is None:
                 return False
-            if n.op is Op.SHRV and not self._of[n.args[1]].within(0, 31):
+            if n.op in (Op.SHRV, Op.SHLV) and not self._of[n.args[1]].within(0, 31):
                 return False
         return True
 
@@ -62,10 +62,15 @@ class GrowingRanges(Ranges):
 
 
 class Expressions:
-    """The values of one stage: a pool that grows."""
+    """The values of one stage: a pool that grows.
 
-    def __init__(self, k: KernelBuilder, ranges: GrowingRanges, rng: random.Random) -> None:
-        self.k, self.ranges, self.rng = k, ranges, rng
+    later  whether it draws what the language has got since the first such programs were written
+    """
+
+    def __init__(
+        self, k: KernelBuilder, ranges: GrowingRanges, rng: random.Random, *, later: bool
+    ) -> None:
+        self.k, self.ranges, self.rng, self.later = k, ranges, rng, later
         self.ints: list[Value] = []
         self.masks: list[Value] = []
         self.uniform: list[Value] = []
@@ -201,6 +206,13 @@ class Expressions:
             (3, self._limit), (6, self._choice), (2, self._variable_shift), (3, self._lookup),
             (3, self._dot), (1, self._negation), (2, self._rotation), (2, self._assumed),
         )  # fmt: skip
+        if self.later:
+            ways += (
+                (16, self._bitwise),
+                (6, self._bit),
+                (5, self._shift_left),
+                (6, self._weighted),
+            )
         way = rng.choices([w for _, w in ways], [n for n, _ in ways])[0]
         return way()
 
@@ -300,13 +312,84 @@ class Expressions:
             return lang.select(m, 0, self.pick())
         return lang.select(m, self._operand(), self._operand())
 
-    def _variable_shift(self) -> Value | None:
+    def _variable_shift(self) -> Value:
+        amount = self._amount()
+        return self.pick() >> amount
+
+    def _amount(self) -> Value:
+        """A value in 0..31."""
         rng = self.rng
         n = self.pick() if not self.uniform or rng.random() < 0.5 else rng.choice(self.uniform)
         amount = lang.clip(n, 0, rng.choice((3, 7, 8, 15, 31)))
         if rng.random() < 0.2:
             amount = lang.min(lang.max(n, 0), rng.choice((7, 15)))
-        return self.pick() >> amount
+        return amount
+
+    def _bitwise(self) -> Value | None:
+        """An operation bit by bit, of values of alike and of other widths, or with a mask."""
+        rng = self.rng
+        a = self.pick() if rng.random() < 0.5 else self._small(rng.choice((8, 8, 16)))
+        chance = rng.random()
+        b: Scalar = self._operand()
+        if chance < 0.3:
+            bits = rng.choice((8, 8, 16, 31))
+            few = (1 << rng.randrange(bits), (1 << bits) - (1 << rng.randrange(bits)), 0x5555)
+            b = rng.choice((*few, rng.getrandbits(bits), 7, 15, 255))
+            b = rng.choice((b, b, ~b))
+        elif chance < 0.5:
+            b = self._small(rng.choice((8, 8, 16)))
+        if isinstance(b, Value) and rng.random() < 0.25:
+            b = ~b
+        kind = rng.randrange(7)
+        if kind == 6:
+            return ~a
+        return a & b if kind < 3 else a | b if kind < 5 else a ^ b
+
+    def _bit(self) -> Value:
+        rng = self.rng
+        if rng.random() < 0.6:
+            return lang.bit(self.pick(), rng.choice((0, 1, 2, 3, 5, 7, 8, 15, 16, 31)))
+        return lang.bit(self.pick(), self._amount())
+
+    def _shift_left(self) -> Value | None:
+        """To the left by a value, or the lowest so many bits of one."""
+        rng = self.rng
+        most = rng.choice((1, 3, 4, 7, 8, 8, 15, 23, 31))
+        amount = lang.min(self._amount(), most)
+        chance = rng.random()
+        if chance < 0.3:
+            return self.pick() & ((1 << lang.min(amount, 30)) - 1)
+        if chance < 0.5:
+            return rng.choice((1, 1, 3, -1, 5)) << amount
+        x = self.pick() if most < 4 or rng.random() < 0.2 else self._small(rng.choice((8, 8, 16)))
+        return x << amount
+
+    def _weighted(self) -> Value:
+        """Values weighted so that the weights add up: of two, of three, of four by both axes."""
+        rng = self.rng
+        total = rng.choice((4, 8, 16, 64, 64, 64, 128, 256))
+        bits, signed = rng.choice((8, 8, 8, 16)), rng.random() < 0.2
+        a, b, c, d = (self._small(bits, signed=signed) for _ in range(4))
+        m, n = (self._weight(total) for _ in range(2))
+        chance = rng.random()
+        if chance < 0.6:
+            value = a * (total - m) + b * m
+        elif chance < 0.75:
+            value = a * m + b * n + c * (total - m - n)
+        else:
+            upper, lower = a * (total - m) + b * m, c * (total - m) + d * m
+            value = upper * (total - n) + lower * n
+            total *= total
+        if rng.random() < 0.7:
+            return lang.round_shift(value, total.bit_length() - 1)
+        return value
+
+    def _weight(self, total: int) -> Value:
+        """A value in 0..total."""
+        rng = self.rng
+        x = self.pick() if not self.uniform or rng.random() < 0.6 else rng.choice(self.uniform)
+        r = self.of(x)
+        return x if r.within(0, total) else lang.clip(x, 0, total)
 
     def _row(self) -> Scalar:
         rng = self.rng

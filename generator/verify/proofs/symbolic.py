@@ -128,7 +128,11 @@ class Number(_Symbol):
     def __or__(self, o: Any) -> "Number":
         return Number(self.term | self._like(o))
 
+    def __xor__(self, o: Any) -> "Number":
+        return Number(self.term ^ self._like(o))
+
     __radd__, __rmul__, __rand__, __ror__ = __add__, __mul__, __and__, __or__
+    __rxor__ = __xor__
 
     def __lshift__(self, o: Any) -> "Number":
         return Number(self.term << self._like(o))
