@@ -18,7 +18,7 @@ from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
-from daedalus.generator.targets.neon.select import NotLowerable, Selection
+from daedalus.generator.targets.neon.select import NotLowerable, Selection, Unsuited
 from daedalus.generator.targets.neon.strips import Walk, bounds, one_sided, walks_of
 from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.neon.vectors import (  # fmt: skip
@@ -56,12 +56,15 @@ def _refuse_unknown(kernel: Kernel, walks: tuple[Walk, ...], ranges: Ranges) -> 
         ("a temp with a first value has", t.loc) for t in kernel.temps if t.init is not None
     ]
     for walk in walks:
-        stage = walk.point
+        stage, what = walk.point, ""
         if kernel.items_per_vector > 1 and (stage.given is not None or stage.limits):
-            found.append(("several items side by side cannot differ in extent: this stage has",
-                          stage.loc))  # fmt: skip
-        if kernel.items_per_vector > 1 and walk.axis:
-            found.append(("several items side by side on an axis cut into strips have", stage.loc))
+            what = "several items side by side cannot differ in extent: this stage has"
+        elif kernel.items_per_vector > 1 and walk.axis:
+            what = "several items side by side on an axis cut into strips have"
+        if what:
+            raise Unsuited(
+                "neon", f"{what} no NEON form", stage.loc, kernel.id, hint="leave x<n> out"
+            )
         found += [("accumulation has", s.loc) for s in stage.stores if s.combine]
         found += [
             ("a store under a condition of the lane's number has", s.loc)

@@ -22,6 +22,10 @@ class NotLowerable(SpecError):
     """No rule of this back end computes a value as it is needed."""
 
 
+class Unsuited(NotLowerable):
+    """The variant's options ask for what its kernel has not; without them it has a form."""
+
+
 class Selection:
     """The decisions of one stage."""
 
