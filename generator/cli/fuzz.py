@@ -82,7 +82,10 @@ def command(
     if as_json:
         named = zip(campaign.back_ends, totals, strict=True)
         asked: dict[str, object] = {"first": first, "items": items}
-        asked |= {"seed": source.seed} if isinstance(source, Drawn) else {"file": str(path)}
+        if isinstance(source, Drawn):
+            asked["seed"] = source.seed
+        else:
+            asked["file"] = str(path)
         click.echo(json.dumps(asked | {b.name: t.figures() for b, t in named}, indent=1))
     else:
         for line in (line for t in totals for line in t.lines(seconds)):

@@ -63,7 +63,11 @@ def _refuse_unknown(kernel: Kernel, walks: tuple[Walk, ...], ranges: Ranges) -> 
             what = "several items side by side on an axis cut into strips have"
         if what:
             raise Unsuited(
-                "neon", f"{what} no NEON form", stage.loc, kernel.id, hint="leave x<n> out"
+                "neon",
+                f"{what} no NEON form",
+                stage.loc,
+                kernel.id,
+                hint=f"leave x<n> out of the variants of {kernel.id}",
             )
         found += [("accumulation has", s.loc) for s in stage.stores if s.combine]
         found += [
