@@ -10,6 +10,7 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
 from daedalus.generator.options import VECTOR_TARGETS, Options
 from daedalus.generator.passes import dots
+from daedalus.generator.passes.accumulate import gather_accumulations
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
 from daedalus.generator.passes.compare import compare_operands
@@ -93,6 +94,7 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
             chosen.append(("guard", find_guard))
         chosen += [
             ("select_old", select_old),
+            ("accumulations", gather_accumulations),
             ("split_clips", split_clips),
             ("bias", bias_sums),
             ("split_products", split_products),

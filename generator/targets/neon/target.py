@@ -21,6 +21,7 @@ class Target:
     parts   what that one is made of besides
     paired  narrowing takes two registers at once
     zips    registers are transposed by zip1 and zip2, which every processor has, not by trn1, trn2
+    reduces  there are instructions that merge the lanes of a register
     weaves  the stores of several values in turn that there are; None: all of them
     """
 
@@ -31,6 +32,7 @@ class Target:
     parts: tuple[str, ...] = ()
     paired: bool = False
     zips: bool = False
+    reduces: bool = True
     weaves: frozenset[str] | None = None
 
     @cached_property

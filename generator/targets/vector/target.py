@@ -61,5 +61,6 @@ VECTOR = Target(
     ("vector_base.h", "vector_same.h"),
     paired=True,
     zips=True,
+    reduces=False,
     weaves=frozenset({"vst3q_u16"}),
 )
