@@ -142,7 +142,7 @@ class Facts:
         bare = _only(options, "points")
 
         def find() -> int:
-            most = max((s.lanes for s in self.after(bare, "points").stages), default=1)
+            most = max((s.lanes for s in self.after(bare, "cut").stages), default=1)
             return 1 << (most - 1).bit_length()
 
         return self._once(("invocations", bare), find)
@@ -217,7 +217,7 @@ class Facts:
         bare, elements = _only(options, "points"), self.invocations(options)
 
         def find() -> bool:
-            kernel = self.after(bare, "points")
+            kernel = self.after(bare, "cut")
             return any(
                 shared(kernel, s, b, elements) for s in kernel.stages for b in kernel.buffers
             )

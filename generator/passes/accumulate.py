@@ -11,7 +11,7 @@ from daedalus.dsl.build import Builder, rewrite_stage
 from daedalus.dsl.ir import Index, Kernel, Node, Op, Stage, Store
 from daedalus.dsl.ranges import Ranges
 
-_MERGED = {"add": Op.ADD, "min": Op.MIN, "max": Op.MAX}
+MERGED = {"add": Op.ADD, "min": Op.MIN, "max": Op.MAX}
 
 
 def gather_accumulations(kernel: Kernel) -> Kernel:
@@ -36,7 +36,7 @@ def _stage(kernel: Kernel, stage: Stage, ranges: Ranges) -> Stage:
         key = (s.buffer, s.index, s.combine, -1)
         before = stores.get(key)
         if before is not None:
-            value = builder.make(_MERGED[s.combine], (before.value, value), (), s.loc)
+            value = builder.make(MERGED[s.combine], (before.value, value), (), s.loc)
         stores[key] = replace(s, value=value, mask=None)
     return replace(copied, stores=tuple(stores.values()))
 
@@ -45,7 +45,11 @@ def _always(s: Store, builder: Builder, ranges: Ranges) -> Node:
     """What every lane merges."""
     if s.mask is None:
         return s.value
-    held = ranges.temps[s.buffer]
-    neutral = {"add": 0, "min": held.hi, "max": held.lo}[s.combine]
-    args = (s.mask, s.value, builder.const(neutral, s.loc))
+    args = (s.mask, s.value, builder.const(neutral(s, ranges), s.loc))
     return builder.make(Op.SELECT, args, (), s.loc, s.value.name)
+
+
+def neutral(s: Store, ranges: Ranges) -> int:
+    """The value that changes nothing where it is merged."""
+    held = ranges.temps[s.buffer]
+    return {"add": 0, "min": held.hi, "max": held.lo}[s.combine]

@@ -15,6 +15,7 @@ from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
 from daedalus.generator.passes.compare import compare_operands
 from daedalus.generator.passes.copies import read_originals
+from daedalus.generator.passes.cut import cut_stages
 from daedalus.generator.passes.decide import decide_comparisons
 from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.fold_rounding import fold_rounding
@@ -32,8 +33,11 @@ from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
+from daedalus.generator.passes.spread import spread_accumulations
 from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
+from daedalus.generator.targets.gpu.device import INVOCATIONS
+from daedalus.generator.targets.qpu.machine import LANES
 
 Pass = Callable[[Kernel], Kernel]
 Lowered = dict[tuple[Pass, ...], Kernel]  # of one kernel, what comes out of passes
@@ -111,6 +115,7 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
         if options.choice("early_out"):
             chosen.append(("guard", find_guard))
         chosen.append(("points", _With(give_points, options.choice("points"))))
+        chosen.append(("cut", _With(cut_stages, INVOCATIONS)))
         chosen.append(("scalars", forward_temps))
         if options.choice("word") or options.choice("unaligned"):
             chosen.append(("select_old", select_old))
@@ -120,6 +125,8 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
             chosen += [("pairs", pair_sums), ("late_bias", subtract_late)]
     if options.target == "qpu":
         chosen.append(("points", _With(give_points, options.choice("points"))))
+        chosen.append(("spread", _With(spread_accumulations, (options.choice("points"), LANES))))
+        chosen.append(("cut", _With(cut_stages, LANES)))
         if not options.choice("keep"):
             chosen.append(("scalars", forward_temps))
         if options.choice("word"):
