@@ -43,12 +43,14 @@ class _Part:
 
     axes  lanes of the stage by which elements of the result differ: the temp's first axes
     many  what is merged into each of these: its last axis
+    by_place  whether the axes are the result's, so that no lane may have left some of it
     """
 
     store: Store
     temp: str
     axes: tuple[tuple[str, int], ...]
     many: int
+    by_place: bool = False
 
 
 class _Spread:
@@ -152,7 +154,7 @@ class _Spread:
         name = self._temp(s, (*t.extents, many), neutral(s, self._ranges))
         at = tuple(Affine(0, ((axis, 1),)) for axis, _ in axes)
         left = [Store(name, (*x.index, _flat(rest)), x.value, None, x.loc) for x in group]
-        return _Part(replace(s, index=at), name, axes, many), left
+        return _Part(replace(s, index=at), name, axes, many, by_place=True), left
 
     def _fewer(self, p: _Part, stage: Stage, each: int) -> tuple[_Part, list[Stage]]:
         """Parts of parts, `each` for an element, and the stages that make them."""
@@ -170,7 +172,7 @@ class _Spread:
         made = replace(own, dims=dims, stores=(Store(name, index, value, None, p.store.loc),))
         if own.limits:
             self._first[name] = neutral(p.store, self._ranges)
-        return _Part(p.store, name, p.axes, each), self._shared_out(made)
+        return replace(p, temp=name, many=each), self._shared_out(made)
 
     def _under(
         self, stage: Stage, axes: tuple[tuple[str, int], ...]
@@ -191,11 +193,12 @@ class _Spread:
         for p in parts:
             loads = [self._load(p, Affine(k), builder) for k in range(p.many)]
             found.setdefault(p.store.index, []).extend(loads)
-        return self._into(own, name, found, parts[0].store, builder, alone=alone)
+        by_place = any(p.by_place for p in parts)
+        return self._into(own, name, found, parts[0].store, builder, alone=alone, by_place=by_place)
 
     def _into(
         self, own: Stage, name: str, found: dict[Index, list[Node]], like: Store,
-        builder: Builder, *, alone: bool,
+        builder: Builder, *, alone: bool, by_place: bool,
     ) -> list[Stage]:  # fmt: skip
         """The stage that merges values into elements of a temp."""
         init = self._first.get(name)
@@ -211,8 +214,16 @@ class _Spread:
                 Op.LOAD, (), (name, index), like.loc
             )  # fmt: skip
             value = _merged(like, [*values, before], builder)
+            if by_place and like.combine == "add":
+                value = self._limited(like, value, builder)
             stores.append(Store(name, index, value, None, like.loc))
         return self._shared_out(replace(own, stores=tuple(stores)))
+
+    def _limited(self, like: Store, value: Node, builder: Builder) -> Node:
+        """A sum within the bounds that accumulation was proven to keep: parts that are always 0
+        somewhere widen what ranges know of it."""
+        held = self._ranges.temps[like.buffer]
+        return builder.make(Op.CLIP, (value,), (held.lo, held.hi), like.loc)
 
     @staticmethod
     def _load(p: _Part, at: Affine, builder: Builder) -> Node:

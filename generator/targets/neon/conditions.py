@@ -22,13 +22,13 @@ def lane_conditions(scope: Scope, mask: Node) -> list[Condition]:
         return scope.asked(mask, item, {axis: str(n) for axis, n in point.items()})
 
     for item in range(scope.items):
-        for point in points:
-            known = _known(scope, mask, point)
-            found.append(asked(item, point) if known is None else known)
-        found += padding
-    if all(c in (None, False) for c in found):
-        # C shall see a use of what the function takes, so it is asked once.
-        found[0] = asked(0, points[0])
+        known = [_known(scope, mask, point) for point in points]
+        own: list[Condition] = [
+            asked(item, point) if k is None else k for point, k in zip(points, known, strict=True)
+        ]
+        if not any(own):  # C shall see a use of what the function takes, so one lane is asked
+            own[0] = asked(item, points[0])
+        found += [*own, *padding]
     return found
 
 
