@@ -103,13 +103,15 @@ class _Spread:
                 if kept is None
                 else [self._side_by_side(s, stage, kept) for s in own]
             )
-            parts = [p for p, _ in made]
             stores += [s for _, left in made for s in left]
-            while parts[0].many > _AT_ONCE and (each := self._free(parts[0])) > 1:
-                fewer = [self._fewer(p, stage, each) for p in parts]
-                parts = [p for p, _ in fewer]
-                behind += [x for _, stages in fewer for x in stages]
-            behind += self._summed(stage, name, parts, alone=name not in touched)
+            chains = [[p] for p, _ in made] if kept is None else [[p for p, _ in made]]
+            for parts in chains:
+                while parts[0].many > _AT_ONCE and (each := self._free(parts[0])) > 1:
+                    fewer = [self._fewer(p, stage, each) for p in parts]
+                    parts = [p for p, _ in fewer]
+                    behind += [x for _, stages in fewer for x in stages]
+                alone = name not in touched and len(chains) == 1
+                behind += self._summed(stage, name, parts, alone=alone)
         return [replace(stage, stores=tuple(stores)), *behind]
 
     def _free(self, p: _Part) -> int:
@@ -142,18 +144,29 @@ class _Spread:
         return p, [Store(p.temp, index, s.value, None, s.loc)]
 
     def _by_place(self, group: list[Store], stage: Stage) -> tuple[_Part, list[Store]]:
-        """The same with an element for every place of the result, as often as lanes would meet
-        there otherwise. A store's axes that tell places apart need no room of their own; where
-        lanes have several stores at different places, each lane has its own room."""
+        """The same with an element for every place of the result that lanes name, as often as they
+        would meet there otherwise. A store's axes that tell places apart need no room of their own;
+        where lanes have several stores at different places, each lane has its own room."""
         s = group[0]
-        t = self._temps[s.buffer]
         apart = _apart(s.index, stage) if len(group) == 1 else frozenset()
         rest = [d for d in stage.dims if d[0] not in apart]
-        axes = tuple((f"{t.name}_{k}", n) for k, n in enumerate(t.extents))
+        bounds = [
+            [a.bounds(stage.extents) for a in same]
+            for same in zip(*(x.index for x in group), strict=True)
+        ]
+        first = [min(lo for lo, _ in of_axis) for of_axis in bounds]
+        last = [max(hi for _, hi in of_axis) for of_axis in bounds]
+        axes = tuple(
+            (f"{s.buffer}_{k}", hi - lo + 1)
+            for k, (lo, hi) in enumerate(zip(first, last, strict=True))
+        )
         many = prod(n for _, n in rest)
-        name = self._temp(s, (*t.extents, many), neutral(s, self._ranges))
-        at = tuple(Affine(0, ((axis, 1),)) for axis, _ in axes)
-        left = [Store(name, (*x.index, _flat(rest)), x.value, None, x.loc) for x in group]
+        name = self._temp(s, (*(n for _, n in axes), many), neutral(s, self._ranges))
+        at = tuple(Affine(lo, ((axis, 1),)) for lo, (axis, _) in zip(first, axes, strict=True))
+        left = []
+        for x in group:
+            moved = (Affine(a.const - lo, a.terms) for a, lo in zip(x.index, first, strict=True))
+            left.append(Store(name, (*moved, _flat(rest)), x.value, None, x.loc))
         return _Part(replace(s, index=at), name, axes, many, by_place=True), left
 
     def _fewer(self, p: _Part, stage: Stage, each: int) -> tuple[_Part, list[Stage]]:
