@@ -147,6 +147,19 @@ class Facts:
 
         return self._once(("invocations", bare), find)
 
+    def cut_in_vain(self, options: Options, most: int) -> bool:
+        """Whether stages are cut into parts of so many lanes, and more points leave fewer lanes."""
+
+        def lanes(points: int) -> int:
+            bare = _only(options.with_choice("points", points), "points")
+            return self._once(
+                ("uncut", bare), lambda: max(s.lanes for s in self.after(bare, "points").stages)
+            )
+
+        own = lanes(options.choice("points"))
+        more = [p for p in POINTS if p > options.choice("points")]
+        return own > most and any(lanes(p) < own for p in more)
+
     def narrow(self, *, read_only: bool) -> bool:
         """Whether a buffer, or a plane that is only read, has elements of less than 32 bits."""
         found = [b for b in self.kernel.buffers if b.dtype is not None and b.dtype.bits < 32]

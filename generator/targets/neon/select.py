@@ -70,7 +70,7 @@ class Selection:
             f"{node.op}{' ' + node.name if node.name else ''}, in {r}, has no NEON form",
             node.loc,
             self.kernel.id,
-            hint="NEON lanes are at most 32 bits, and tables are looked up by uniform indices only",
+            hint=f'NEON lanes are at most 32 bits: give {self.kernel.id} prod = ["c_full"]',
         )
 
     # ------------------------------------------------------------------ local search
