@@ -99,12 +99,12 @@ CONSTRAINTS = (
         _GPU, lambda f, c: f.points_change(c.options),
     ),
     Constraint(
-        "elements", f"a stage of more than the {LANES} elements of a QPU is cut only where more"
-        " points do not help", (QPU,), lambda f, c: not f.cut_in_vain(c.options, LANES),
+        "elements", f"a stage of more lanes than the {LANES} elements of a QPU is cut only"
+        " where a larger p<n> does not help", (QPU,), lambda f, c: not f.cut_in_vain(c.options, LANES),
     ),
     Constraint(
-        "invocations", f"a stage of more than {device.INVOCATIONS} invocations is cut only where"
-        " more points do not help", ("glsl",),
+        "invocations", f"a stage of more lanes than {device.INVOCATIONS} is cut only where a"
+        " larger p<n> does not help", ("glsl",),
         lambda f, c: not f.cut_in_vain(c.options, device.INVOCATIONS),
     ),
     Constraint(
