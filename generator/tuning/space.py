@@ -100,7 +100,8 @@ CONSTRAINTS = (
     ),
     Constraint(
         "elements", f"a stage of more lanes than the {LANES} elements of a QPU is cut only"
-        " where a larger p<n> does not help", (QPU,), lambda f, c: not f.cut_in_vain(c.options, LANES),
+        " where a larger p<n> does not help", (QPU,),
+        lambda f, c: not f.cut_in_vain(c.options, LANES),
     ),
     Constraint(
         "invocations", f"a stage of more lanes than {device.INVOCATIONS} is cut only where a"

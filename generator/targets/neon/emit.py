@@ -50,7 +50,7 @@ def emit(kernel: Kernel, watch: Watch | None = None, target: Target = NEON) -> t
     )
 
 
-def _refuse_unsuited(kernel: Kernel, walks: tuple[Walk, ...]) -> None:
+def _refuse_unsuited(kernel: Kernel, walks: tuple[Walk, ...], target: Target) -> None:
     """Options that these stages cannot be done by are an error at the stage."""
     for walk in walks:
         stage, what = walk.point, ""
@@ -60,8 +60,8 @@ def _refuse_unsuited(kernel: Kernel, walks: tuple[Walk, ...]) -> None:
             what = "several items side by side on an axis cut into strips have"
         if what:
             raise Unsuited(
-                "neon",
-                f"{what} no NEON form",
+                target.name,
+                f"{what} no {target.form}",
                 stage.loc,
                 kernel.id,
                 hint=f"leave x<n> out of the variants of {kernel.id}",
@@ -73,7 +73,7 @@ def _body(kernel: Kernel, watch: Watch | None, target: Target) -> tuple[str, lis
     items = kernel.items_per_vector
     points, walks = walks_of(kernel)
     point_ranges = both_ranges(points)
-    _refuse_unsuited(kernel, walks)
+    _refuse_unsuited(kernel, walks, target)
     context = _Context(
         points, point_ranges, replace(kernel, stages=tuple(w.vector for w in walks)), walks,
         Names(

@@ -65,12 +65,13 @@ class Selection:
                 node = n
                 break
         r: Interval = self.ranges.of(node)
+        target = self.shape.target
         return NotLowerable(
-            "neon",
-            f"{node.op}{' ' + node.name if node.name else ''}, in {r}, has no NEON form",
+            target.name,
+            f"{node.op}{' ' + node.name if node.name else ''}, in {r}, has no {target.form}",
             node.loc,
             self.kernel.id,
-            hint=f'NEON lanes are at most 32 bits: give {self.kernel.id} prod = ["c_full"]',
+            hint=f'lanes are at most 32 bits: give {self.kernel.id} prod = ["c_full"]',
         )
 
     # ------------------------------------------------------------------ local search

@@ -35,6 +35,11 @@ class Target:
     reduces: bool = True
     weaves: frozenset[str] | None = None
 
+    @property
+    def form(self) -> str:
+        """What a refusal says there is not."""
+        return f"{self.name.upper() if self.name == 'neon' else self.name} form"
+
     @cached_property
     def rules_by_demand(self) -> dict[tuple[Op, str], list[Rule]]:
         """The rules of an operation that meet a kind of demand."""
