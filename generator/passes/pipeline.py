@@ -8,7 +8,7 @@ from typing import Any
 from daedalus.dsl.ir import Kernel, Node, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
-from daedalus.generator.options import VECTOR_TARGETS, Options
+from daedalus.generator.options import ELEMENTS, INVOCATIONS, VECTOR_TARGETS, Options
 from daedalus.generator.passes import dots
 from daedalus.generator.passes.accumulate import gather_accumulations
 from daedalus.generator.passes.assume import keep_assumptions
@@ -36,8 +36,6 @@ from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.passes.spread import spread_accumulations
 from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
-from daedalus.generator.targets.gpu.device import INVOCATIONS
-from daedalus.generator.targets.qpu.machine import LANES
 
 Pass = Callable[[Kernel], Kernel]
 Lowered = dict[tuple[Pass, ...], Kernel]  # of one kernel, what comes out of passes
@@ -125,8 +123,8 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
             chosen += [("pairs", pair_sums), ("late_bias", subtract_late)]
     if options.target == "qpu":
         chosen.append(("points", _With(give_points, options.choice("points"))))
-        chosen.append(("spread", _With(spread_accumulations, (options.choice("points"), LANES))))
-        chosen.append(("cut", _With(cut_stages, LANES)))
+        chosen.append(("spread", _With(spread_accumulations, (options.choice("points"), ELEMENTS))))
+        chosen.append(("cut", _With(cut_stages, ELEMENTS)))
         if not options.choice("keep"):
             chosen.append(("scalars", forward_temps))
         if options.choice("word"):
