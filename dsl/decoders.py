@@ -77,9 +77,14 @@ Declared = str | DecoderEntry
 
 
 def decoder_entries(
-    decoders: Mapping[str, Declared | Mapping[str, Declared]], refuse: Callable[[str], None]
+    decoders: Mapping[str, Declared | Mapping[str, Declared]],
+    refuse: Callable[[str], None],
+    text: Callable[[str], str],
 ) -> tuple[DecoderEntry, ...]:
-    """The functions that `@kernel(decoders=...)` names; `refuse` raises what is wrong."""
+    """The functions that `@kernel(decoders=...)` names; `refuse` raises what is wrong.
+
+    `text` fills in names and signatures, which are patterns where the spec has axes.
+    """
     found = []
     for decoder, declared in decoders.items():
         if not _WORD.fullmatch(decoder):
@@ -87,11 +92,12 @@ def decoder_entries(
         functions = declared if isinstance(declared, Mapping) else {"": declared}
         if not functions:
             refuse(f"decoder {decoder!r} has no functions")
-        for suffix, function in functions.items():
+        for pattern, function in functions.items():
+            suffix = text(pattern)
             if isinstance(declared, Mapping) and not _WORD.fullmatch(suffix):
                 refuse(f"{decoder}, function {suffix!r}: lower-case letters and digits only")
             if not isinstance(function, str | DecoderEntry):
                 refuse(f"{decoder}: {function!r} is no signature; write a text, or entry(...)")
             e = DecoderEntry(function, (), None) if isinstance(function, str) else function
-            found.append(DecoderEntry(e.signature, e.planes, e.loc, decoder, suffix))
+            found.append(DecoderEntry(text(e.signature), e.planes, e.loc, decoder, suffix))
     return tuple(found)

@@ -403,7 +403,7 @@ Sampler = Callable[[np.random.Generator, int], Mapping[str, np.ndarray]]
 @dataclass(frozen=True)
 class Kernel:
     id: str
-    family: str
+    codec: str
     clause: str
     doc: str
     loc: Loc
@@ -419,6 +419,8 @@ class Kernel:
     item_noun: str = "blocks"
     sampler: Sampler | None = None  # typical inputs, where random ones would not be
     wide: bool = False  # values may take more than 32 bits
+    family: str = ""  # the function that declares it
+    member: tuple[tuple[str, str], ...] = ()  # axis and value: which of the family's it is
     items_per_vector: int = field(default=1)  # set by the packing pass
     modular: bool = False  # set by a pass: sums may leave 32 bits on the way, and come back
     branches: bool = False  # set by a pass: what no lane wants is to be branched around

@@ -1,24 +1,38 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`@kernel`: runs a spec's function and makes kernels of what it did.
 
-The function runs once per orientation with a `KernelBuilder`; its variables give the values their
-names.
+The function runs once for each member of the family (`members.py`) with a `KernelBuilder`; its
+variables give the values their names.
 """
 
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from daedalus.dsl.decoders import Declared, DecoderEntry, decoder_entries
 from daedalus.dsl.errors import Loc, SpecError, TraceError
 from daedalus.dsl.ir import Kernel, Op, Sampler
+from daedalus.dsl.members import (
+    ORIENTATION,
+    Axes,
+    BadAxes,
+    Member,
+    check,
+    members,
+    pattern_of,
+    takes,
+)
 from daedalus.dsl.source import here, python_error, source_name
 from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import Value
+
+_R = TypeVar("_R")
+_F = TypeVar("_F", bound=Callable[..., "dict[str, np.ndarray]"])
 
 # Frames of their own up to Python 3.11 only: in what names values get, versions have to agree.
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
@@ -48,7 +62,7 @@ def _name_values(names: dict[int, str], frame_locals: Mapping[str, Any]) -> None
     names |= own
 
 
-def _trace(fn: Callable[[KernelBuilder], None], k: KernelBuilder) -> None:
+def _trace(fn: Callable[..., None], k: KernelBuilder, member: Member) -> None:
     """Runs the spec and names its values after the variables of its functions."""
     spec_file = fn.__code__.co_filename
     names: dict[int, str] = {}
@@ -61,7 +75,7 @@ def _trace(fn: Callable[[KernelBuilder], None], k: KernelBuilder) -> None:
 
     sys.setprofile(watch)
     try:
-        fn(k)
+        member.call(fn, k)
     finally:
         sys.setprofile(before)
     for stage in k._stages:
@@ -73,63 +87,100 @@ def _trace(fn: Callable[[KernelBuilder], None], k: KernelBuilder) -> None:
                 object.__setattr__(node, "name", name)
 
 
-class KernelSpec:
-    """What `@kernel` makes of a function: one kernel, or one per orientation."""
+Decoders = Mapping[str, Declared | Mapping[str, Declared]]
 
-    def __init__(
-        self,
-        fn: Callable[[KernelBuilder], None],
-        clause: str,
-        axes: tuple[str, ...],
-        bare: str,
-        items: str,
-        decoders: tuple[DecoderEntry, ...],
-        wide: bool,
-    ) -> None:
-        self.fn, self.clause, self.axes, self.bare = fn, clause, axes, bare
-        self.items, self.decoders, self.wide = items, decoders, wide
-        self.sampler: Sampler | None = None
+
+@dataclass(frozen=True)
+class Declaration:
+    """What `kernel` is called with."""
+
+    clause: str
+    id: str
+    axes: Axes
+    without: Callable[..., bool] | None
+    bare: str
+    items: str
+    decoders: Decoders | Callable[..., Decoders]
+    wide: bool | Callable[..., bool]
+    loc: Loc
+
+
+class KernelSpec:
+    """What `@kernel` makes of a function: a family, whose members are kernels."""
+
+    def __init__(self, fn: Callable[..., None], declared: Declaration) -> None:
+        self.fn, self.declared = fn, declared
+        self.sampler: Callable[..., dict[str, np.ndarray]] | None = None
         code = fn.__code__
         self.loc = Loc(source_name(code.co_filename), code.co_firstlineno)
 
-    def inputs(self, sampler: Sampler) -> Sampler:
+    def inputs(self, sampler: _F) -> _F:
         """Decorates a function that draws typical inputs: (rng, count) -> name -> array.
 
         Only needed where random data would miss what conformant streams hold. What it does not
-        name is drawn as usual. Planes of a spec with axes are drawn as it declares them, [items,
-        across, along].
+        name is drawn as usual. It may take axes of the spec by name. Planes that are declared by
+        across and along are drawn as such, [items, across, along].
         """
+        try:
+            takes(self.declared.axes, sampler, 2)
+        except BadAxes as e:
+            raise TraceError("declaration", e.args[0], here(), hint=e.args[1]) from None
         self.sampler = sampler
         return sampler
 
     def kernels(self) -> list[Kernel]:
-        """Traces the function; raises SpecError with the line that is wrong."""
-        base = self.fn.__name__
-        if not self.axes:
-            return [self._one(base, None, ())]
-        return [
-            self._one(f"{base}_{axis}", axis, (base,) if axis == self.bare else ())
-            for axis in self.axes
-        ]
+        """Traces the function for each member; raises SpecError with the line that is wrong."""
+        found: dict[str, Kernel] = {}
+        for member in self._run(members, self.declared.axes, self.declared.without):
+            made = self._one(member)
+            if made.id in found:
+                raise self._refused(
+                    f"two members are called {made.id}", "name every axis in the pattern of the id"
+                )
+            found[made.id] = made
+        if not found:
+            raise self._refused("no member is left: `without` leaves out every combination")
+        return list(found.values())
 
-    def _one(self, kernel_id: str, axis: str | None, aliases: tuple[str, ...]) -> Kernel:
-        k = KernelBuilder(kernel_id, axis)
+    def _run(self, call: Callable[..., _R], *args: Any, kernel_id: str = "") -> _R:
+        """Calls what runs functions of the spec; what Python raises in these is a SpecError."""
+        code = self.fn.__code__
         try:
-            _trace(self.fn, k)
+            return call(*args)
         except SpecError as e:
             e.kernel = e.kernel or kernel_id
             raise
         except Exception as e:
-            code = self.fn.__code__
             raise python_error(e, code.co_filename, code.co_firstlineno, kernel_id) from e
+
+    def _refused(self, message: str, hint: str = "", kernel_id: str = "") -> TraceError:
+        where = self.declared.loc
+        return TraceError("declaration", f"@kernel: {message}", where, kernel_id, hint)
+
+    def _one(self, member: Member) -> Kernel:
+        d = self.declared
+        try:
+            kernel_id = member.text(d.id)
+            clause, doc = member.text(d.clause), member.text((self.fn.__doc__ or "").strip())
+        except BadAxes as e:
+            raise self._refused(*e.args) from None
+        if not KERNEL_ID.fullmatch(kernel_id):
+            raise self._refused(
+                f"{kernel_id} is not a name like <codec>_<operation>, in lower case",
+                "write id= as a pattern of what names the axes' values",
+            )
+        k = KernelBuilder(kernel_id, member.orientation)
+        self._run(_trace, self.fn, k, member, kernel_id=kernel_id)
+        wide = self._run(member.call, d.wide, kernel_id=kernel_id) if callable(d.wide) else d.wide
         k._check_announced()
         if not k._stages:
             raise TraceError("stage", "the kernel has no stage", self.loc, kernel_id)
+        bare = d.bare != "" and member.orientation == d.bare
         return Kernel(
             id=kernel_id,
-            family=kernel_id.split("_")[0],
-            clause=self.clause,
-            doc=(self.fn.__doc__ or "").strip() or self.clause,
+            codec=kernel_id.split("_")[0],
+            clause=clause,
+            doc=doc or clause,
             loc=self.loc,
             buffers=tuple(k._buffers),
             params=tuple(k._params),
@@ -138,40 +189,69 @@ class KernelSpec:
             assumptions=tuple(k._assumptions),
             classes=tuple(k._classes),
             stages=tuple(k._stages),
-            aliases=aliases,
-            decoders=self.decoders,
-            item_noun=self.items,
-            sampler=_turned(self.sampler, frozenset(k._turned)),
-            wide=self.wide,
+            aliases=(kernel_id.removesuffix(f"_{d.bare}"),) if bare else (),
+            decoders=self._entries(member, kernel_id),
+            item_noun=d.items,
+            sampler=_turned(self.sampler, member, frozenset(k._turned)),
+            wide=bool(wide),
+            family=self.fn.__name__,
+            member=member.words,
         )
 
+    def _entries(self, member: Member, kernel_id: str) -> tuple[DecoderEntry, ...]:
+        """The decoders' functions that a member is."""
 
-def _turned(sampler: Sampler | None, planes: frozenset[str]) -> Sampler | None:
-    """The sampler with these planes' two axes exchanged, as the orientation does it."""
-    if sampler is None or not planes:
-        return sampler
+        def refuse(message: str) -> None:
+            raise self._refused(message, kernel_id=kernel_id)
 
-    def turned(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
-        drawn = sampler(rng, count)
-        return {n: a.swapaxes(1, 2) if n in planes else a for n, a in drawn.items()}
+        said = self.declared.decoders
+        if callable(said):
+            said = self._run(member.call, said, kernel_id=kernel_id)
+        if not isinstance(said, Mapping):
+            raise self._refused(f"decoders={said!r} is no table of decoders", kernel_id=kernel_id)
+        try:
+            return decoder_entries(said, refuse, member.text)
+        except BadAxes as e:
+            raise self._refused(*e.args) from None
 
-    return turned
+
+def _turned(
+    sampler: Callable[..., dict[str, np.ndarray]] | None, member: Member, planes: frozenset[str]
+) -> Sampler | None:
+    """The sampler for a member, with these planes' two axes exchanged."""
+    if sampler is None:
+        return None
+
+    def drawn(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+        found: dict[str, np.ndarray] = member.call(sampler, rng, count)
+        return {n: a.swapaxes(1, 2) if n in planes else a for n, a in found.items()}
+
+    return drawn
 
 
 def kernel(
     *,
     clause: str,
-    axes: tuple[str, ...] = (),
+    id: str = "",
+    axes: Axes | None = None,
+    without: Callable[..., bool] | None = None,
     bare: str = "",
     items: str = "blocks",
-    decoders: Mapping[str, Declared | Mapping[str, Declared]] | None = None,
-    wide: bool = False,
-) -> Callable[[Callable[[KernelBuilder], None]], KernelSpec]:
-    """Declares a kernel; its id is the function's name.
+    decoders: Decoders | Callable[..., Decoders] | None = None,
+    wide: bool | Callable[..., bool] = False,
+) -> Callable[[Callable[..., None]], KernelSpec]:
+    """Declares a family: a kernel for each combination of its axes, one where there are none.
+
+    With axes, `id`, `clause`, the function's docstring and texts of `decoders` are patterns of
+    `str.format` with the axes' values by name. `without`, `decoders` and `wide` may be functions;
+    they, the spec's function and its sampler get those axes that they take as arguments.
 
     clause    the normative text it computes
-    axes      ("v", "h"): one spec, two kernels, `<name>_v` and `<name>_h`
-    bare      which of them the name without orientation means
+    id        of the kernels; the function's name and the axes' values, with _ between them, if ""
+    axes      axis -> values; {"orientation": ("v", "h")} decides what across and along of a plane
+              are
+    without   says which combinations there are no kernels for
+    bare      the orientation that the name without one means
     items     what an item is called in the C interface: n_<items>
     decoders  decoder -> its function, or name -> function where it has several; a function is the
               arguments of the decoder's table entry in their order, separated by spaces:
@@ -187,22 +267,34 @@ def kernel(
               products of high bit depths do; back ends with lanes of 32 bits refuse those
     """
 
-    def refuse(message: str) -> None:
-        raise TraceError("declaration", f"@kernel: {message}", here())
+    def refuse(message: str, hint: str = "") -> None:
+        raise TraceError("declaration", f"@kernel: {message}", here(), hint=hint)
 
     if not clause.strip():
         refuse("name the normative clause that it computes")
-    if set(axes) - {"v", "h"} or len(set(axes)) != len(axes):
-        refuse(f'axes are "v" and "h", not {axes!r}')
-    if bare and bare not in axes:
-        refuse(f"bare={bare!r} is none of its axes")
     if not items.isidentifier():
         refuse(f"items={items!r} is not a plain identifier")
-    functions = decoder_entries(decoders or {}, refuse)
+    where = here()
 
-    def wrap(fn: Callable[[KernelBuilder], None]) -> KernelSpec:
+    def wrap(fn: Callable[..., None]) -> KernelSpec:
+        own = axes if axes is not None else {}
+        try:
+            check(own, fn)
+            for what, given in (("without", without), ("decoders", decoders), ("wide", wide)):
+                if callable(given):
+                    takes(own, given, 0, what)
+        except BadAxes as e:
+            refuse(*e.args)
+        if bare and bare not in own.get(ORIENTATION, ()):
+            refuse(f"bare={bare!r} is none of its orientations")
+        pattern = id or pattern_of(fn.__name__, own)
+        if bare and not pattern.endswith("_{orientation}"):
+            refuse(f"bare={bare!r}, and the id {pattern!r} does not end with the orientation")
         if not KERNEL_ID.fullmatch(fn.__name__):
             refuse(f"{fn.__name__} is not a name like <codec>_<operation>, in lower case")
-        return KernelSpec(fn, clause, axes, bare, items, functions, wide)
+        return KernelSpec(
+            fn,
+            Declaration(clause, pattern, own, without, bare, items, decoders or {}, wide, where),
+        )
 
     return wrap

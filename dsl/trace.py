@@ -99,7 +99,10 @@ class KernelBuilder:
         swapped = False
         if across is not None and along is not None:
             if self.orientation is None:
-                self._fail("declaration", f"plane {name}: across/along need @kernel(axes=...)")
+                self._fail(
+                    "declaration", f"plane {name}: across and along need an orientation",
+                    'declare it: @kernel(axes={"orientation": ("v", "h")}, ...)',
+                )  # fmt: skip
             swapped = self.orientation == "h"
             if swapped:
                 self._turned.add(name)

@@ -130,9 +130,24 @@ def triple(node: Node, numbers: Sequence[int]) -> list[int]:
     return list(results)
 
 
+def number_of(word: str) -> int:
+    """A number that fits a lane's word. ValueError: it is none."""
+    number = int(word)
+    if number not in range(2**32):
+        raise ValueError
+    return number
+
+
 def main() -> int:
-    """Computes, compares and says so; the exit status is 1 when a number is wrong."""
-    numbers = [int(word) for word in sys.argv[1:]] or list(range(1024))
+    """Computes, compares and says so; exit status 1: a number is wrong, 2: one does not fit."""
+    numbers = []
+    for word in sys.argv[1:]:
+        try:
+            numbers.append(number_of(word))
+        except ValueError:
+            print(f"node.py: {word!r} is not a number from 0 to {2**32 - 1}", file=sys.stderr)
+            return 2
+    numbers = numbers or list(range(1024))
     node = Node()
     results = triple(node, numbers)
     right = sum(r == (3 * x + 1) % 2**32 for x, r in zip(numbers, results, strict=True))

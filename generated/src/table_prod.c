@@ -66,12 +66,24 @@ static const daedalus_class_desc av1_cdef8_classes[] = {
 static const daedalus_variant av1_cdef8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_cdef8__qpu_inpri_p16_word",
+    .name = "daedalus_av1_cdef8__qpu_inpri_p16_word_pair",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_cdef8__qpu_inpri_p16_word_pair,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_inpri_p16_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
     .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_inpri_p16_word,
   },
@@ -83,7 +95,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 1301,
+    .rank = 1302,
     .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word_pair,
   },
@@ -95,7 +107,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 1302,
+    .rank = 1303,
     .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word,
   },
@@ -107,7 +119,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1303,
+    .rank = 1304,
     .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word_pair,
   },
@@ -119,7 +131,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 1304,
+    .rank = 1305,
     .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word,
   },
@@ -131,7 +143,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 1305,
+    .rank = 1306,
     .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
   },
@@ -143,7 +155,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 1306,
+    .rank = 1307,
     .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4,
   },
@@ -813,26 +825,26 @@ static const daedalus_class_desc h264_idct8_classes[] = {
 static const daedalus_variant h264_idct8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads",
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_keep",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads,
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_idct8__qpu_full_p8_word_keep",
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep,
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1521,26 +1533,26 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads",
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1303,
     .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep",
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1304,
     .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -3054,7 +3066,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "63b65829da23a84c",
+  .generator = "12b32256ed255fbd",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

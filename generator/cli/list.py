@@ -20,6 +20,8 @@ Record = dict[str, Any]
 def command(kernels: tuple[str, ...], as_json: bool) -> None:
     """Lists the kernels, a line each; KERNELS in full, with their stages and variants.
 
+    Kernels of one spec are a family and stand together.
+
     Operations are what a lane computes: no constants, parameters, loads. They are counted in the
     program as it is traced, for a variant after its last pass, and multiplied by the lanes.
     "verified" means that generated/verified.json vouches for the code that lies in generated/;
@@ -39,7 +41,7 @@ def command(kernels: tuple[str, ...], as_json: bool) -> None:
 
 def _overview(kernels: list[Record]) -> None:
     rows = []
-    for k in kernels:
+    for k in sorted(kernels, key=lambda k: (k["codec"], k["family"])):
         top = max(
             (s["widest"] for s in k["stages"] if s["widest"]),
             key=lambda w: w["bits"], default=None,
@@ -59,6 +61,12 @@ def _overview(kernels: list[Record]) -> None:
         f"{len(kernels)} kernels, {len(variants)} variants, {counts[0]} prod, {counts[1]} verified;"
         " operations are an item's, bits are what the widest value needs"
     )
+
+
+def _member(k: Record) -> str:
+    """A kernel's family, and which of its members it is."""
+    axes = ", ".join(f"{axis} {value}" for axis, value in k["member"].items())
+    return f"{k['family']}: {axes}" if axes else ""
 
 
 def _short(text: str, most: int = 44) -> str:
@@ -82,7 +90,8 @@ def _targets(kernel: Record) -> str:
 def _in_full(k: Record) -> None:
     print(f"{k['id']}: {k['doc']}")
     facts = [
-        ("aliases", ", ".join(k["aliases"])), ("family", k["family"]), ("clause", k["clause"]),
+        ("aliases", ", ".join(k["aliases"])), ("codec", k["codec"]), ("family", _member(k)),
+        ("clause", k["clause"]),
         ("spec", f"{k['spec']}:{k['line']}"), ("classes", ", ".join(k["classes"])),
         ("assumptions", ", ".join(_assumption(a) for a in k["assumptions"])),
         ("decoders", ", ".join(k["decoders"])),

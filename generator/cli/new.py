@@ -14,13 +14,13 @@ from daedalus.generator.compile.new_spec import KINDS, write_spec
                " goes through it step by step.\n\n\b\n"
                + "\n".join(f"--like {kind:10} {what}" for kind, what in KINDS.items()))  # fmt: skip
 @click.argument("kernel_id", metavar="ID")
-@click.option("--family", help="Folder below dsl/kernels; default: the id up to the first _.")
+@click.option("--codec", help="Folder below dsl/kernels; default: the id up to the first _.")
 @click.option("--like", type=click.Choice(list(KINDS)), default="transform", show_default=True,
               help="What to begin with.")  # fmt: skip
-def command(kernel_id: str, family: str | None, like: str) -> None:
+def command(kernel_id: str, codec: str | None, like: str) -> None:
     """See the help text above."""
     root = repo_root()
-    written = write_spec(root / "dsl" / "kernels", kernel_id, like, family)
+    written = write_spec(root / "dsl" / "kernels", kernel_id, like, codec)
     for path in written.files:
         click.echo(f"wrote {os.path.relpath(path, root)}")
     click.echo("next:")

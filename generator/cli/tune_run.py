@@ -109,8 +109,8 @@ def command(
         console.print(f"warning: {', '.join(without)} is not here: its points are left out")
     with progress(quiet=as_json):
         say("looking at the spaces")
-        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed,
-                           compilers=compilers)  # fmt: skip
+        groups = groups_of(entries, spaces_of(entries, asked), quick=quick, exhaustive=exhaustive,
+                           listed=listed, compilers=compilers)  # fmt: skip
         place: Device
         if kind == MODEL:
             place = ModelDevice(jobs)

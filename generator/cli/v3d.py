@@ -52,7 +52,7 @@ _pass_on("asm", "Assembles text: prints the words in hex, one a line.")
 _pass_on("dis", "Disassembles words in hex, one a line.")
 _pass_on("check", "Validates a program: whether it keeps the rules of docs/v3d-rules.md.")
 _pass_on("exec", "Runs a program on the simulator, with buffers from files.")
-_pass_on("ops", "Describes the instruction set as JSON.")
+_pass_on("ops", "Describes the instruction set and the timing settings as JSON.")
 
 
 command.add_command(v3d_bench.command)

@@ -33,7 +33,7 @@ def decoder_files(
         data = {
             "decoder": decoder,
             "functions": [_function(k, d, variants) for k, d in own],
-            "families": sorted({k.family for k, _ in own}),
+            "codecs": sorted({k.codec for k, _ in own}),
         }
         texts[f"include/daedalus/{decoder}.h"] = render("decoder.h.j2", **data)
         texts[f"src/decoder_{decoder}.c"] = render("decoder.c.j2", **data)

@@ -80,25 +80,25 @@ def generate(
         variants = tuple(v for e in entries for v in entry_variants(e))
     texts: dict[str, str] = {v.file: v.text for v in variants}
     texts |= {v.source: source_text(environment(), v, modules) for v in variants if v.is_gpu}
-    families = sorted({e.kernel.family for e in entries})
+    codecs = sorted({e.kernel.codec for e in entries})
     digest = hashlib.sha256("".join(v.input_hash for v in variants).encode()).hexdigest()[:16]
-    for family in families:
-        members = [e for e in entries if e.kernel.family == family]
-        own = [v for v in variants if v.kernel.family == family]
-        texts[f"include/daedalus/{family}.h"] = _render(
-            "family.h.j2",
-            family=family,
+    for codec in codecs:
+        members = [e for e in entries if e.kernel.codec == codec]
+        own = [v for v in variants if v.kernel.codec == codec]
+        texts[f"include/daedalus/{codec}.h"] = _render(
+            "codec.h.j2",
+            codec=codec,
             kernels=[
                 _kernel_data(e.kernel) | {"items": items_functions(e.kernel, variants)}
                 for e in members
             ],
         )
-        texts[f"src/{family}/dispatch.c"] = _render(
-            "dispatch.c.j2", family=family, kernels=[_kernel_data(e.kernel) for e in members]
+        texts[f"src/{codec}/dispatch.c"] = _render(
+            "dispatch.c.j2", codec=codec, kernels=[_kernel_data(e.kernel) for e in members]
         )
         functions = [f for f in (items_functions(e.kernel, variants) for e in members) if f]
-        texts[f"src/{family}/items.c"] = _render("items.c.j2", family=family, kernels=functions)
-        texts[f"src/{family}/variants.h"] = _render("variants.h.j2", family=family, variants=own)
+        texts[f"src/{codec}/items.c"] = _render("items.c.j2", codec=codec, kernels=functions)
+        texts[f"src/{codec}/variants.h"] = _render("variants.h.j2", codec=codec, variants=own)
     decoders, decoder_sources = decoder_files(_render, entries, variants)
     texts |= decoders
     texts["include/daedalus.h"] = _render(
@@ -108,8 +108,8 @@ def generate(
         ),
     )
     for library in ("prod", "variants"):
-        texts[f"src/table_{library}.c"] = _table(library, entries, variants, families, digest)
-    manifest = _manifest(entries, variants, texts, decoder_sources, families, digest)
+        texts[f"src/table_{library}.c"] = _table(library, entries, variants, codecs, digest)
+    manifest = _manifest(entries, variants, texts, decoder_sources, codecs, digest)
     texts["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
     unrecorded = tuple(v.name for v in variants if not v.recorded)
     return Generated(
@@ -274,7 +274,7 @@ def _table(
     library: str,
     entries: tuple[Entry, ...],
     variants: tuple[Variant, ...],
-    families: list[str],
+    codecs: list[str],
     digest: str,
 ) -> str:
     kernels = []
@@ -302,7 +302,7 @@ def _table(
     return _render(
         "table.c.j2",
         library=library,
-        families=families,
+        codecs=codecs,
         digest=digest,
         kernels=kernels,
         aliases=aliases,
@@ -345,10 +345,10 @@ def _manifest(
     variants: tuple[Variant, ...],
     texts: dict[str, str],
     decoder_sources: list[str],
-    families: list[str],
+    codecs: list[str],
     digest: str,
 ) -> dict[str, object]:
-    own = [f"src/{f}/{name}.c" for f in families for name in ("dispatch", "items")]
+    own = [f"src/{f}/{name}.c" for f in codecs for name in ("dispatch", "items")]
     common = own + decoder_sources
 
     def sources(library: str) -> dict[str, list[str]]:
@@ -381,7 +381,9 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
     return {
         "id": k.id,
         "aliases": list(k.aliases),
+        "codec": k.codec,
         "family": k.family,
+        "member": dict(k.member),
         "clause": k.clause,
         "spec": e.spec,
         "stages": [

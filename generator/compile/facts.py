@@ -200,8 +200,8 @@ class Facts:
 
     # ------------------------------------------------------------------ QPU
 
-    def fills_batch(self, options: Options) -> bool:
-        """Whether an item takes all elements of a batch."""
+    def fills_trip(self, options: Options) -> bool:
+        """Whether an item takes all elements of a trip."""
         return self.invocations(options) == LANES
 
     def keeps(self, options: Options) -> bool:

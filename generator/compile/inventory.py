@@ -143,7 +143,9 @@ def kernel_record(entry: Entry, known: Known) -> dict[str, Any]:
     return {
         "id": k.id,
         "aliases": list(k.aliases),
+        "codec": k.codec,
         "family": k.family,
+        "member": dict(k.member),
         "clause": k.clause,
         "doc": k.doc.splitlines()[0],
         "spec": entry.spec,

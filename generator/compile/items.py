@@ -14,7 +14,7 @@ from daedalus.generator.targets import shell
 
 
 def items_functions(kernel: Kernel, variants: tuple[Variant, ...]) -> list[dict[str, object]]:
-    """The kernel's functions for many items, for the family's header and items.c.
+    """The kernel's functions for many items, for the codec's header and items.c.
 
     None where no variant of the kernel is made, as where only the tables are wanted.
     """

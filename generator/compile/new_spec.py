@@ -35,14 +35,14 @@ class Written:
     kernels: tuple[str, ...]
 
 
-def write_spec(root: Path, kernel_id: str, kind: str, family: str | None = None) -> Written:
+def write_spec(root: Path, kernel_id: str, kind: str, codec: str | None = None) -> Written:
     """Writes spec and variants entry below `root`, a folder of specs.
 
-    `family` is the folder; by default what stands before the id's first underscore.  Nothing is
+    `codec` is the folder; by default what stands before the id's first underscore.  Nothing is
     overwritten, and nothing is left behind where the result would not load.
     """
     kernels = _kernel_ids(kernel_id, kind)
-    folder = root / _family(kernel_id, family)
+    folder = root / _codec(kernel_id, codec)
     load.cache_clear()
     known = load(root)
     for name in (kernel_id, *kernels):
@@ -102,10 +102,10 @@ def _kernel_ids(kernel_id: str, kind: str) -> tuple[str, ...]:
     return (f"{kernel_id}_v", f"{kernel_id}_h")
 
 
-def _family(kernel_id: str, family: str | None) -> str:
-    chosen = kernel_id.split("_")[0] if family is None else family
+def _codec(kernel_id: str, codec: str | None) -> str:
+    chosen = kernel_id.split("_")[0] if codec is None else codec
     if not re.fullmatch(r"[a-z][a-z0-9]*", chosen):
-        raise UserError(f"{chosen!r} is not a family's name", "lower-case letters and digits")
+        raise UserError(f"{chosen!r} is not a codec's name", "lower-case letters and digits")
     return chosen
 
 

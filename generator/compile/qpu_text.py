@@ -19,10 +19,10 @@ def facts(kernel: Kernel, code: Emitted) -> list[str]:
     f = code.figures
     elements = LANES // code.items
     each = "an element" if elements == 1 else f"{elements} neighbouring elements"
-    batch = f"{code.items} items, {each} an item" if code.items > 1 else "one item"
+    items = f"{code.items} items, {each} an item" if code.items > 1 else "one item"
     sentences = [
-        f"A thread does batches of {LANES} elements: {batch}. A trip of the loop is a batch; what"
-        " it loads of the next one is among it.",
+        f"A thread has {LANES} elements. A trip of its loop does {items}; what it loads for the"
+        " next trip counts with it.",
         f"{f.trip} instructions a trip, {f.an_item:g} an item; {f.bound} at least for all it does.",
         f"{f.registers} of the {registers(f.threads)} registers that {f.threads} threads a QPU"
         " leave each.",

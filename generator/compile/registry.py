@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Finds the specs and their variants.
 
-Specs are the modules below `dsl/kernels/<family>/`; beside them, `options.toml` may name for a
+Specs are the modules below `dsl/kernels/<codec>/`; beside them, `options.toml` may name for a
 kernel which variants are `prod` and which others exist:
 
     [vp9_lpf4_v]
@@ -78,11 +78,11 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
     entries.sort(key=lambda e: e.kernel.id)
     seen: dict[str, Entry] = {}
     for e in entries:
-        for name in (e.kernel.family, *(d.decoder for d in e.kernel.decoders)):
+        for name in (e.kernel.codec, *(d.decoder for d in e.kernel.decoders)):
             if any((folder / f"{name}.h").is_file() for folder in _headers()):
                 raise SpecError(
                     "name", f"<daedalus/{name}.h> is a header of the runtime",
-                    e.kernel.loc, e.kernel.id, hint="choose another family or decoder name",
+                    e.kernel.loc, e.kernel.id, hint="choose another codec or decoder name",
                 )  # fmt: skip
         for name in (e.kernel.id, *e.kernel.aliases):
             if name in seen:

@@ -130,14 +130,14 @@ class Variant:
     def file(self) -> str:
         """The path of its text below generated/."""
         if self.shader is not None:
-            return f"glsl/{self.kernel.family}/{self.name}.comp"
-        return f"qpu/{self.kernel.family}/{self.name}.s" if self.code is not None else self.source
+            return f"glsl/{self.kernel.codec}/{self.name}.comp"
+        return f"qpu/{self.kernel.codec}/{self.name}.s" if self.code is not None else self.source
 
     @property
     def source(self) -> str:
         """The path of what is compiled of it below generated/."""
         kind = {"glsl": ".spv", QPU: ".qpu"}.get(self.options.target, "")
-        return f"src/{self.kernel.family}/{self.name}{kind}.c"
+        return f"src/{self.kernel.codec}/{self.name}{kind}.c"
 
     @property
     def reason(self) -> str:
@@ -419,7 +419,7 @@ def _includes(kernel: Kernel, vectors: Target | None, clears: bool) -> list[str]
     own = ["<stdint.h>", "<string.h>" if clears else "", "<daedalus/lane.h>"]
     if vectors is not None:
         own.append(f"<daedalus/{vectors.header}>")
-    own += [f"<daedalus/{kernel.family}.h>", "<daedalus/table.h>", '"variants.h"']
+    own += [f"<daedalus/{kernel.codec}.h>", "<daedalus/table.h>", '"variants.h"']
     return [i for i in own if i]
 
 

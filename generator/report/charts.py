@@ -243,7 +243,7 @@ def roof_chart(r: Roofline) -> RoofChart:
     )
 
 
-DOT, LETTER, LETTERS = 4.5, 6.5, 9.0  # half a dot, the width of a digit, the height of one
+DOT, LETTER, LETTERS = 4.5, 7.5, 11.0  # half a dot, the width of a digit, the height of one
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
@@ -258,7 +258,7 @@ def placed(dots: Sequence[tuple[float, float]], labels: Sequence[str]) -> list[t
         wide = LETTER * len(text)
         near = [
             (x + a - (wide if a < 0 else 0), y + b)
-            for far in (1, 2)
+            for far in range(1, 6)
             for a in (5 * far, -5 * far)
             for b in (-3 * far, 11 * far, 4)
         ]

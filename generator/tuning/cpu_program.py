@@ -80,8 +80,8 @@ def compiler(name: str) -> list[str]:
 def build(variant: Variant, name: str, folder: Path) -> Made:
     """Compiles a variant by "gcc" or "clang" in a folder. Raises UserError where it does not."""
     folder.mkdir(parents=True, exist_ok=True)
-    family = variant.kernel.family
-    text = environment().get_template("variants.h.j2").render(family=family, variants=[variant])
+    codec = variant.kernel.codec
+    text = environment().get_template("variants.h.j2").render(codec=codec, variants=[variant])
     (folder / "variants.h").write_text(text)
     program = _linked(variant, name, folder, "point", variant.text)
     apart = arrays_apart(variant.text)

@@ -15,7 +15,7 @@ from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.plan import groups_of, spaces_of
 from daedalus.generator.tuning.point import parse_point
 from daedalus.generator.tuning.search import Sampled, Search
-from daedalus.generator.tuning.space import Candidate, recorded
+from daedalus.generator.tuning.space import Candidate, Space, recorded
 
 HALF = 0.5  # of a class's points, that a search as of large spaces may visit here
 Results = dict[Candidate, Result]
@@ -94,11 +94,12 @@ def judge(entries: Sequence[Entry], targets: Sequence[str], listed: Sequence[str
           sides: Sequence[Side]) -> list[Judged]:  # fmt: skip
     """Every class of the kernels and targets that a side has results of, in order."""
     known = {s.fingerprint: {r.point: r for r in s.results.values()} for s in sides}
-    tuned = _searches(entries, targets, listed, quick=False)
-    quick = _searches(entries, targets, listed, quick=True)
+    spaces = spaces_of(entries, targets)
+    tuned = _searches(entries, spaces, listed, quick=False)
+    quick = _searches(entries, spaces, listed, quick=True)
     by_id = {e.kernel.id: e for e in entries}
     out = []
-    for space in spaces_of(entries, targets):
+    for space in spaces:
         entry = by_id[space.kernel_id]
         there = set(space.candidates)
         first = [c for c in recorded(entry, space.target) if c in there]
@@ -115,9 +116,9 @@ def judge(entries: Sequence[Entry], targets: Sequence[str], listed: Sequence[str
 
 
 def _searches(
-    entries: Sequence[Entry], targets: Sequence[str], listed: Sequence[str], *, quick: bool
+    entries: Sequence[Entry], spaces: Sequence[Space], listed: Sequence[str], *, quick: bool
 ) -> dict[tuple[str, str, str], Search]:
-    groups = groups_of(entries, targets, quick=quick, listed=listed)
+    groups = groups_of(entries, spaces, quick=quick, listed=listed)
     return {(g.kernel, g.target, g.class_name): g.search for g in groups}
 
 

@@ -22,7 +22,7 @@ def spaces_of(entries: Sequence[Entry], targets: Sequence[str]) -> list[Space]:
 
 
 def groups_of(
-    entries: Sequence[Entry], targets: Sequence[str], *, quick: bool = False,
+    entries: Sequence[Entry], spaces: Sequence[Space], *, quick: bool = False,
     exhaustive: bool = False, listed: Sequence[str] = (), compilers: Sequence[str] = COMPILERS,
 ) -> list[Group]:  # fmt: skip
     """A group a kernel, target and class; what is on record is the first of each.
@@ -32,7 +32,7 @@ def groups_of(
     """
     by_id = {e.kernel.id: e for e in entries}
     out = []
-    for s in spaces_of(entries, targets):
+    for s in spaces:
         entry = by_id[s.kernel_id]
         known = recorded(entry, s.target)
         for class_name in entry.kernel.class_names:

@@ -34,7 +34,8 @@ class Row:
 
     same       other names of the program
     threads    0: there is no program
-    trip       instructions that a batch takes, of `batch` items
+    items      that a trip does
+    trip       instructions that it takes
     registers  in use at most
     refused    why it was not run, else ""
     """
@@ -43,7 +44,7 @@ class Row:
     options: str
     same: tuple[str, ...] = ()
     threads: int = 0
-    batch: int = 0
+    items: int = 0
     trip: int = 0
     registers: int = 0
     conformant: int = 0
@@ -56,7 +57,7 @@ class Row:
     @property
     def an_item(self) -> float:
         """Instructions an item."""
-        return self.trip / self.batch if self.batch else 0.0
+        return self.trip / self.items if self.items else 0.0
 
     @property
     def good(self) -> bool:

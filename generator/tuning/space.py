@@ -149,7 +149,7 @@ CONSTRAINTS = (
     ),
     Constraint(
         "one-item", f"recordonce needs an item that takes all {LANES} elements of a QPU", (QPU,),
-        _flag("record_once", lambda f, s: f.fills_batch(s)),
+        _flag("record_once", lambda f, s: f.fills_trip(s)),
     ),
     Constraint(
         "early", "early needs stores of the last stage that share a condition",

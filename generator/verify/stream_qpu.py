@@ -87,11 +87,11 @@ def names(variants: list[Variant]) -> list[str]:
 
 def write_source(path: Path, variants: list[Variant]) -> Path:
     """Writes the functions that take the wrapped ones' place."""
-    families = sorted({v.kernel.family for v in variants})
+    codecs = sorted({v.kernel.codec for v in variants})
     parts = [
         "/* Written by `./daedalus stream --substrate qpu`: see generator/verify/stream_qpu.py. */",
         "#include <string.h>",
-        *(f"#include <daedalus/{f}.h>" for f in families),
+        *(f"#include <daedalus/{f}.h>" for f in codecs),
         '#include "qpu.h"',
     ]
     for v in variants:

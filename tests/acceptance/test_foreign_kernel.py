@@ -3,7 +3,7 @@
 
 The finished spec, `hevc_idst4.py` beside this file, is put into a copy of the tree where `new` has
 written its beginning. What the copy's git says has changed is the claim that is tested. Of the
-built-in kernels the copy has a family only, so that little is compiled that other tests compile.
+built-in kernels the copy has a codec only, so that little is compiled that other tests compile.
 """
 
 import json
@@ -40,7 +40,7 @@ def hevc_untold(k: KernelBuilder) -> None:
         same = (2 * dst[y, x] + 1) >> 1
         dst[y, x] = clip_u8(same - min(same, 3))
 """
-KEPT = "h264"  # the family
+KEPT = "h264"  # the codec
 
 
 class Tree:
@@ -56,9 +56,9 @@ class Tree:
         for fetched in ("apt", "oracles"):  # what is fetched serves every checkout
             if (ROOT / "build" / fetched).is_dir():
                 (folder / "build" / fetched).symlink_to((ROOT / "build" / fetched).resolve())
-        for family in (folder / "dsl" / "kernels").iterdir():
-            if family.is_dir() and family.name != KEPT:
-                shutil.rmtree(family)
+        for codec in (folder / "dsl" / "kernels").iterdir():
+            if codec.is_dir() and codec.name != KEPT:
+                shutil.rmtree(codec)
         self.run("gen")
         self._git("init", "-q")
         self._git("add", "-A")

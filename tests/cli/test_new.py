@@ -70,7 +70,7 @@ def test_the_folder_may_be_another(root: Path) -> None:
     new(root, "nv12_split", "layout", "layout")
     assert "layout/split.py" in files(root)
     (entry,) = load(root)
-    assert entry.kernel.family == "nv12"
+    assert entry.kernel.codec == "nv12"
 
 
 def test_a_file_that_is_there_is_left_alone(root: Path) -> None:
@@ -84,10 +84,10 @@ def test_a_file_that_is_there_is_left_alone(root: Path) -> None:
 
 
 def _refused(root: Path, kernel_id: str, message: str, kind: str = "transform",
-             family: str | None = None) -> None:  # fmt: skip
+             codec: str | None = None) -> None:  # fmt: skip
     before = files(root)
     with pytest.raises(UserError) as caught:
-        new(root, kernel_id, kind, family)
+        new(root, kernel_id, kind, codec)
     assert caught.value.message.startswith(message) and caught.value.hint
     assert files(root) == before
 
@@ -99,9 +99,9 @@ def test_names_that_break_the_rule(name: str, root: Path) -> None:
     _refused(root, name, f"{name!r} is not a kernel's name")
 
 
-@pytest.mark.parametrize("family", ["Hevc", "a_b", "../x", "", "4"])
-def test_families_that_break_the_rule(family: str, root: Path) -> None:
-    _refused(root, "hevc_x", f"{family!r} is not a family's name", family=family)
+@pytest.mark.parametrize("codec", ["Hevc", "a_b", "../x", "", "4"])
+def test_families_that_break_the_rule(codec: str, root: Path) -> None:
+    _refused(root, "hevc_x", f"{codec!r} is not a codec's name", codec=codec)
 
 
 def test_ids_and_aliases_that_exist(root: Path) -> None:
@@ -119,12 +119,12 @@ def test_an_oriented_kind_takes_a_name_without_orientation(root: Path) -> None:
 
 
 def test_nothing_stays_of_what_does_not_load(root: Path) -> None:
-    """The runtime has a header neon.h, so no family can have that name."""
+    """The runtime has a header neon.h, so no codec can have that name."""
     new(root, "hevc_one", "transform")
     before = files(root)
-    for family in (None, "hevc"):
+    for codec in (None, "hevc"):
         with pytest.raises(SpecError, match=r"<daedalus/neon.h> is a header of the runtime"):
-            new(root, "neon_x", "transform", family)
+            new(root, "neon_x", "transform", codec)
         assert files(root) == before and not (root / "neon").exists()
 
 

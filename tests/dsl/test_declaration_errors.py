@@ -62,7 +62,7 @@ CASES = {
     "temp shape": ('k.temp("q", (8, 0))  # <-', "declaration",
                    "temp q: shape (8, 0) is not a tuple of sizes", ""),
     "across": ('k.plane("q", u8, across=(-4, 4), along=(0, 8))  # <-', "declaration",
-               "plane q: across/along need @kernel(axes=...)", ""),
+               "plane q: across and along need an orientation", "declare it: @kernel(axes="),
     "owns": ('k.plane("q", u8, rows=(0, 8), cols=(0, 8), owns="across")  # <-', "declaration",
              'plane q: owns is "all" or bounds of rows and columns', ""),
     "owns more": ('k.plane("q", u8, rows=(0, 8), cols=(0, 8), owns=((0, 8), (0, 9)))  # <-',
@@ -175,6 +175,11 @@ def _file(text: str) -> str:
 
 
 BODY = "def test_it(k):\n    pass\n"
+MEMBERS = (
+    "def test_it(k, n):\n"
+    '    px = k.plane("px", u8, rows=(0, 8), cols=(0, 8), access="inout")\n'
+    "    with k.stage(i=n) as i:\n        px[0, i] = 1\n"
+)
 
 # whole files -> type, rule, message
 FILES = {
@@ -191,14 +196,55 @@ FILES = {
     "no call": (_file("@kernel  # <-\n" + BODY), TraceError, "python", "TypeError: kernel() takes"),
     "only a stage alone": (_file('@kernel(clause="a")\ndef test_it(k):\n    k.stage(i=8)  # <-\n'),
                            TraceError, "with", "stage() does nothing by itself"),
-    "axes": (_file('@kernel(clause="a", axes=("x", "y"))  # <-\n' + BODY), TraceError,
-             "declaration", "@kernel: axes are \"v\" and \"h\", not ('x', 'y')"),
-    "axes twice": (_file('@kernel(clause="a", axes=("v", "v"))  # <-\n' + BODY), TraceError,
-                   "declaration", '@kernel: axes are "v" and "h"'),
-    "bare": (_file('@kernel(clause="a", axes=("v",), bare="h")  # <-\n' + BODY), TraceError,
-             "declaration", "@kernel: bare='h' is none of its axes"),
+    "axes": (_file('@kernel(clause="a", axes=("v", "h"))  # <-\n' + BODY), TraceError,
+             "declaration", "@kernel: axes=('v', 'h') is not a table of axes"),
+    "axis name": (_file('@kernel(clause="a", axes={"a b": (1,)})  # <-\n' + BODY), TraceError,
+                  "declaration", "@kernel: axis 'a b' is not a plain identifier"),
+    "axis of text": (_file('@kernel(clause="a", axes={"n": "vh"})  # <-\n' + BODY), TraceError,
+                     "declaration", "@kernel: axis n: 'vh' is not a tuple of values"),
+    "orientations": (_file('@kernel(clause="a", axes={"orientation": ("x",)})  # <-\n' + BODY),
+                     TraceError, "declaration", "@kernel: orientations are \"v\" and \"h\""),
+    "axis twice": (_file('@kernel(clause="a", axes={"orientation": ("v", "v")})  # <-\n' + BODY),
+                   TraceError, "declaration", "@kernel: axis orientation has a value twice: v, v"),
+    "axis not taken": (_file('@kernel(clause="a", axes={"n": (4, 8)})  # <-\n' + BODY), TraceError,
+                       "declaration", "@kernel: test_it does not take its axis n"),
+    "no such axis": (_file('@kernel(clause="a", axes={"n": (4, 8)})  # <-\n'
+                           "def test_it(k, n, m):\n    pass\n"), TraceError,
+                     "declaration", "@kernel: test_it takes m, which is none of its axes"),
+    "members alike": (_file('@kernel(clause="a", axes={"n": (4, 8)}, id="test_same")  # <-\n'
+                            + MEMBERS), TraceError,
+                      "declaration", "@kernel: two members are called test_same"),
+    "pattern": (_file('@kernel(clause="of {size}", axes={"n": (4, 8)})  # <-\n' + MEMBERS),
+                TraceError, "declaration",
+                "@kernel: the pattern 'of {size}' cannot be filled in: KeyError: 'size'"),
+    "axis of a sampler's": (_file('@kernel(clause="a", axes={"count": (4, 8)})  # <-\n' + MEMBERS),
+                            TraceError, "declaration", "@kernel: axis count is also what"),
+    "without takes": (_file('@kernel(clause="a", axes={"n": (4, 8)}, without=lambda m: m)  # <-\n'
+                            + MEMBERS), TraceError,
+                      "declaration", "@kernel: without takes m, which is none of its axes"),
+    "without fails": (_file('@kernel(clause="a", axes={"n": (4, 8)}, without=lambda n: n.m)  # <-\n'
+                            + MEMBERS), TraceError, "python", "AttributeError"),
+    "format": (_file('@kernel(clause="a {n:>4}", axes={"n": ((1, 2),)})  # <-\n' + MEMBERS),
+               TraceError, "declaration", "@kernel: the pattern 'a {n:>4}' cannot be filled in"),
+    "decoders give": (_file('@kernel(clause="a", axes={"n": (4, 8)}, decoders=lambda n: n)  # <-\n'
+                            + MEMBERS), TraceError,
+                      "declaration", "@kernel: decoders=4 is no table of decoders"),
+    "sampler takes": (_file('@kernel(clause="a")\ndef test_it(k):\n    pass\n'
+                            "@test_it.inputs  # <-\ndef drawn(rng, count, n):\n    pass\n"),
+                      TraceError, "declaration", "drawn takes n, which is none of its axes"),
+    "no member": (_file('@kernel(clause="a", axes={"n": (4, 8)}, without=lambda n: n > 2)  # <-\n'
+                        + MEMBERS), TraceError,
+                  "declaration", "@kernel: no member is left"),
+    "name of a member": (_file('@kernel(clause="a", axes={"n": (4, 8)}, id="test_{n}x-")  # <-\n'
+                               + MEMBERS), TraceError,
+                         "declaration", "@kernel: test_4x- is not a name like"),
+    "bare": (_file('@kernel(clause="a", axes={"orientation": ("v",)}, bare="h")  # <-\n' + BODY),
+             TraceError, "declaration", "@kernel: bare='h' is none of its orientations"),
     "bare alone": (_file('@kernel(clause="a", bare="h")  # <-\n' + BODY), TraceError,
-                   "declaration", "@kernel: bare='h' is none of its axes"),
+                   "declaration", "@kernel: bare='h' is none of its orientations"),
+    "bare inside": (_file('@kernel(clause="a", axes={"orientation": ("v", "h")}, bare="h",'
+                          ' id="test_{orientation}_a")  # <-\n' + BODY),
+                    TraceError, "declaration", "@kernel: bare='h', and the id"),
     "items": (_file('@kernel(clause="a", items="two words")  # <-\n' + BODY), TraceError,
               "declaration", "@kernel: items='two words' is not a plain identifier"),
     "function": (_file('@kernel(clause="a")  # <-\ndef test_It(k):\n    pass\n'), TraceError,
@@ -208,7 +254,9 @@ FILES = {
     "two underscores": (_file('@kernel(clause="a")  # <-\ndef a__b(k):\n    pass\n'), TraceError,
                         "declaration", "@kernel: a__b is not a name like"),
     "arguments": (_file('@kernel(clause="a")  # <-\ndef test_it(k, extra):\n    pass\n'),
-                  TraceError, "python", "missing 1 required positional argument: 'extra'"),
+                  TraceError, "declaration", "@kernel: test_it takes extra, which is none of its"),
+    "no argument": (_file('@kernel(clause="a")  # <-\ndef test_it():\n    pass\n'),
+                    TraceError, "python", "takes 0 positional arguments but 1 was given"),
 }  # fmt: skip
 
 
@@ -244,7 +292,7 @@ def test_duplicate_ids(tmp_path: Path) -> None:
 
 
 def test_an_alias_is_a_name_too(tmp_path: Path) -> None:
-    both = HEAD.replace('"a test"', '"a test", axes=("v", "h"), bare="h"') + (
+    both = HEAD.replace('"a test"', '"a test", axes={"orientation": ("v", "h")}, bare="h"') + (
         '    px = k.plane("px", u8, across=(0, 8), along=(0, 8), access="inout")\n'
         "    with k.stage(i=8) as i:\n        px[0, i] = 1\n"
     )

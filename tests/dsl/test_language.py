@@ -180,13 +180,15 @@ def test_declarations_arrive(tmp_path: Path) -> None:
     assert kernel.defaults == {"std"} and kernel.class_names == ("few", "full")
     few = kernel.item_class("few")
     assert (few.when, few.nonzero, few.why) == ((("p", 1, 5),), (("c", (2, 8)),), "often")
-    assert (kernel.id, kernel.family, kernel.clause, kernel.doc) == (
+    assert (kernel.id, kernel.codec, kernel.clause, kernel.doc) == (
         "test_it", "test", "a test", "Says what.",
     )  # fmt: skip
 
 
 def test_one_spec_two_orientations(tmp_path: Path) -> None:
-    head = HEAD.replace('"a test"', '"a test", axes=("v", "h"), bare="h", items="edges"')
+    head = HEAD.replace(
+        '"a test"', '"a test", axes={"orientation": ("v", "h")}, bare="h", items="edges"'
+    )
     body = (
         '    f = k.plane("f", u8, across=(-4, 4), along=(0, 8), access="inout")\n'
         "    with k.stage(i=8) as i:\n        f[-1, i] = f[2, i]\n"
@@ -216,7 +218,7 @@ def test_samplers_draw_planes_in_the_specs_own_axes(tmp_path: Path) -> None:
 import numpy as np
 from daedalus.dsl.lang import *
 
-@kernel(clause="a test", axes=("v", "h"))
+@kernel(clause="a test", axes={"orientation": ("v", "h")})
 def test_it(k):
     px = k.plane("px", u8, across=(-2, 2), along=(0, 8), access="inout")
     c = k.block("c", u8, (4, 8))

@@ -100,8 +100,8 @@ def test_variants_are_in_step(manifest: dict) -> None:
             assert v["name"] == variant_name(k["id"], options)
             assert v["class"] in classes
             kind = {"glsl": ".spv", "qpu": ".qpu"}.get(v["target"], "")
-            assert v["source"] == f"src/{k['family']}/{v['name']}{kind}.c"
-            place = f"{v['target']}/{k['family']}/{v['name']}"
+            assert v["source"] == f"src/{k['codec']}/{v['name']}{kind}.c"
+            place = f"{v['target']}/{k['codec']}/{v['name']}"
             texts = {"glsl": f"{place}.comp", "qpu": f"{place}.s"}
             assert v["file"] == texts.get(v["target"], v["source"])
             assert {v["file"], v["source"]} <= manifest["files"].keys()
@@ -163,7 +163,7 @@ def test_c_tables_contain_the_variants(library: str, generated: Generated, manif
 
 def test_functions_are_defined_and_declared(generated: Generated) -> None:
     for v in generated.variants:
-        header = generated.files[f"src/{v.kernel.family}/variants.h"]
+        header = generated.files[f"src/{v.kernel.codec}/variants.h"]
         if v.is_gpu:
             kind = "gpu" if v.shader is not None else "qpu"
             assert f"const daedalus_{kind}_code {v.name} = {{" in generated.files[v.source]
@@ -176,8 +176,8 @@ def test_functions_are_defined_and_declared(generated: Generated) -> None:
 
 def test_aliases_and_every_dispatch_function(generated: Generated, manifest: dict) -> None:
     for k in manifest["kernels"]:
-        header = generated.files[f"include/daedalus/{k['family']}.h"]
-        source = generated.files[f"src/{k['family']}/dispatch.c"]
+        header = generated.files[f"include/daedalus/{k['codec']}.h"]
+        source = generated.files[f"src/{k['codec']}/dispatch.c"]
         for what in ("dispatch", "recipe_dispatch", "append"):
             assert f"daedalus_{what}_{k['id']}(" in header
             assert f"daedalus_{what}_{k['id']}(" in source

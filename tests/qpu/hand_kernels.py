@@ -11,10 +11,10 @@ _ROUND = 32
 
 
 def h264_idct4() -> Program:
-    """Sixteen 4x4 blocks a batch, one an element. Uniforms: dst, stride, coeffs (32 bytes an item,
+    """Sixteen 4x4 blocks a trip, one an element. Uniforms: dst, stride, coeffs (32 bytes an item,
     column-major), meta (dst_off, 4 bytes an item), items, threads."""
     b = Builder("h264_idct4")
-    with b.note("what all batches need"):
+    with b.note("what all trips need"):
         dst, coeffs, meta = b.uniform("dst"), b.uniform("coeffs"), b.uniform("meta")
         stride = b.uniform("stride")
         items = b.uniform("items")
@@ -86,7 +86,7 @@ def _clip_and_pack(b: Builder, r: list[Value], pixels: Value) -> Value:
 
 
 def h264_idct8() -> Program:
-    """Sixteen 8x8 blocks a batch, one an element; uniforms as above, coeffs 128 bytes an item.
+    """Sixteen 8x8 blocks a trip, one an element; uniforms as above, coeffs 128 bytes an item.
     Values live in pairs of 16 bits between the passes."""
     b = Builder("h264_idct8")
     dst, coeffs, meta = b.uniform("dst"), b.uniform("coeffs"), b.uniform("meta")

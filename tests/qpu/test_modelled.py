@@ -255,3 +255,37 @@ def test_the_fastest_schedule_within_the_bar_is_chosen(monkeypatch: pytest.Monke
     monkeypatch.setattr(choose, "candidates", lambda *_: iter([far]))
     found, code = choose.fastest(name, s, laid_out, bar)
     assert qpu_choices.trip(code) == max(t for t in trips.values() if t < longest)
+
+
+def test_a_schedule_on_record_is_kept_where_another_is_hardly_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By made-up clocks and lengths: a tie below a hundredth, and a gain above it; in a tie the
+    shorter one."""
+    wish = Wish("h264_idct4", "full", ("full_p4_word",))
+    name = "daedalus_h264_idct4__qpu_full_p4_word"
+    s = compare.program("h264_idct4", name.removeprefix("daedalus_"))
+    known = qpu_choices.schedule(name, s.programs).code
+    assert known.choice is not None
+    length = qpu_choices.trip(known)
+    other = replace(known.choice, heuristic=choose.HEURISTICS[0])
+    monkeypatch.setattr(choose, "candidates", lambda *_: iter([compile_again(s.programs, other)]))
+    monkeypatch.setattr(choose, "HEURISTICS", ())
+    monkeypatch.setattr(choose, "LONGER", 2.0)
+    monkeypatch.setattr(qpu, "layout", lambda *_: None)
+    for slower, longer, kept in ((1009, 0, True), (1011, 0, False), (1009, 1, False)):
+        monkeypatch.setattr(
+            qpu, "clocks",
+            lambda _name, _s, code, _items, slower=slower:
+            slower if code.text == assembly(known).text else 1000,
+        )  # fmt: skip
+        monkeypatch.setattr(
+            qpu_choices, "trip",
+            lambda code, longer=longer:
+            length - (0 if assembly(code).text == assembly(known).text else longer),
+        )  # fmt: skip
+        recorded: dict[str, dict[str, object]] = {}
+        monkeypatch.setattr(qpu_choices, "record", lambda found, _, to=recorded: to.update(found))
+        found = choose.choose([wish], tmp_path, ITEMS, tmp_path, lambda _: None)
+        assert found == {name: slower if kept else 1000}
+        assert (recorded[name] == qpu_choices.as_record(s.programs, known)) == kept

@@ -29,7 +29,7 @@ SEED = 7
 FOUND = (15, 74, 89, 98, 203, 223, 294, 332, 350, 358, 386, 691, 722, 806, 829, 897, 987, 1171)
 # Seeds and numbers that found faults on the way to the simulator: a tmuwt with a store in one
 # instruction, for which it does not wait (2); in trials items of one class without a buffer (7),
-# more threads than batches and parameters that are not of the class (2); words of a vector of
+# more threads than trips and parameters that are not of the class (2); words of a vector of
 # which nothing is stored (991).
 FOUND_LATER = ((7, 0), (7, 4), (2, 326), (2, 340), (2, 443), (2, 509), (991, 18))
 
@@ -43,7 +43,7 @@ def _selected_runs(number: int) -> bool:
     ran = False
     for points in rng.sample(POINTS, 2):
         options = options_of("qpu", points=points, **flags)
-        options = replace(options, record_once=Facts(program.kernel).fills_batch(options))
+        options = replace(options, record_once=Facts(program.kernel).fills_trip(options))
         items = vectors.make_items(program.kernel, 24, 1)
         try:
             outcome = trial(program.kernel, options, items, number, upwards=True, run=interpreted)
@@ -136,7 +136,7 @@ def test_every_kind_of_code_is_drawn_by_name() -> None:
     assert 0 < total.flags_renewed < total.ran
 
 
-def test_unifa_is_drawn_where_a_batch_is_one_item() -> None:
+def test_unifa_is_drawn_where_a_trip_is_one_item() -> None:
     drawn = 0
     for number in range(2000, 2040):
         kernel = make_program(SEED, number).kernel

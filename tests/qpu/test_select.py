@@ -110,7 +110,7 @@ def test_scheduled_programs_do_so_on_the_simulator(variant: str) -> None:
     assert code.bound <= code.trip <= 2 * code.bound
 
 
-def test_a_batch_is_as_many_items_as_there_is_room_for() -> None:
+def test_a_trip_is_as_many_items_as_there_is_room_for() -> None:
     entry = find(load(), "vp9_lpf4_v")
     assert entry is not None
     for points, items in ((1, 2), (4, 8), (8, 16)):

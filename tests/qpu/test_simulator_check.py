@@ -54,7 +54,7 @@ def _tampered(tmp_path: Path, variant: Variant, old: str, new: str) -> Path:
         [*crosscheck.sources(), source],
         includes=[
             *crosscheck.includes(), repo_root() / "v3d" / "include",
-            repo_root() / "generated" / "src" / variant.kernel.family,
+            repo_root() / "generated" / "src" / variant.kernel.codec,
         ],
         libraries=[library, tools.simulator()],
         flags=["-DCHECK_SIMULATOR=1"],

@@ -186,7 +186,7 @@ def _reads(program: Program) -> list[object]:
 
 @pytest.mark.parametrize("variant", [("sand128_nv12", 16), ("sand128_p010", 4)])
 def test_a_record_is_no_lookup(variant: tuple[str, int]) -> None:
-    """Neither where it is needed nor, a batch before, in the entry and the loop."""
+    """Neither where it is needed nor, a trip before, in the entry and the loop."""
     entry = find(load(), variant[0])
     assert entry is not None
     s = selected(entry.kernel, options_of(QPU, points=variant[1], word=True, record_once=True))
@@ -203,13 +203,13 @@ def test_an_element_of_an_array_stays_a_lookup() -> None:
     assert [type(i) for i in _reads(s.programs[0])] == [LoadUnifa, Load]
 
 
-def test_several_items_a_batch_have_several_records() -> None:
+def test_several_items_a_trip_have_several_records() -> None:
     entry = find(load(), "sand128_p010")
     assert entry is not None
     with pytest.raises(NotLowerable) as caught:
         selected(entry.kernel, options_of(QPU, points=8, record_once=True))
     error = caught.value
-    assert error.message == "unifa reads one record for all elements, and a batch has 2 items"
+    assert error.message == "unifa reads one record for all elements, and a trip has 2 items"
     assert error.hint is not None and error.hint.startswith("give each element fewer points")
     assert (error.loc, error.kernel) == (entry.kernel.loc, "sand128_p010")
     assert f"sand128.py:{entry.kernel.loc.line}: " in str(error)

@@ -42,7 +42,7 @@ def verdict(c: Candidate) -> tuple[str, float]:
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The journal of a whole run on the stand-in."""
     folder = tmp_path_factory.mktemp("optimum")
-    groups = plan.groups_of(ENTRIES, TARGETS)
+    groups = plan.groups_of(ENTRIES, plan.spaces_of(ENTRIES, TARGETS))
     tuner = Tuner(StandIn(verdict), groups, folder / "journal", Hashes(folder / "hashes"))
     assert tuner.run(Budget(), "tune").ended == "done"
     return folder / "journal"

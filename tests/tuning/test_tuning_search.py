@@ -7,7 +7,7 @@ import pytest
 from tuning_stand_ins import cost_of, space_of
 
 from daedalus.generator.compile.registry import find, load
-from daedalus.generator.tuning.plan import groups_of
+from daedalus.generator.tuning.plan import groups_of, spaces_of
 from daedalus.generator.tuning.search import Sampled, Search, neighbours
 from daedalus.generator.tuning.space import Candidate, recorded
 
@@ -76,19 +76,21 @@ def test_a_large_space_is_sampled_unless_all_of_it_is_asked_for() -> None:
     entry = find(load(), "av1_cdef8")
     assert entry is not None
     total = len(space_of("av1_cdef8", "glsl").candidates)
-    sampled = groups_of([entry], ["glsl"])
+    spaces = spaces_of([entry], ["glsl"])
+    sampled = groups_of([entry], spaces)
     assert all(isinstance(g.search, Sampled) for g in sampled)
     assert 400 < sum(g.search.total for g in sampled) <= 500 < total
-    whole = groups_of([entry], ["glsl"], exhaustive=True)
+    whole = groups_of([entry], spaces, exhaustive=True)
     assert sum(g.search.total for g in whole) == total
 
 
 def test_points_of_a_compiler_that_is_not_here_are_left_out() -> None:
     entry = find(load(), "vp9_lpf8_v")
     assert entry is not None
+    spaces = spaces_of([entry], ["c", "neon", "qpu"])
     for quick in (False, True):
         both, one = (
-            {c for g in groups_of([entry], ["c", "neon", "qpu"], quick=quick, **given)
+            {c for g in groups_of([entry], spaces, quick=quick, **given)
              for c in g.search.reach}
             for given in ({}, {"compilers": ("gcc",)})
         )  # fmt: skip
@@ -99,7 +101,10 @@ def test_points_of_a_compiler_that_is_not_here_are_left_out() -> None:
 def test_a_quick_run_has_what_is_on_record() -> None:
     entry = find(load(), "vp9_lpf8_v")
     assert entry is not None
-    groups = {g.target: g.search for g in groups_of([entry], ["c", "neon", "qpu"], quick=True)}
+    groups = {
+        g.target: g.search
+        for g in groups_of([entry], spaces_of([entry], ["c", "neon", "qpu"]), quick=True)
+    }
     for target, search in groups.items():
         assert search.reach[0] == recorded(entry, target)[0]
     assert len(groups["qpu"].reach) == len(groups["c"].reach) == 1

@@ -12,7 +12,17 @@ from daedalus.v3d import tools
 
 ROOT = repo_root() / "v3d"
 # Lowest first, as v3d/README.md lists them.
-ORDER = ("include", "encoding", "profiles", "hazards", "text", "simulator", "device", "tools")
+ORDER = (
+    "include",
+    "files",
+    "encoding",
+    "profiles",
+    "hazards",
+    "text",
+    "simulator",
+    "device",
+    "tools",
+)
 
 
 def folder_of_source(file: Path) -> str:
@@ -41,7 +51,12 @@ def sources() -> set[Path]:
 def objects() -> list[Path]:
     """Those of the toolkit's library and of the device's."""
     build = tools.device().parent.parent
-    parts = ("daedalus_v3d.dir", "daedalus_v3d_kernels*.dir", "daedalus_v3d_device.dir")
+    parts = (
+        "daedalus_v3d.dir",
+        "daedalus_v3d_files.dir",
+        "daedalus_v3d_kernels*.dir",
+        "daedalus_v3d_device.dir",
+    )
     found = [o for part in parts for d in build.rglob(part) for o in d.rglob("*.o")]
     # Objects of files that are gone stay in a build folder.
     found = [o for o in found if source_of(o).is_file()]

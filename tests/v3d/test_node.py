@@ -53,6 +53,15 @@ def test_it_takes_numbers() -> None:
     assert run(str(EXAMPLE), "0", "4294967295", "7").stdout.endswith("3 of 3 numbers are right\n")
 
 
+@pytest.mark.parametrize("word", ["-1", "4294967296", "x", "1.5", "9" * 5000])
+def test_a_wrong_number_is_told(word: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, str(EXAMPLE), "7", word], capture_output=True, text=True, timeout=60
+    )
+    said = f"node.py: {word!r} is not a number from 0 to 4294967295\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", said)
+
+
 def test_its_words_are_those_of_its_text(tmp_path: Path) -> None:
     rows = re.findall(r"^    0x(\w{16}),  # (.*?)(?:   .*)?$", EXAMPLE.read_text(), re.MULTILINE)
     assert len(rows) == 21
@@ -85,6 +94,27 @@ def test_a_timeout_is_of_the_time_of_a_timed_device(tmp_path: Path) -> None:
     assert waited(groups, 1.3 * modelled, timed=True) == "done"
     assert waited(groups, 0.6 * modelled, timed=True) == "too early"
     assert waited(groups, 1.3 * modelled, timed=True, no_stretch=True) == "too early"
+
+
+def test_traces_are_written_beside_and_put_in_place(tmp_path: Path) -> None:
+    """What was there is whole until it is replaced; a symlink stays; a FIFO is not waited for."""
+    kept, out, target = tmp_path / "kept", tmp_path / "out", tmp_path / "elsewhere"
+    out.mkdir()
+    for file in (kept, target):
+        file.write_text("old")
+    text, data = (out / f"job-000001.{suffix}" for suffix in ("txt", "json"))
+    text.hardlink_to(kept)
+    data.symlink_to(target)
+    ran = run(str(EXAMPLE), "7", trace=out)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "ldtmu" in text.read_text() and kept.read_text() == "old"
+    assert data.is_symlink() and json.loads(target.read_text())["program"]
+    assert set(out.iterdir()) == {text, data}
+    data.unlink()
+    os.mkfifo(data)
+    ran = run(str(EXAMPLE), "7", trace=out)
+    assert ran.returncode == 0
+    assert ran.stderr == f"daedalus-v3d-device: {data}: no regular file\n"
 
 
 def test_it_needs_the_standard_library_alone() -> None:

@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.cli import v3d_programs
-from daedalus.generator.host import native
-from daedalus.v3d import driver, programs, programs_debian
+from daedalus.generator.host import fetch, native
+from daedalus.v3d import driver, programs, programs_debian, programs_packages
 from daedalus.v3d.programs import Program, Result, judge, judge_jobs
 
 ENDED = "exit status 0"
@@ -82,6 +83,40 @@ def test_pip_takes_the_listed_files_and_no_others() -> None:
     for p in programs.listed().values():
         for package in p.packages:
             assert re.fullmatch(r"[\w-]+==[\w.]+( --hash=sha256:[0-9a-f]{64})+", package), package
+
+
+@pytest.mark.parametrize("target", [(), ("--platform", "any")])
+def test_packages_are_fetched_once_and_by_their_hashes(
+    target: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran: list[list[str]] = []
+
+    def pretend(argv: list[str | Path], **_: object) -> None:
+        ran.append([str(word) for word in argv])
+        (tmp_path / "p").mkdir(exist_ok=True)
+
+    def ensure(packages: str) -> None:
+        programs_packages.ensure(tmp_path / "p", packages, what="p", again="it", target=target)
+
+    monkeypatch.setattr(programs_packages, "run", pretend)
+    monkeypatch.setenv(fetch.NO_SETUP_VARIABLE, "1")
+    with pytest.raises(UserError, match="p is not fetched"):
+        ensure("a==1")
+    assert ran == []
+    monkeypatch.delenv(fetch.NO_SETUP_VARIABLE)
+    ensure("a==1")
+    assert "--require-hashes" in ran[-1] and ("--target" in ran[-1]) == bool(target)
+    assert (tmp_path / "p" / "requirements.txt").read_text() == "a==1\n"
+    n = len(ran)
+    ensure("a==1")
+    assert len(ran) == n
+    ensure("a==2")
+    assert len(ran) == 2 * n
+
+
+def test_one_place_fetches_packages() -> None:
+    sources = (repo_root() / "v3d" / "python").rglob("*.py")
+    assert [s.stem for s in sources if "--require-hashes" in s.read_text()] == ["programs_packages"]
 
 
 def test_every_program_of_the_list_has_its_script_and_version() -> None:

@@ -225,13 +225,35 @@ def test_a_driver_that_dies_costs_one_case(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_buffers_are_written_beside_and_put_in_place(shaders: Path) -> None:
+    """What was there is whole until it is replaced; a symlink stays; a FIFO is not waited for."""
+    out = shaders / "out"
+    out.mkdir()
+    kept = out / "kept"
+    kept.write_bytes(b"old")
+    (out / "plain.bin").hardlink_to(kept)
+    target = shaders / "elsewhere"
+    target.write_bytes(b"old")
+    (out / "link.bin").symlink_to(target)
+    os.mkfifo(out / "fifo.bin")
+    names = ("plain", "link", "new", "fifo")
+    plan = "".join(f"case {n}\nbuffer a 8 word 1\nbuffer b 4 word 2\nend\n" for n in names)
+    done = launch(plan, shaders, "--out", str(out))
+    assert done.returncode == 2 and f"vkrun: {out}/fifo.bin: no regular file\n" in done.stderr
+    words = np.array([1, 1, 2], np.uint32).tobytes()
+    for n in names[:3]:
+        assert (out / f"{n}.bin").read_bytes() == words
+    assert kept.read_bytes() == b"old" and target.read_bytes() == words
+    assert (out / "link.bin").is_symlink()
+    assert {p.name for p in out.iterdir()} == {"kept", *(f"{n}.bin" for n in names)}
+
+
 def test_wrong_plans_and_right_ones_under_sanitizers(shaders: Path, tmp_path: Path) -> None:
     """Mutations of a plan that uses every command are refused or taken, and break nothing."""
-    sources = sorted((native.repo_root() / "v3d" / "tools" / "vkrun").glob("*.c"))
     program = native.compile_program(
-        "host", tmp_path / "vkrun", sources,
+        "host", tmp_path / "vkrun", vkrun.sources(),
         system_includes=[driver.vulkan_headers()],
-        flags=["-ldl", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+        flags=[*vkrun.FLAGS, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
         static=False,
     )  # fmt: skip
     plan = (

@@ -85,8 +85,8 @@ int dev_ioctl_get_bo_offset(struct dev_call *call) {
 static int finish_wait(struct dev_wait *wait, int result, uint32_t first, uint64_t clock_ns) {
   (void)first;
   struct abi_wait_bo *arg = (struct abi_wait_bo *)wait->call->arg;
-  const uint64_t waited = clock_ns - wait->call->started_ns;
-  arg->timeout_ns = result != 0 || waited > arg->timeout_ns ? 0 : arg->timeout_ns - waited;
+  const bool has_left = (result == 0 || result == -EINTR) && wait->deadline_ns > clock_ns;
+  arg->timeout_ns = has_left ? wait->deadline_ns - clock_ns : 0;
   return result;
 }
 
@@ -99,11 +99,13 @@ int dev_ioctl_wait_bo(struct dev_call *call) {
     return -EINVAL;
   if (bo->last == NULL)
     return 0;
-  call->started_ns = dev_clock_ns(call->device);
-  struct dev_wait wait = {.all = true, .n = 1, .finish = finish_wait};
-  wait.deadline_ns = arg->timeout_ns > UINT64_MAX - call->started_ns
-                         ? UINT64_MAX
-                         : call->started_ns + arg->timeout_ns;
+  const uint64_t now = dev_clock_ns(call->device);
+  struct dev_wait wait = {.deadline_ns = dev_wait_deadline(now, arg->timeout_ns),
+                          .begun_ns = dev_clock_begun(call->device),
+                          .all = true,
+                          .relative = true,
+                          .n = 1,
+                          .finish = finish_wait};
   wait.entries = calloc(1, sizeof *wait.entries);
   if (wait.entries == NULL)
     return -ENOMEM;

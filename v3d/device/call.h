@@ -25,16 +25,20 @@ struct dev_call {
     uint8_t arg[ABI_MAX_ARGUMENT];
     uint64_t align;
   };
-  /* User memory that came with the call; borrowed from its message. */
+  /* User memory that came with the call; borrowed from its message, and gone once it is pending. */
   struct dev_segment segments[WIRE_MAX_SEGMENTS];
   size_t n_segments;
   /* Segments for the client to write, in wire form. */
   uint8_t *output;
   size_t output_bytes, output_room;
   uint32_t n_outputs;
-  uint64_t started_ns; /* of a relative wait, by the waits' clock */
-  /* The absolute timeout that came last, and what that was by the waits' clock. */
-  uint64_t timeout_ns, timeout_clock_ns;
+  /* The absolute timeout that came last, and what that is by the waits' clock: see dev_wait. */
+  uint64_t timeout_ns, timeout_clock_ns, timeout_begun_ns;
+  /* What the call looks like that goes on with a wait which a signal ended. */
+  uint32_t again_client, again_code;
+  uint8_t again_arg[ABI_MAX_ARGUMENT];
+  bool goes_on; /* it is that call, and this is the time of the wait */
+  uint64_t goes_on_deadline_ns, goes_on_begun_ns;
   struct wire_fds fds_in; /* descriptors that came with the call; the connection closes them */
   int fd_out;             /* descriptor for the client, or -1; closed once sent */
 };

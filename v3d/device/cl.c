@@ -78,6 +78,9 @@ static const uint8_t binning_packets[256] = {
 
 enum { N_TARGETS = 8, NO_TARGET = 8, MAX_SUPERTILES = 256 };
 
+/* Bytes that a list moves: twice the address space. More would keep the queue for long. */
+#define MOST_MOVED (UINT64_C(8) << 30)
+
 /* Where the pixels of a render target come from or go to. */
 struct surface {
   bool given;
@@ -91,6 +94,7 @@ struct walk {
   uint32_t n_packets;
   char *message;
   size_t message_size;
+  int error; /* of the message */
 
   uint32_t width, height; /* pixels of the frame */
   uint32_t clear_color;
@@ -101,12 +105,23 @@ struct walk {
   uint8_t covered[MAX_SUPERTILES * MAX_SUPERTILES / 8];
 };
 
+/* Of a list that does not make sense, to the hardware either. */
 __attribute__((format(printf, 2, 3))) static int wrong(struct walk *walk, const char *format, ...) {
   va_list values;
   va_start(values, format);
   vsnprintf(walk->message, walk->message_size, format, values);
   va_end(values);
-  return -EINVAL;
+  return walk->error = -EINVAL;
+}
+
+/* Of what the hardware would do, and this does not. */
+__attribute__((format(printf, 2, 3))) static int not_simulated(struct walk *walk,
+                                                               const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  vsnprintf(walk->message, walk->message_size, format, values);
+  va_end(values);
+  return walk->error = -EOPNOTSUPP;
 }
 
 static uint32_t u16(const uint8_t *at) {
@@ -133,13 +148,14 @@ static int read_surface(struct walk *walk, const uint8_t *packet, uint32_t at, u
   const uint32_t layout = word >> 4 & 7, format = word >> 12 & 0x3f;
   const uint32_t others = word >> 7 & 0x1f; /* flip, dither, decimation */
   if (*target >= N_TARGETS)
-    return wrong(walk, "command list at 0x%08x: buffer %u (depth or stencil) is not simulated", at,
-                 *target);
+    return not_simulated(
+        walk, "command list at 0x%08x: buffer %u (depth or stencil) is not simulated", at, *target);
   if (layout != 0 || pixel_bytes(format) == 0 || others != 0)
-    return wrong(walk,
-                 "command list at 0x%08x: only raster buffers of 8-bit unsigned integer channels "
-                 "are simulated (memory format %u, pixel format %u, options 0x%x)",
-                 at, layout, format, others);
+    return not_simulated(
+        walk,
+        "command list at 0x%08x: only raster buffers of 8-bit unsigned integer channels "
+        "are simulated (memory format %u, pixel format %u, options 0x%x)",
+        at, layout, format, others);
   *surface = (struct surface){.given = true,
                               .format = format,
                               .stride = word >> 28 | (high & 0xffff) << 4,
@@ -163,16 +179,20 @@ static int store(struct walk *walk, const struct surface *to, const struct surfa
   const size_t row = (size_t)walk->width * pixel;
   uint8_t *target = rows_of(walk, to, "store"), *source = NULL;
   if (target == NULL)
-    return -EINVAL;
+    return walk->error;
   if (from->given) {
     if (from->format != to->format)
-      return wrong(walk, "command list: a copy from pixel format %u to %u is not simulated",
-                   from->format, to->format);
+      return not_simulated(walk, "command list: a copy from pixel format %u to %u is not simulated",
+                           from->format, to->format);
     source = rows_of(walk, from, "load");
     if (source == NULL)
-      return -EINVAL;
+      return walk->error;
   }
+  /* Here, and not after the list: one with a mistake is carried out as far as that, too. */
   walk->moves += (uint64_t)row * walk->height;
+  if (walk->moves > MOST_MOVED)
+    return not_simulated(walk, "command list: it moves more than %llu bytes",
+                         (unsigned long long)MOST_MOVED);
   for (uint32_t y = 0; walk->execute && y < walk->height; y++) {
     uint8_t *out = target + (size_t)y * to->stride;
     if (source != NULL) {
@@ -195,7 +215,7 @@ static const uint8_t *next_packet(struct walk *walk, const uint8_t sizes[256], u
   /* Tile lists counted as often as they are walked. The loop of the server goes through them. */
   enum { MAX_PACKETS = 1 << 20 };
   if (++walk->n_packets > MAX_PACKETS) {
-    wrong(walk, "command list: it has more than %d packets", MAX_PACKETS);
+    not_simulated(walk, "command list: it has more than %d packets", MAX_PACKETS);
     return NULL;
   }
   const uint8_t *packet = *at < end ? dev_view_at(walk->view, *at, 1) : NULL;
@@ -205,10 +225,11 @@ static const uint8_t *next_packet(struct walk *walk, const uint8_t sizes[256], u
   }
   const uint32_t size = sizes[*packet];
   if (size == 0) {
-    wrong(walk,
-          "command list at 0x%08x: packet %u in a %s list is not simulated (of the 3D engine there "
-          "are only copies and fills of buffers)",
-          *at, *packet, list);
+    not_simulated(
+        walk,
+        "command list at 0x%08x: packet %u in a %s list is not simulated (of the 3D engine there "
+        "are only copies and fills of buffers)",
+        *at, *packet, list);
     return NULL;
   }
   if (end - *at < size || dev_view_at(walk->view, *at, size) == NULL) {
@@ -229,7 +250,7 @@ static int run_tile_list(struct walk *walk) {
     const uint32_t here = at;
     const uint8_t *packet = next_packet(walk, tile_packets, &at, walk->tile_list_end, "tile");
     if (packet == NULL)
-      return -EINVAL;
+      return walk->error;
     uint32_t target = NO_TARGET;
     struct surface surface;
     int result = 0;
@@ -249,7 +270,7 @@ static int run_tile_list(struct walk *walk) {
         if (result != 0 || target == NO_TARGET)
           break;
         if (target != 0 && !loaded[target].given)
-          return wrong(walk, "command list at 0x%08x: only target 0 can be cleared", here);
+          return not_simulated(walk, "command list at 0x%08x: only target 0 can be cleared", here);
         result = store(walk, &surface, &loaded[target]);
         break;
       default:
@@ -265,9 +286,9 @@ static int run_tile_list(struct walk *walk) {
 static int leave_tile_list(struct walk *walk) {
   const size_t n = (size_t)walk->columns * walk->rows;
   if (walk->ran && walk->n_covered != n)
-    return wrong(walk,
-                 "command list: a render list that covers %zu of %zu supertiles is not simulated",
-                 walk->n_covered, n);
+    return not_simulated(
+        walk, "command list: a render list that covers %zu of %zu supertiles is not simulated",
+        walk->n_covered, n);
   walk->ran = false;
   walk->n_covered = 0;
   memset(walk->covered, 0, sizeof walk->covered);
@@ -299,7 +320,7 @@ static int set_rendering_mode(struct walk *walk, const uint8_t *packet, uint32_t
     walk->height = u16(packet + 4);
   } else if (part == TARGET_PART1) {
     if (packet[1] >> 3 & 0xf)
-      return wrong(walk, "command list at 0x%08x: only render target 0 is simulated", at);
+      return not_simulated(walk, "command list at 0x%08x: only render target 0 is simulated", at);
     walk->clear_color = u32(packet + 5);
   }
   return 0;
@@ -325,8 +346,8 @@ static int render_packet(struct walk *walk, const uint8_t *packet, uint32_t at) 
       return render_supertile(walk, packet[1], packet[2]);
     case STORE_TILE_BUFFER: /* of the tile that drivers render first, to begin with clear buffers */
       if ((packet[1] & 0xf) != NO_TARGET)
-        return wrong(walk, "command list at 0x%08x: stores outside tile lists are not simulated",
-                     at);
+        return not_simulated(
+            walk, "command list at 0x%08x: stores outside tile lists are not simulated", at);
       return 0;
     default:
       return 0;
@@ -335,8 +356,6 @@ static int render_packet(struct walk *walk, const uint8_t *packet, uint32_t at) 
 
 int dev_cl_run(const struct dev_view *view, uint32_t start, uint32_t end, bool execute,
                uint64_t *moves, char *message, size_t message_size) {
-  /* Twice the address space. More is taken for a mistake: it would keep the queue for long. */
-  const uint64_t most = UINT64_C(8) << 30;
   struct walk walk = {
       .view = view, .execute = execute, .message = message, .message_size = message_size};
   int result = 0;
@@ -344,15 +363,12 @@ int dev_cl_run(const struct dev_view *view, uint32_t start, uint32_t end, bool e
     const uint32_t here = at;
     const uint8_t *packet = next_packet(&walk, render_packets, &at, end, "render");
     if (packet == NULL)
-      return -EINVAL;
+      return walk.error;
     if (*packet == END_OF_RENDERING) {
       result = leave_tile_list(&walk);
       break;
     }
     result = render_packet(&walk, packet, here);
-    if (result == 0 && walk.moves > most)
-      result =
-          wrong(&walk, "command list: it moves more than %llu bytes", (unsigned long long)most);
   }
   if (moves != NULL)
     *moves = walk.moves;
@@ -365,7 +381,7 @@ int dev_cl_check_binning(const struct dev_view *view, uint32_t start, uint32_t e
   for (uint32_t at = start; at < end;) {
     const uint8_t *packet = next_packet(&walk, binning_packets, &at, end, "binning");
     if (packet == NULL)
-      return -EINVAL;
+      return walk.error;
     if (*packet == HALT)
       break;
   }

@@ -14,13 +14,14 @@ struct dev_view;
 
 /**
  * Walks the render list at [start, end); carries it out if execute, otherwise only checks that it
- * could be. *moves (unless NULL) is the number of bytes written. Returns 0, or -EINVAL with what is
- * wrong in message; then what stands before the fault has been carried out.
+ * could be. *moves (unless NULL) is the number of bytes written. Returns 0, -EOPNOTSUPP with what
+ * is not simulated in message, or -EINVAL with what is wrong to the hardware as well; then what
+ * stands before that has been carried out.
  */
 int dev_cl_run(const struct dev_view *view, uint32_t start, uint32_t end, bool execute,
                uint64_t *moves, char *message, size_t message_size);
 
-/* Whether the binning list at [start, end) draws nothing: 0, or -EINVAL with a message. */
+/* Whether the binning list at [start, end) draws nothing: as dev_cl_run. */
 int dev_cl_check_binning(const struct dev_view *view, uint32_t start, uint32_t end, char *message,
                          size_t message_size);
 

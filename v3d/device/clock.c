@@ -14,6 +14,10 @@ uint64_t dev_clock_ns(const struct dev_device *device) {
          (uint64_t)device->clock_behind_ns;
 }
 
+uint64_t dev_clock_begun(const struct dev_device *device) {
+  return device->clock_stopped_ns == 0 ? 0 : dev_now_ns();
+}
+
 void dev_clock_stop(struct dev_device *device) {
   /* A job that nothing resets may never end, and waits would not either. */
   if (device->stretches && device->profile.reset_ms != 0)

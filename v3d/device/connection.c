@@ -15,6 +15,7 @@ struct dev_connection *dev_connection_create(struct dev_server *server, int sock
   connection->socket = socket;
   connection->call.device = &server->device;
   connection->call.fd_out = -1;
+  connection->events = EPOLLIN; /* as the server watches it at first */
   return connection;
 }
 
@@ -139,11 +140,14 @@ static void handle(struct dev_connection *connection, const struct wire_request 
       device->calling = call->client;
       result = call->client == NULL && request->client != 0 ? -ENODEV : dev_ioctl(call);
       device->calling = NULL;
-      if (result == DEV_PENDING)
-        connection->waiting = true;
+      connection->waiting = result == DEV_PENDING;
+      if (connection->waiting)
+        call->n_segments = 0; /* the bytes that they point at may move from now on */
       else
         reply(connection, result, true);
       return;
+    case WIRE_INTERRUPT:
+      return; /* what it was about has been answered */
     default:
       die(connection, "a request of unknown kind");
   }
@@ -172,25 +176,56 @@ static void handle_all(struct dev_connection *connection) {
   }
 }
 
+/* What the connection has to be told of the socket from now on. */
 static void set_events(struct dev_connection *connection, uint32_t events) {
   struct epoll_event event = {.events = events, .data.ptr = connection};
+  if (connection->events == events)
+    return;
+  connection->events = events;
   if (epoll_ctl(connection->server->epoll, EPOLL_CTL_MOD, connection->socket, &event) != 0)
     die(connection, strerror(errno));
 }
 
-void dev_connection_answer(struct dev_call *call, int result) {
-  struct dev_connection *connection =
-      (struct dev_connection *)((char *)call - offsetof(struct dev_connection, call));
+/* Answers the message that is pending. */
+static void answer(struct dev_connection *connection, int result) {
   struct wire_request request;
   memcpy(&request, connection->in, sizeof request);
   connection->waiting = false;
   reply(connection, result, true);
   connection->have -= request.bytes;
   memmove(connection->in, connection->in + request.bytes, connection->have);
-  set_events(connection, EPOLLIN);
+}
+
+/* Whether the header of a request behind the pending one is there, which becomes *next. */
+static bool has_next(const struct dev_connection *connection, struct wire_request *next) {
+  struct wire_request pending;
+  memcpy(&pending, connection->in, sizeof pending);
+  if (connection->have - pending.bytes < sizeof *next)
+    return false;
+  memcpy(next, connection->in + pending.bytes, sizeof *next);
+  return true;
+}
+
+/* Does what the messages that are there ask for. */
+static void go_on(struct dev_connection *connection) {
+  struct wire_request next;
   handle_all(connection);
-  if (connection->waiting)
-    set_events(connection, EPOLLRDHUP);
+  while (connection->waiting && has_next(connection, &next) && next.kind == WIRE_INTERRUPT) {
+    answer(connection, dev_wait_interrupt(&connection->call));
+    handle_all(connection);
+  }
+  const bool full = connection->waiting && has_next(connection, &next); /* its turn comes later */
+  if (!connection->dead)
+    set_events(connection, !connection->waiting ? EPOLLIN
+                           : full               ? EPOLLRDHUP
+                                                : EPOLLIN | EPOLLRDHUP);
+}
+
+void dev_connection_answer(struct dev_call *call, int result) {
+  struct dev_connection *connection =
+      (struct dev_connection *)((char *)call - offsetof(struct dev_connection, call));
+  answer(connection, result);
+  go_on(connection);
 }
 
 /* Room for the rest of the message that has begun, and at least for a small one. */
@@ -218,7 +253,7 @@ static bool make_room(struct dev_connection *connection) {
 void dev_connection_event(struct dev_connection *connection, uint32_t events) {
   if (connection->dead)
     return;
-  if (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP) || connection->waiting) {
+  if (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) {
     die(connection, NULL);
     return;
   }
@@ -235,7 +270,5 @@ void dev_connection_event(struct dev_connection *connection, uint32_t events) {
     return;
   }
   connection->have += (size_t)got;
-  handle_all(connection);
-  if (connection->waiting)
-    set_events(connection, EPOLLRDHUP);
+  go_on(connection);
 }

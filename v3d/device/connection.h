@@ -10,10 +10,13 @@ struct dev_connection {
   struct dev_connection *next;
   struct dev_server *server;
   int socket;
-  uint8_t *in; /* received; the message that is worked on stays until it is answered */
+  /* Received. The message that is worked on stays in front until it is answered, but while it is
+     pending more is received, for which all of it may move. */
+  uint8_t *in;
   size_t have, room;
-  bool waiting; /* call will be answered later; nothing is read until then */
-  bool dead;    /* to be destroyed when the loop comes round */
+  uint32_t events; /* of epoll, that the server watches */
+  bool waiting;    /* call will be answered later; until then but one header more is looked at */
+  bool dead;       /* to be destroyed when the loop comes round */
   struct dev_call call;
 };
 

@@ -151,6 +151,7 @@ struct dev_job {
   struct dev_bo **bos; /* named by the submission */
   size_t n_bos;
   uint32_t cfg[7];             /* CSD */
+  uint32_t bcl_start, bcl_end; /* CL; equal: there is no binning */
   uint32_t rcl_start, rcl_end; /* CL */
   uint64_t moves;              /* CL: bytes, as seen at submission */
   struct dev_cpu_work cpu;
@@ -160,6 +161,7 @@ struct dev_job {
   /* Faults of the device that strike it, or NULL. */
   struct dev_fault *hang, *slow, *flip, *lost;
   bool hung;                   /* that one did: it may also have failed by itself before */
+  bool slowed;                 /* likewise: a job that was not run is not slow */
   struct dev_snapshot *before; /* to see what is written; NULL: not kept */
   uint64_t n_flipped;          /* bits */
   int result;                  /* of the run */
@@ -233,9 +235,13 @@ struct dev_call;
 struct dev_wait {
   struct dev_wait *next;
   uint64_t deadline_ns; /* of the waits' clock; UINT64_MAX: none */
-  uint64_t begun_ns;    /* CLOCK_MONOTONIC, where that clock stood still then; else 0 */
+  uint64_t begun_ns;    /* dev_clock_begun of when the deadline was reckoned */
   uint32_t client;      /* id; 0: the descriptor is no node's */
   bool all;
+  bool relative;    /* its timeout counts from the call, and so what is left from the next one */
+  bool interrupted; /* and answered: kept for its time, until the call's next one */
+  /* Of an interrupted relative one: what it has left, and CLOCK_MONOTONIC when it was. */
+  uint64_t left_ns, interrupted_ns;
   int result; /* once it is over */
   size_t n;
   struct dev_wait_entry *entries;
@@ -261,6 +267,16 @@ int dev_wait_begin(struct dev_wait *wait, struct dev_call *call);
 /* Answers the waits that are over. Returns whether there was one. */
 bool dev_waits_progress(struct dev_device *device);
 void dev_waits_cancel(struct dev_device *device, const struct dev_call *call);
+/* The time after timeout_ns more; UINT64_MAX where there is no such time. */
+uint64_t dev_wait_deadline(uint64_t now_ns, uint64_t timeout_ns);
+/* A signal ended the wait of a call that is pending. Returns the result of the call. */
+int dev_wait_interrupt(struct dev_call *call);
+/*
+ * A call comes.  If it is the one again that was interrupted, as its answer left the argument, its
+ * wait goes on: an absolute one until the same time, a relative one from now with what it had left.
+ * Whatever comes, what was kept for that is dropped.
+ */
+void dev_wait_go_on(struct dev_call *call);
 /* CLOCK_MONOTONIC at which one gives up, as things stand; UINT64_MAX: none */
 uint64_t dev_waits_deadline(const struct dev_device *device);
 
@@ -272,6 +288,8 @@ uint64_t dev_waits_deadline(const struct dev_device *device);
  * device's time, however slow the simulator is.
  */
 uint64_t dev_clock_ns(const struct dev_device *device);
+/* CLOCK_MONOTONIC where that clock stands still, so that dev_waits_go has a part to add; else 0. */
+uint64_t dev_clock_begun(const struct dev_device *device);
 /* A compute job begins to run; it has ended, and takes so long by the model: dev_waits_go's. */
 void dev_clock_stop(struct dev_device *device);
 void dev_clock_go(struct dev_device *device, uint64_t modelled_ns);

@@ -7,6 +7,7 @@
 
 #include <daedalus/v3d/trace.h>
 
+#include "files/replace.h"
 #include "main.h"
 
 struct simulator {
@@ -21,13 +22,21 @@ typedef void print_fn(const daedalus_v3d_trace *, const daedalus_v3d_job *,
 static void write_trace(const struct simulator *s, const char *suffix, print_fn *print,
                         const daedalus_v3d_job *job, const daedalus_v3d_report *report,
                         const daedalus_v3d_timing *timing) {
-  char path[4096];
+  char path[4096], *text = NULL;
+  size_t size;
   snprintf(path, sizeof path, "%s/job-%06u.%s", s->folder, s->n_jobs, suffix);
-  FILE *file = fopen(path, "we");
-  if (file != NULL)
-    print(job->trace, job, report, timing, file);
-  if (file == NULL || fclose(file) != 0)
-    fprintf(stderr, "daedalus-v3d-device: %s: %s\n", path, strerror(errno));
+  const char *wrong = "no memory";
+  FILE *stream = open_memstream(&text, &size);
+  if (stream != NULL) {
+    print(job->trace, job, report, timing, stream);
+    const bool failed = ferror(stream) != 0;
+    if (fclose(stream) == 0 && !failed)
+      wrong = daedalus_v3d_replace_file(
+          path, &(const struct iovec){.iov_base = text, .iov_len = size}, 1);
+  }
+  if (wrong != NULL)
+    fprintf(stderr, "daedalus-v3d-device: %s: %s\n", path, wrong);
+  free(text);
 }
 
 static int error_of(daedalus_v3d_outcome outcome) {

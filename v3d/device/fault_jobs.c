@@ -42,6 +42,7 @@ uint64_t dev_fault_hang(struct dev_job *job, uint64_t now_ns) {
 uint64_t dev_fault_slow(struct dev_job *job, uint64_t now_ns, uint64_t took_ns) {
   const struct dev_fault *fault = job->slow;
   job->slow->n_struck++;
+  job->slowed = true;
   if (fault->ms != 0)
     return now_ns + fault->ms * UINT64_C(1000000);
   const uint64_t times = fault->factor - 1, most = UINT64_C(3600000000000); /* an hour */
@@ -53,7 +54,7 @@ uint64_t dev_fault_modelled_ns(const struct dev_job *job, uint64_t ns) {
     return ns;
   if (job->hung)
     return ns + ms_of_hang(job) * UINT64_C(1000000);
-  if (job->slow == NULL)
+  if (!job->slowed)
     return ns;
   return job->slow->ms != 0 ? ns + job->slow->ms * UINT64_C(1000000) : ns * job->slow->factor;
 }

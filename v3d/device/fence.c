@@ -18,11 +18,19 @@ struct dev_fence *dev_fence_create(bool signaled) {
   return fence;
 }
 
+/* A merged fence is signaled when the last of its parts is, by the clock of waits as well. */
+static void take_clock(struct dev_fence *whole, const struct dev_fence *part) {
+  if (part->clock_ns > whole->clock_ns)
+    whole->clock_ns = part->clock_ns;
+}
+
 static void watch(struct dev_fence_link *link, struct dev_fence *part, struct dev_fence *whole) {
   link->part = dev_fence_ref(part);
   link->whole = whole;
-  if (part->signaled)
+  if (part->signaled) {
+    take_clock(whole, part);
     return;
+  }
   whole->n_open++;
   link->next = part->watchers;
   link->slot = &part->watchers;
@@ -70,6 +78,7 @@ void dev_fence_signal(struct dev_fence *fence) {
     while (done->watchers != NULL) {
       struct dev_fence *whole = done->watchers->whole;
       unwatch(done->watchers);
+      take_clock(whole, done);
       if (--whole->n_open > 0)
         continue;
       whole->signaled = true;

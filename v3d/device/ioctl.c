@@ -20,6 +20,7 @@ static int (*const functions[256])(struct dev_call *call) = {
 };
 
 int dev_ioctl(struct dev_call *call) {
+  dev_wait_go_on(call);
   if (ABI_TYPE_OF(call->code) == ABI_TYPE_SYNC_FILE)
     return dev_ioctl_of_sync_file(call);
   if (ABI_TYPE_OF(call->code) == ABI_TYPE_DMA_BUF)

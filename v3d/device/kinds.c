@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The kinds of jobs, as their queues see them. */
+#include <errno.h>
+
 #include "cl.h"
 #include "timed.h"
 
@@ -20,9 +22,14 @@ static bool moves_little(const struct dev_job *job) {
 }
 
 static int run_cl(struct dev_job *job) {
-  const int result = dev_cl_run(job->view, job->rcl_start, job->rcl_end, true, NULL, job->message,
-                                sizeof job->message);
-  job->refused = result != 0; /* the list has changed since it was submitted */
+  int result = job->bcl_start == job->bcl_end
+                   ? 0
+                   : dev_cl_check_binning(job->view, job->bcl_start, job->bcl_end, job->message,
+                                          sizeof job->message);
+  if (result == 0)
+    result = dev_cl_run(job->view, job->rcl_start, job->rcl_end, true, NULL, job->message,
+                        sizeof job->message);
+  job->refused = result == -EOPNOTSUPP; /* the list has changed since it was submitted */
   return result;
 }
 

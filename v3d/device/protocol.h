@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the preloaded library and the server say to each other over a stream socket: one request,
- * one reply, never two requests under way on a connection.
+ * one reply, never two requests under way on a connection.  The one that has no reply of its own,
+ * WIRE_INTERRUPT, is about the ioctl that is under way.
  *
  * A request carries the ioctl's argument as the client gave it, pointers included, and a copy of
  * the memory that they point at, as segments of {user address, bytes}.  The server reads user
@@ -18,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WIRE_VERSION = 2 };
+enum { WIRE_VERSION = 3 };
 
 /* Longest message, bytes: 100,000 buffer handles and as many semaphores fit. */
 enum { WIRE_MAX = 8 << 20, WIRE_MAX_SEGMENTS = 512, WIRE_MAX_FDS = 2 };
@@ -30,8 +31,11 @@ enum wire_kind {
   WIRE_HELLO = 1, /* code: WIRE_VERSION. Replies 0 with the descriptor of the memory file. */
   WIRE_OPEN = 2,  /* a node is opened; code: the access mode, and perhaps WIRE_OPEN_HEAP. Replies 0
                      with its descriptor; -ENXIO: the device is lost. */
-  WIRE_IOCTL = 3  /* code: the 32 bits of the ioctl; client 0 for one on no node. Descriptors that
+  WIRE_IOCTL = 3, /* code: the 32 bits of the ioctl; client 0 for one on no node. Descriptors that
                      the argument names go along, in order; so do those that it returns. */
+  WIRE_INTERRUPT =
+      4 /* a signal came: the wait under way is answered with -EINTR and what is left of
+           its time. Nothing where it has been answered already; that reply counts. */
 };
 
 enum { WIRE_OPEN_HEAP = 4 }; /* beside the access mode: it is that of a dma-heap */

@@ -90,7 +90,7 @@ static void print_job(FILE *file, const struct dev_job *job) {
           (unsigned long long)job->submission);
   print_fault(file, job->lost, &none);
   print_fault(file, job->hung ? job->hang : NULL, &none);
-  print_fault(file, job->slow, &none);
+  print_fault(file, job->slowed ? job->slow : NULL, &none);
   print_fault(file, job->n_flipped > 0 ? job->flip : NULL, &none);
   if (!none)
     fputc(']', file);

@@ -232,8 +232,12 @@ static int fill_cl(struct dev_call *call, struct dev_job *job, const struct abi_
   if (result == 0)
     result = dev_cl_run(job->view, args->rcl_start, args->rcl_end, false, &job->moves, message,
                         sizeof message);
-  if (result != 0)
+  if (result == -EOPNOTSUPP)
     refuse_job(job, "SUBMIT_CL", message);
+  else if (result != 0) /* it fails when it runs, unless the list is mended before, as on a Pi */
+    job->moves = UINT64_MAX;
+  job->bcl_start = args->bcl_start;
+  job->bcl_end = args->bcl_end;
   job->rcl_start = args->rcl_start;
   job->rcl_end = args->rcl_end;
   return 0;

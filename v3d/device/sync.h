@@ -26,7 +26,7 @@ struct dev_fence {
   bool is_job;
   const char *name;     /* for who asks: of the job's queue; static */
   uint64_t signaled_ns; /* CLOCK_MONOTONIC */
-  uint64_t clock_ns;    /* of a job's, where waits are stretched: what their clock showed then */
+  uint64_t clock_ns;    /* of jobs', where waits are stretched: what their clock showed then */
   struct dev_fence_link *watchers;
   size_t n_parts, n_open; /* of a merged fence: all of them, and those not signaled */
   struct dev_fence_link *parts;

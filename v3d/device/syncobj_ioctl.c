@@ -53,15 +53,18 @@ static int finish_wait(struct dev_wait *wait, int result, uint32_t first, uint64
  * so what is left of it counts from now; one that comes again from the same thread, since a wait
  * was interrupted or is one of several, is the moment that it was at first.
  */
-static uint64_t clock_of(struct dev_call *call, int64_t timeout_ns) {
+static void set_deadline(struct dev_wait *wait, struct dev_call *call, int64_t timeout_ns) {
   const uint64_t at = timeout_ns < 0 ? 0 : (uint64_t)timeout_ns, now = dev_now_ns();
+  wait->deadline_ns = UINT64_MAX;
   if (timeout_ns == INT64_MAX)
-    return UINT64_MAX;
+    return;
   if (call->timeout_ns != at || at == 0) {
     call->timeout_ns = at;
     call->timeout_clock_ns = dev_clock_ns(call->device) + (at > now ? at - now : 0);
+    call->timeout_begun_ns = dev_clock_begun(call->device);
   }
-  return call->timeout_clock_ns;
+  wait->deadline_ns = call->timeout_clock_ns;
+  wait->begun_ns = call->timeout_begun_ns;
 }
 
 int dev_ioctl_syncobj_wait(struct dev_call *call) {
@@ -75,9 +78,8 @@ int dev_ioctl_syncobj_wait(struct dev_call *call) {
   int result = dev_user_array(call, arg->handles, arg->n_handles, sizeof *handles, &handles);
   if (result != 0)
     return result;
-  struct dev_wait wait = {.all = arg->flags & ABI_SYNCOBJ_WAIT_ALL,
-                          .deadline_ns = clock_of(call, arg->timeout_ns),
-                          .finish = finish_wait};
+  struct dev_wait wait = {.all = arg->flags & ABI_SYNCOBJ_WAIT_ALL, .finish = finish_wait};
+  set_deadline(&wait, call, arg->timeout_ns);
   result = dev_wait_for_syncobjs(&wait, call, handles, arg->n_handles,
                                  arg->flags & ABI_SYNCOBJ_WAIT_FOR_SUBMIT);
   free(handles);

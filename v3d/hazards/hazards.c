@@ -262,8 +262,6 @@ static daedalus_v3d_rules step_end(daedalus_v3d_hazards *h, const daedalus_v3d_e
       rules |= RULE(END_LDVARY);
   }
   if (history & AGO(END, 2)) {
-    if (kinds & EFFECT(TMUWT))
-      rules |= RULE(END_TMUWT);
     if (h->sequence)
       rules |= RULE(SEQUENCE_UNFINISHED);
     if (h->results)

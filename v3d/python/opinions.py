@@ -28,7 +28,9 @@ def export(target: Path) -> int:
     }
     (target / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
     shutil.copy(folder() / SCRIPT, target / SCRIPT)
-    shutil.copytree(repo_root() / "v3d" / "tools" / "vkrun", target / "vkrun", dirs_exist_ok=True)
+    for part in ("tools/vkrun", "files"):
+        source = repo_root() / "v3d" / part
+        shutil.copytree(source, target / source.name, dirs_exist_ok=True)
     headers = driver.vulkan_headers()
     found = [headers / name for name in _HEADERS] + list((headers / "vk_video").glob("*.h"))
     for path in found:

@@ -7,10 +7,7 @@ programs_debian.py.
 """
 
 import json
-import os
 import re
-import shutil
-import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +15,8 @@ from typing import Any
 
 from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
-from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import say
-from daedalus.generator.host import fetch
-from daedalus.v3d import apart, driver, tools
+from daedalus.v3d import apart, driver, programs_packages, tools
 
 _LIMIT_S = 600
 
@@ -179,27 +174,10 @@ def _last_line(said: str, ended: str) -> str:
 def _environment(program: Program) -> Path:
     """The Python of an environment that holds a program's packages, apart from all others."""
     place = _home() / program.name
-    stamp = place / "packages"
-    wanted = "\n".join((sys.version, *program.packages))
-    python = place / "bin" / "python"
-    if stamp.is_file() and stamp.read_text() == wanted:
-        return python
-    if os.environ.get(fetch.NO_SETUP_VARIABLE, "") not in ("", "0"):
-        raise UserError(
-            f"{program.name} is not fetched, and --no-setup forbids to fetch",
-            f"./daedalus v3d programs {program.name}",
-            EXIT_MISSING,
-        )
-    say(f"fetching {program.name} from PyPI")
-    shutil.rmtree(place, ignore_errors=True)
-    run([sys.executable, "-m", "venv", place], what=f"making an environment for {program.name}")
-    requirements = place / "requirements.txt"
-    requirements.write_text("".join(f"{p}\n" for p in program.packages))
-    words = "-m pip install -q --disable-pip-version-check --no-deps --only-binary :all:".split()
-    run(
-        [python, *words, "--require-hashes", "-r", requirements],
-        what=f"installing {program.name} (pip needs the network, and packages for this Python)",
-        log=_home() / f"{program.name}-pip.log",
+    programs_packages.ensure(
+        place,
+        "\n".join(program.packages),
+        what=program.name,
+        again=f"./daedalus v3d programs {program.name}",
     )
-    stamp.write_text(wanted)
-    return python
+    return place / "bin" / "python"

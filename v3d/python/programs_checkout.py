@@ -5,20 +5,16 @@ The project is on GitHub alone, so that whoever has a checkout names it.  Python
 whatever this machine has; its packages are those of py-videocore7.txt in v3d/tools/programs.
 """
 
-import os
 import re
-import shutil
-import sys
 import tomllib
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
-from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import say
 from daedalus.generator.host import fetch, native
-from daedalus.v3d import apart, tools
+from daedalus.v3d import apart, programs_packages, tools
 from daedalus.v3d.programs import Program, Result, judge_jobs
 
 NAME = "py-videocore7"
@@ -150,23 +146,11 @@ def _packages() -> Path:
     """The folder of the packages, fetched from PyPI by this process's own Python."""
     listed = repo_root() / "v3d" / "tools" / "programs" / f"{NAME}.txt"
     place = _home() / f"{NAME}-packages"
-    stamp = place / "packages"
-    if stamp.is_file() and stamp.read_text() == listed.read_text():
-        return place
-    if os.environ.get(fetch.NO_SETUP_VARIABLE, "") not in ("", "0"):
-        raise UserError(
-            f"what the tests of {NAME} need is not fetched, and --no-setup forbids to fetch",
-            f"./daedalus v3d programs {NAME} --checkout DIR",
-            EXIT_MISSING,
-        )
-    say("fetching pytest, Hypothesis and NumPy from PyPI")
-    shutil.rmtree(place, ignore_errors=True)
-    words = "-m pip install -q --disable-pip-version-check --no-deps --only-binary :all:".split()
-    target = "--python-version 3.13 --implementation cp --platform manylinux2014_x86_64".split()
-    run(
-        [sys.executable, *words, *target, "--target", place, "--require-hashes", "-r", listed],
-        what=f"installing what the tests of {NAME} need (pip needs the network)",
-        log=_home() / f"{NAME}-pip.log",
+    programs_packages.ensure(
+        place,
+        listed.read_text(),
+        what=f"what the tests of {NAME} need",
+        again=f"./daedalus v3d programs {NAME} --checkout DIR",
+        target="--python-version 3.13 --implementation cp --platform manylinux2014_x86_64".split(),
     )
-    stamp.write_text(listed.read_text())
     return place

@@ -42,15 +42,23 @@ class Outcome:
     statistics: dict[str, dict[str, str]] = field(default_factory=dict)  # by pipeline
 
 
+FLAGS = (f"-I{repo_root() / 'v3d'}", "-ldl")
+
+
+def sources() -> list[Path]:
+    """Of vkrun; they are compiled with FLAGS."""
+    root = repo_root() / "v3d"
+    return sorted([*(root / "tools" / "vkrun").glob("*.c"), *(root / "files").glob("*.c")])
+
+
 def program(arch: str) -> Path:
     """Builds vkrun for a build of native.py unless it is there."""
-    sources = sorted((repo_root() / "v3d" / "tools" / "vkrun").glob("*.c"))
     return native.compile_program(
         arch,
         build_dir() / "v3dv" / f"vkrun-{arch}" / "vkrun",
-        sources,
+        sources(),
         system_includes=[driver.vulkan_headers()],
-        flags=["-ldl"],
+        flags=FLAGS,
         static=False,
     )
 

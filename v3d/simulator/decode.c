@@ -154,9 +154,9 @@ unsigned daedalus_v3d_run_chunk_end(v3d_thread *thread, v3d_op *op) {
   return V3D_EVENT_CHUNK;
 }
 
-/* Whether it writes one lane to others, by rep or quad. */
-static bool spreads(const v3d_half *half) {
-  return half->kind == V3D_TO_REP || half->kind == V3D_TO_QUAD;
+/* Whether a result of that kind is one lane's, written to others by rep or quad. */
+static bool spreads(uint8_t kind) {
+  return kind == V3D_TO_REP || kind == V3D_TO_QUAD;
 }
 
 void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t word, uint32_t address,
@@ -185,7 +185,7 @@ void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t wor
   op->reason = decode_alus(&in, op, four_threads);
   if (op->reason)
     return;
-  if (spreads(&op->add) || spreads(&op->mul))
+  if (spreads(op->add.kind) || spreads(op->mul.kind) || spreads(op->signal_kind))
     op->timing |= V3D_TIMING_SPREAD;
   /* The add ALU's setnnmode_* comes before the mul ALU's v8dot, unless the profile wants it after.
    */

@@ -23,7 +23,7 @@ WHITE = (1 << DEPTH) - 1
 @kernel(
     clause="VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter"
     " processes that it invokes for TX_16X16 and larger, BitDepth 10",
-    axes=("v", "h"), bare="h", items="edges",
+    axes={"orientation": ("v", "h")}, bare="h", items="edges",
 )  # fmt: skip
 def vp9_lpf16_10(k: KernelBuilder) -> None:
     """The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one; 10 bit.

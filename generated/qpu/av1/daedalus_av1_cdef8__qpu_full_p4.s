@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash 57305d6990a5fa04
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 803 instructions a trip, 803 an item; 646 at least for all it does.
 # 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 99 load 108 words, 72 store 72.
@@ -959,13 +959,13 @@ loop:
     nop ; sub.pushn -, rf21, 0                                      # s18 126 sub
     add rf21, rf21, 8 ; sub.pushc -, rf2, rf5                       # s18 126 add | s18 130 store dst
     sub.ifb rf21, rf21, 1 ; mov rf5, rf20                           # s18 126 sub | next trip
-    asr rf20, rf21, 4 ; sub.pushc -, rf2, rf20                      # s18 126 rounded | whether there is a batch more
+    asr rf20, rf21, 4 ; sub.pushc -, rf2, rf20                      # s18 126 rounded | whether there is a trip more
     nop ; add rf20, rf47, rf20                                      # s18 129 add
     max rf20, rf20, rf39                                            # s18 129 max
     min rf20, rf20, rf36                                            # s18 129 limited
     min tmud, rf20, rf12                                            # s18 130 store dst
     nop ; sub.ifnb tmuau, rf26, -3                                  # s18 130 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash 3d6f22026cdc1e26
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 668 instructions a trip, 668 an item; 607 at least for all it does.
 # 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 78 load 87 words, 69 store 69.
@@ -798,13 +798,13 @@ loop:
     sub.pushn -, rf26, 0 ; add rf34, rf42, rf34                     # s18 126 sub | s18 130 store dst
     add rf26, rf26, 8 ; sub.pushc -, rf2, rf5                       # s18 126 add | s18 130 store dst
     shr rf42, rf0, 1 ; mov rf5, rf25                                # s1 81 stage | next trip
-    sub.ifb rf26, rf26, 1 ; sub.pushc -, rf2, rf25                  # s18 126 sub | whether there is a batch more
+    sub.ifb rf26, rf26, 1 ; sub.pushc -, rf2, rf25                  # s18 126 sub | whether there is a trip more
     asr rf26, rf26, 4 ; smul24 rf42, rf42, rf47                     # s18 126 rounded | s18 130 store dst
     add rf26, rf44, rf26 ; add rf34, rf34, rf42                     # s18 129 add | s18 130 store dst
     max rf26, rf26, rf61                                            # s18 129 max
     min rf26, rf26, rf43                                            # s18 129 limited
     min rf26, rf26, rf7                                             # s18 130 clip
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf26, rf28, rf26                                          # s18 130 store dst
     v8pack tmud, rf29, rf26                                         # s18 130 store dst
     nop ; add.ifnb tmua, rf34, rf27                                 # s18 130 store dst

@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash 3603df2d6e248b7b
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 493 instructions a trip, 123.2 an item; 486 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 14 load 36 words, 2 store 4.
@@ -564,7 +564,7 @@ loop:
     min rf34, rf34, rf9 ; v8dot rf10, rf6, 1                        # 129 limited | 60 pri
     shl rf43, rf10, 2 ; sub.pushc -, rf0, rf2                       # 97 table | 130 store dst
     min rf25, rf25, rf9 ; mov rf2, rf3                              # 129 limited | next trip
-    min rf31, rf31, rf9 ; sub.pushc -, rf0, rf3                     # 129 limited | whether there is a batch more
+    min rf31, rf31, rf9 ; sub.pushc -, rf0, rf3                     # 129 limited | whether there is a trip more
     min rf39, rf39, rf9 ; add rf3, rf2, rf1                         # 129 limited | the item's record
     umin tmuau, rf3, rf0                                            # the item's record | uniform 0xfffffffb (vec3)
     asr rf12, rf10, 1 ; add tmua, rf11, rf43                        # 99 shr | 97 table
@@ -574,18 +574,18 @@ loop:
     v8pack tmud, rf23, rf29                                         # 130 store dst
     v8pack tmud, rf25, rf31                                         # 130 store dst
     nop ; add.ifnb tmuau, rf28, rf21                                # 130 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

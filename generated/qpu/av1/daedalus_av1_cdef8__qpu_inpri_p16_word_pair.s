@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash fc4331e85851fa32
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 377 instructions a trip, 94.2 an item; 359 at least for all it does.
 # 60 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 14 load 36 words, 2 store 4.
@@ -425,7 +425,7 @@ loop:
     shr rf24, rf24, rf29 ; sub rf30, rf25, rf16                     # 102 shrv | 119 size
     and rf24, rf24, rf14 ; sub rf41, rf25, rf4                      # 102 shrv | 119 size
     vfmax rf24, rf6, rf21 ; sub rf21, rf9, rf24                     # 119 size | 102 sub
-    vfmax rf21, rf21, rf8 ; sub.pushc -, rf0, rf3                   # 102 limit | whether there is a batch more
+    vfmax rf21, rf21, rf8 ; sub.pushc -, rf0, rf3                   # 102 limit | whether there is a trip more
     vfmin rf21, rf18, rf21 ; sub rf18, rf25, rf21                   # 104 min | 104 sub
     vfmax rf3, rf21, rf18 ; mov rf2, rf3                            # 104 max | next trip
     shr rf3, rf24, rf29 ; add rf24, rf3, rf17                       # 102 shrv | 104 max
@@ -482,12 +482,12 @@ loop:
     add tmuau, rf23, rf47 ; v8dot rf27, rf48, rf26 ; thrsw ; ldtmu.rf47 # 117 table | 62 damping | 107 px | uniform 0xfffffffa (vec2)
     and rf52, rf47, rf14 ; add rf30, rf52, rf52 ; ldtmu.rf13        # 107 px | 99 mul
     add rf16, rf52, rf15 ; add rf18, rf52, rf17                     # 107 px
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; sub rf32, rf47, rf52 ; ldtmu.rf21                         # 107 px | 117 table
     nop ; smul24 rf24, rf21, rf10 ; ldtmu.rf22                      # 117 load src | 117 table
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash e694e1290843d4a0
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 881 instructions a trip, 220.2 an item; 860 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 26 load 66 words, 2 store 4.
@@ -957,19 +957,19 @@ loop:
     min rf19, rf19, rf14                                            # 129 limited
     min rf31, rf31, rf14                                            # 129 limited
     min rf37, rf4, rf14 ; ldtmu.rf4                                 # 129 limited | the item's record
-    vpack rf18, rf21, rf18 ; sub.pushc -, rf0, rf3                  # 130 store dst | whether there is a batch more
+    vpack rf18, rf21, rf18 ; sub.pushc -, rf0, rf3                  # 130 store dst | whether there is a trip more
     vpack rf20, rf20, rf25 ; add rf3, rf2, rf1                      # 130 store dst | the item's record
     vpack rf19, rf22, rf19                                          # 130 store dst
     vpack rf31, rf31, rf37                                          # 130 store dst
     v8pack tmud, rf18, rf20                                         # 130 store dst
     v8pack tmud, rf19, rf31                                         # 130 store dst
     nop ; add.ifnb tmuau, rf17, rf15                                # 130 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

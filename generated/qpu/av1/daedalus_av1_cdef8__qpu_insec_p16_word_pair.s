@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash 1766f8adb620331c
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 648 instructions a trip, 162 an item; 609 at least for all it does.
 # 54 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 26 load 66 words, 2 store 4.
@@ -632,7 +632,7 @@ loop:
     shl rf38, rf38, rf46 ; sub rf15, rf25, rf15                     # 117 load src | 102 sub
     vfmax rf15, rf15, rf7 ; add rf38, rf41, rf38                    # 102 limit | 117 load src
     vfmin rf37, rf37, rf15 ; sub rf15, rf16, rf15                   # 104 min | 104 sub
-    vfmax rf15, rf37, rf15 ; sub.pushc -, rf0, rf3                  # 104 max | whether there is a batch more
+    vfmax rf15, rf37, rf15 ; sub.pushc -, rf0, rf3                  # 104 max | whether there is a trip more
     and tmuau, rf28, -4 ; add rf15, rf15, rf15                      # 117 p | 120 parts8 | uniform 0xfffffffb (vec3)
     shl rf15, rf28, 3 ; add rf4, rf4, rf15                          # 117 p | 125 add
     shl rf3, rf49, rf46 ; mov rf2, rf3 ; thrsw                      # 117 load src | next trip
@@ -762,12 +762,12 @@ loop:
     add rf23, rf25, rf26 ; add tmud, rf23, rf52                     # 130 clip | 130 store dst
     nop ; add tmud, rf23, rf45                                      # 130 store dst
     nop ; add.ifnb tmuau, rf24, rf41                                # 130 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash 9891a88a9bd67285
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 1649 instructions a trip, 412.2 an item; 1596 at least for all it does.
 # 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 37 load 95 words, 2 store 4.
@@ -1741,7 +1741,7 @@ loop:
     min.ifna rf12, rf43, rf20 ; add rf2, rf6, rf2                   # 129 select | 125 total
     nop ; sub.pushn -, rf2, 0                                       # 126 sub
     add rf2, rf2, 8 ; sub.pushc -, rf10, rf0                        # 126 add | 130 store dst
-    sub.ifb rf2, rf2, 1 ; sub.pushc -, rf10, rf3                    # 126 sub | whether there is a batch more
+    sub.ifb rf2, rf2, 1 ; sub.pushc -, rf10, rf3                    # 126 sub | whether there is a trip more
     asr rf2, rf2, 4 ; mov rf0, rf3                                  # 126 rounded | next trip
     nop ; add rf2, rf47, rf2                                        # 129 add
     max rf2, rf2, rf12                                              # 129 max
@@ -1750,7 +1750,7 @@ loop:
     v8pack tmud, rf1, rf8                                           # 130 store dst
     v8pack tmud, rf9, rf2                                           # 130 store dst
     nop ; add.ifnb tmuau, rf4, rf17                                 # 130 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -5,12 +5,12 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inside (15 <= edges <= 15)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash cb0ec4a36caf6830
+# input hash 5a41ea0ea811a603
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 1178 instructions a trip, 294.5 an item; 1103 at least for all it does.
-# 63 of the 64 registers that 2 threads a QPU leave each.
+# 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 37 load 95 words, 2 store 4.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
 #
@@ -21,122 +21,174 @@
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffb  # vec3
-.uniform 0x000000ff
-.uniform 0x00010001
-.uniform 0x40004000
-.uniform 0x00000100
 .uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # address of src
-.uniform 0x00ff00ff
-.uniform 0x3ff03ff0
-.uniform 0xfffffffa  # vec2
-.uniform 0xbfffc000
 .uniform 0x01000000
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of the table dy
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of the table dx
 .uniform 0xfffffffa  # vec2
-.uniform 0x80008000
+.uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0x000000ff
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffb  # vec3
+.uniform 0x00000000  # address of the table log2
+.uniform 0xfffffffb  # vec3
+.uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0xfffffffb  # vec3
+.uniform 0x00000100
+.uniform 0x00ff00ff
+.uniform 0x00ff00ff
+.uniform 0x00ff00ff
+.uniform 0xbfffc000
+.uniform 0xbfffc000
 .uniform 0x00010000
-.uniform 0x00000000  # address of the table log2
-.uniform 0x40004000
-.uniform 0xbfffc000
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00ff00ff
 .uniform 0x80008000
+.uniform 0x80008000
+.uniform 0x00010001
+.uniform 0x40004000
+.uniform 0x40004000
 .uniform 0xbfffc000
 .uniform 0x3ff03ff0
+.uniform 0x00000000  # how many threads
+.uniform 0x00ff00ff
+.uniform 0x80008000
+.uniform 0x40004000
+.uniform 0x40004000
+.uniform 0x3ff03ff0
+.uniform 0x00ff00ff
+.uniform 0xbfffc000
+.uniform 0x40004000
 .uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0x00ff00ff
 .uniform 0x80008000
 .uniform 0x40004000
 .uniform 0xfffffffb  # vec3
+.uniform 0x80008000
+.uniform 0x40004000
 .uniform 0xbfffc000
+.uniform 0x80008000
 .uniform 0x00ff00ff
 .uniform 0x80008000
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0xfffffffb  # vec3
-.uniform 0xbfffc000
-.uniform 0x00ff00ff
 .uniform 0x40004000
-.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
 .uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0x00ff00ff
+.uniform 0xfffffffb  # vec3
 .uniform 0x80008000
 .uniform 0x00000000  # address of the table log2
 .uniform 0x40004000
 .uniform 0xbfffc000
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
+.uniform 0x00ff00ff
+.uniform 0x80008000
+.uniform 0x80008000
 .uniform 0x40004000
-.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0xfffffffb  # vec3
+.uniform 0x00ff00ff
+.uniform 0x00ff00ff
+.uniform 0x80008000
+.uniform 0x80008000
 .uniform 0xbfffc000
-.uniform 0x80008000
 .uniform 0x40004000
-.uniform 0xfffffffb  # vec3
+.uniform 0x00ff00ff
+.uniform 0x40004000
 .uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0xfffffffb  # vec3
 .uniform 0x00ff00ff
 .uniform 0x80008000
-.uniform 0x40004000
-.uniform 0xfffffffb  # vec3
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00ff00ff
 .uniform 0x80008000
 .uniform 0x40004000
+.uniform 0x40004000
+.uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0x00ff00ff
 .uniform 0xfffffffb  # vec3
+.uniform 0x80008000
+.uniform 0x80008000
+.uniform 0x40004000
+.uniform 0x40004000
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
 .uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffb  # vec3
 .uniform 0x00ff00ff
 .uniform 0x80008000
-.uniform 0xfffffffa  # vec2
 .uniform 0x40004000
-.uniform 0xfffffffa  # vec2
+.uniform 0x00ff00ff
+.uniform 0x80008000
 .uniform 0x40004000
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffb  # vec3
+.uniform 0x00ff00ff
+.uniform 0x80008000
+.uniform 0x40004000
+.uniform 0x00ff00ff
+.uniform 0x80008000
 .uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x40004000
 .uniform 0xfffffffb  # vec3
+.uniform 0x00ff00ff
+.uniform 0x80008000
+.uniform 0x40004000
+.uniform 0x80008000
+.uniform 0x00ff00ff
+.uniform 0x80008000
 .uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0x00ff00ff
 .uniform 0x40004000
 .uniform 0xfffffffb  # vec3
-.uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0x80008000
+.uniform 0x40004000
 .uniform 0x40ff40ff
-.uniform 0xfffffffb  # vec3
+.uniform 0x80008000
+.uniform 0x00ff00ff
+.uniform 0x40004000
+.uniform 0x40ff40ff
+.uniform 0x80008000
+.uniform 0x00ff00ff
+.uniform 0x40004000
 .uniform 0x7ffd8000
 .uniform 0x00010001
 .uniform 0x01040107
 .uniform 0x0fff0fff
+.uniform 0x40004000
+.uniform 0x01040107
+.uniform 0x0fff0fff
+.uniform 0x40004000
 .uniform 0x40ff40ff
-.uniform 0x00000100
-.uniform 0xbfbfc000
+.uniform 0x40ff40ff
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # how many records
+.uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0x00000100
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000100
+.uniform 0xfffffffb  # vec3
+.uniform 0xfffffffb  # vec3
+.uniform 0x00ff00ff
 .uniform 0x00000000  # address of dst
-.uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00ff00ff
+.uniform 0xbfbfc000
+.uniform 0xbfbfc000
 .uniform 0x3ff03ff0
 .uniform 0xbfffc000
-.uniform 0xfffffffa  # vec2
-.uniform 0x80008000
-.uniform 0x40004000
-.uniform 0xbfffc000
+.uniform 0xfffffffb  # vec3
 .uniform 0x00ff00ff
 .uniform 0x80008000
 .uniform 0x40004000
-.uniform 0xfffffffb  # vec3
-.uniform 0xfffffffb  # vec3
-.uniform 0xbfffc000
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
-.uniform 0xfffffffb  # vec3
+.uniform 0xbfffc000
+.uniform 0x40004000
 .uniform 0x00ff00ff
 .uniform 0x80008000
 .uniform 0x40004000
@@ -150,20 +202,16 @@
 .uniform 0x00ff00ff
 .uniform 0x80008000
 .uniform 0x40004000
+.uniform 0xfffffffb  # vec3
+.uniform 0xbfffc000
+.uniform 0x00ff00ff
+.uniform 0x80008000
+.uniform 0x40004000
+.uniform 0xfffffffb  # vec3
 .uniform 0x00ff00ff
 .uniform 0x80008000
 .uniform 0xfffffffb  # vec3
 .uniform 0x40004000
-.uniform 0x00ff00ff
-.uniform 0x80008000
-.uniform 0x40004000
-.uniform 0xfffffffb  # vec3
-.uniform 0x80008000
-.uniform 0x40004000
-.uniform 0xfffffffb  # vec3
-.uniform 0x80008000
-.uniform 0x40004000
-.uniform 0xfffffffb  # vec3
 .uniform 0x00ff00ff
 .uniform 0x80008000
 .uniform 0x40004000
@@ -172,9 +220,22 @@
 .uniform 0x80008000
 .uniform 0x40004000
 .uniform 0xfffffffb  # vec3
+.uniform 0x00ff00ff
+.uniform 0x80008000
+.uniform 0x40004000
+.uniform 0xfffffffb  # vec3
+.uniform 0x00ff00ff
+.uniform 0x80008000
+.uniform 0x40004000
+.uniform 0x00ff00ff
+.uniform 0x80008000
+.uniform 0x40004000
+.uniform 0x00ff00ff
 .uniform 0x40004000
 .uniform 0x40ff40ff
 .uniform 0x80008000
+.uniform 0x00ff00ff
+.uniform 0x40004000
 .uniform 0x7ffd8000
 .uniform 0x00010001
 .uniform 0x01040107
@@ -182,12 +243,14 @@
 .uniform 0x40004000
 .uniform 0x40ff40ff
 .uniform 0x00000100
+.uniform 0x00000100
+.uniform 0xbfbfc000
+.uniform 0x00000000  # how many records
 .uniform 0xbfbfc000
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffd5c  # back to the loop's first word
+.uniform 0xfffffc60  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:records
     shr rf3, rf3, 2
@@ -202,1175 +265,1175 @@ loop:
     nop ; sub rf2, rf2, 1
     shl rf2, rf2, 4
     nop ; ldunifrf.rf3                                              # uniform value:records
-    nop ; add rf2, rf3, rf2 ; ldunifrf.rf3                          # uniform value:threads
-    umin tmuau, rf0, rf2 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
-    shl rf3, rf3, 6
-    nop ; add rf3, rf0, rf3 ; ldunifrf.rf2                          # the item's record | 60 pri | uniform 0x000000ff
+    nop ; add rf2, rf3, rf2 ; ldunifrf.rf3                          # 107 px | uniform value:src_stride
+    umin tmuau, rf0, rf2 ; smul24 rf1, rf1, rf3 ; thrsw             # the item's record | 107 px | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf2                                              # 107 px | uniform value:src
+    nop ; add rf1, rf2, rf1 ; ldunifrf.rf2                          # 107 px | 63 dir | uniform 0x01000000
+    nop ; ldtmu.rf3                                                 # the item's record
     nop ; ldtmu.rf4                                                 # the item's record
-    nop ; ldtmu.rf5                                                 # the item's record
-    nop ; ldtmu.rf6                                                 # the item's record
-    and rf2, rf6, rf2 ; ldunifrf.rf7                                # 60 pri | uniform 0x00010001
-    nop ; smul24 rf8, rf2, rf7 ; ldunifrf.rf9                       # 60 pri | uniform 0x40004000
-    nop ; add rf8, rf8, rf9 ; ldunifrf.rf10                         # 60 pri | 61 sec | uniform 0x00000100
-    nop ; v8dot rf10, rf6, rf10 ; ldunifrf.rf11                     # 61 sec | 107 px | uniform value:src_stride
-    nop ; smul24 rf7, rf10, rf7 ; ldunifrf.rf12                     # 61 sec | 107 px | uniform value:src
-    add rf1, rf7, rf9 ; smul24 rf7, rf1, rf11 ; ldunifrf.rf9        # 61 sec | 107 px | uniform 0x00ff00ff
-    shl rf7, rf2, 2 ; add rf12, rf12, rf7                           # 97 table | 107 px
-    nop ; add rf5, rf12, rf5 ; ldunifrf.rf12                        # 107 px | uniform 0x3ff03ff0
-    nop ; mov tmuau, rf5 ; thrsw                                    # 107 px | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf13                                             # 107 px | uniform 0xbfffc000
-    nop ; ldunifrf.rf14                                             # 63 dir | uniform 0x01000000
-    nop ; v8dot rf15, rf6, rf14 ; ldtmu.rf14                        # 63 dir | 107 px
-    and rf16, rf14, rf9 ; ldunifrf.rf17                             # 107 px | 117 table | uniform table:dy
-    shl rf14, rf15, 3 ; sub rf18, rf14, rf16                        # 117 table | 107 px
-    shr rf18, rf18, 8 ; add rf12, rf16, rf12                        # 107 px
-    add rf17, rf16, rf13 ; add tmuau, rf17, rf14 ; ldtmu.rf13       # 107 px | 117 table | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf19                                             # 117 table | uniform table:dx
-    nop ; add tmuau, rf19, rf14 ; thrsw                             # 117 table | uniform 0xfffffffa (vec2)
-    asr rf14, rf2, 1                                                # 99 shr
-    nop ; add rf14, rf14, rf14 ; ldunifrf.rf19                      # 99 mul | 119 size | uniform 0x80008000
-    nop ; ldtmu.rf20                                                # 117 table
-    nop ; smul24 rf21, rf20, rf11 ; ldtmu.rf11                      # 117 load src | 117 table
-    sub.pushc -, rf14, rf2 ; smul24 rf14, rf20, -1                  # 111 select | 117 mul
-    nop ; ldtmu.rf20                                                # 117 table
-    add rf20, rf21, rf20 ; smul24 rf21, rf20, -1                    # 117 load src | 117 mul
-    nop ; add rf23, rf5, rf20 ; ldtmu.rf22                          # 117 load src | 117 table
-    and tmuau, rf23, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf23, rf23, 3                                               # 117 load src
-    not rf24, rf23 ; thrsw ; ldunifrf.rf25                          # 117 load src | 62 damping | uniform 0x00010000
-    nop ; v8dot rf6, rf6, rf25 ; ldunifrf.rf25                      # 62 damping | 97 table | uniform table:log2
-    nop ; add tmua, rf25, rf7 ; ldunifrf.rf7                        # 97 table | 60 pri | uniform 0x40004000
-    nop ; thrsw ; ldtmu.rf25                                        # 117 load src
-    shr rf26, rf25, rf23 ; ldtmu.rf25                               # 117 load src
-    shr rf27, rf25, rf23 ; add rf25, rf25, rf25 ; ldtmu.rf23        # 117 load src
-    shl rf23, rf25, rf24 ; add rf25, rf23, rf23 ; ldtmu.rf28        # 117 load src | 97 table
-    shl rf24, rf25, rf24 ; add rf23, rf26, rf23 ; ldunifrf.rf25     # 117 load src | 107 px | uniform 0xbfffc000
-    and rf27, rf23, rf9 ; add rf24, rf27, rf24 ; ldunifrf.rf26      # 117 load src | 107 px | uniform value:src_stride
-    sub rf27, rf23, rf27 ; sub rf23, rf27, rf17 ; ldunifrf.rf29     # 117 load src | 119 sub | 107 px | uniform 0x00ff00ff
-    shr rf30, rf27, 8 ; sub rf27, rf19, rf23                        # 117 load src | 119 size
-    vfmax rf27, rf23, rf27 ; sub rf28, rf6, rf28 ; ldunifrf.rf31    # 119 size | 97 sub | uniform 0x80008000
-    max rf14, rf28, 0 ; smul24 rf26, rf14, rf26                     # 97 pri_shift | 117 load src
-    shr rf27, rf27, rf14 ; mov rf28, 3                              # 102 shrv | 111 select
-    and rf9, rf27, rf9 ; mov.ifna rf28, 4                           # 102 shrv | 111 select
-    vfmin rf27, rf23, rf7 ; sub rf9, rf8, rf9 ; ldunifrf.rf32       # 121 min | 102 sub | 107 px | uniform 0xbfffc000
-    vfmax rf9, rf9, rf7 ; add rf21, rf26, rf21 ; ldunifrf.rf26      # 102 limit | 117 load src | 107 px | uniform 0x3ff03ff0
-    vfmin rf19, rf23, rf9 ; sub rf9, rf19, rf9 ; ldunifrf.rf33      # 104 min | 104 sub | 107 px | uniform value:src_stride
-    vfmax rf9, rf19, rf9 ; add rf19, rf5, rf21 ; ldunifrf.rf34      # 104 max | 117 load src | 119 size | uniform 0x80008000
-    vfmax rf23, rf23, rf7 ; add rf9, rf9, rf25 ; ldunifrf.rf25      # 122 max | 104 max | 60 pri | uniform 0x40004000
-    and tmuau, rf19, -4 ; smul24 rf9, rf9, rf28                     # 117 load src | 120 parts0 | uniform 0xfffffffb (vec3)
-    shl rf19, rf19, 3 ; add rf35, rf18, rf26                        # 117 load src | 107 px
-    and rf37, rf13, rf29 ; add rf36, rf18, rf32 ; thrsw ; ldunifrf.rf38 # 107 px | uniform 0xbfffc000
-    and rf40, rf24, rf29 ; sub rf39, -1, rf19                       # 117 load src
-    sub rf30, rf30, rf36 ; sub rf13, rf13, rf37 ; ldunifrf.rf41     # 119 sub | 107 px | uniform 0x00ff00ff
-    shr rf42, rf13, 8 ; add rf13, rf37, rf26                        # 107 px
-    add rf44, rf42, rf26 ; add rf43, rf37, rf32 ; ldtmu.rf26        # 107 px | 117 load src
-    shr rf45, rf26, rf19 ; add rf46, rf42, rf32 ; ldtmu.rf26        # 117 load src | 107 px
-    shr rf47, rf26, rf19 ; add rf26, rf26, rf26 ; ldtmu.rf19        # 117 load src
-    shl rf19, rf26, rf39 ; add rf26, rf19, rf19                     # 117 load src
-    shl rf26, rf26, rf39 ; add rf19, rf45, rf19 ; ldunifrf.rf39     # 117 load src | 119 size | uniform 0x80008000
-    and rf47, rf19, rf29 ; add rf26, rf47, rf26                     # 117 load src
-    sub rf47, rf19, rf47 ; sub rf19, rf47, rf17                     # 117 load src | 119 sub
-    vfmin rf27, rf27, rf19 ; sub rf45, rf31, rf19                   # 121 min | 119 size
-    vfmax rf23, rf23, rf19 ; sub rf24, rf24, rf40                   # 122 max | 117 load src
-    shr rf47, rf47, 8 ; sub rf40, rf40, rf43                        # 117 load src | 119 sub
-    vfmax rf45, rf19, rf45 ; sub rf47, rf47, rf36                   # 119 size | 119 sub
-    shr rf33, rf45, rf14 ; smul24 rf45, rf11, rf33                  # 102 shrv | 117 load src
-    and rf33, rf33, rf29 ; add rf45, rf45, rf22                     # 102 shrv | 117 load src
-    shr rf33, rf24, 8 ; sub rf24, rf8, rf33                         # 117 load src | 102 sub
-    vfmax rf7, rf24, rf7 ; sub rf24, rf33, rf46                     # 102 limit | 119 sub
-    vfmin rf19, rf19, rf7 ; sub rf7, rf31, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf19, rf7 ; smul24 rf11, rf11, -1                    # 104 max | 117 mul
-    add rf7, rf7, rf32 ; smul24 rf22, rf22, -1                      # 104 max | 117 mul
-    add rf32, rf5, rf45 ; smul24 rf7, rf7, rf28 ; ldunifrf.rf19     # 117 load src | 120 parts1 | 107 px | uniform value:src_stride
-    and tmuau, rf32, -4 ; add rf7, rf9, rf7                         # 117 load src | 125 add | uniform 0xfffffffb (vec3)
-    shl rf32, rf32, 3 ; sub rf9, rf34, rf30                         # 117 load src | 119 size
-    vfmax rf9, rf30, rf9 ; sub rf31, rf34, rf40 ; thrsw             # 119 size
-    shr rf33, rf9, rf14 ; sub rf9, -1, rf32                         # 102 shrv | 117 load src
-    and rf33, rf33, rf29 ; sub rf48, rf34, rf24                     # 102 shrv | 119 size
-    vfmax rf49, rf40, rf31 ; sub rf33, rf8, rf33 ; ldtmu.rf31       # 119 size | 102 sub | 117 load src
-    shr rf50, rf31, rf32 ; sub rf51, rf39, rf47 ; ldtmu.rf31        # 117 load src | 119 size
-    shr rf52, rf31, rf32 ; add rf32, rf31, rf31 ; ldtmu.rf31        # 117 load src
-    shl rf31, rf32, rf9 ; add rf32, rf31, rf31                      # 117 load src
-    shl rf31, rf32, rf9 ; add rf9, rf50, rf31                       # 117 load src
-    and rf52, rf9, rf29 ; add rf31, rf52, rf31                      # 117 load src
-    vfmax rf32, rf33, rf25 ; sub rf33, rf52, rf17                   # 102 limit | 119 sub
-    vfmin rf9, rf27, rf33 ; sub rf27, rf9, rf52                     # 121 min | 117 load src
-    vfmax rf23, rf23, rf33 ; sub rf52, rf34, rf33                   # 122 max | 119 size
-    shr rf49, rf49, rf14 ; sub rf50, rf34, rf32                     # 102 shrv | 104 sub
-    and rf49, rf49, rf29 ; mov rf53, 3                              # 102 shrv | 111 select
-    vfmax rf49, rf24, rf48 ; sub rf48, rf8, rf49                    # 119 size | 102 sub
-    vfmax rf48, rf48, rf25 ; mov.ifna rf53, 2                       # 102 limit | 111 select
-    shr rf49, rf49, rf14 ; sub rf54, rf34, rf48                     # 102 shrv | 104 sub
-    and rf49, rf49, rf29                                            # 102 shrv
-    shr rf49, rf27, 8 ; sub rf27, rf8, rf49                         # 117 load src | 102 sub
-    vfmax rf27, rf27, rf25 ; sub rf49, rf49, rf36                   # 102 limit | 119 sub
-    vfmax rf52, rf33, rf52 ; sub rf55, rf34, rf27                   # 119 size | 104 sub
-    shr rf52, rf52, rf14                                            # 102 shrv
-    and rf29, rf52, rf29                                            # 102 shrv
-    vfmin rf32, rf30, rf32 ; sub rf29, rf8, rf29                    # 104 min | 102 sub
-    vfmax rf29, rf29, rf25                                          # 102 limit
-    vfmin rf33, rf33, rf29 ; sub rf29, rf34, rf29                   # 104 min | 104 sub
-    vfmax rf11, rf33, rf29 ; smul24 rf19, rf11, rf19                # 104 max | 117 load src
-    vfmax rf11, rf32, rf50 ; add rf32, rf11, rf38 ; ldunifrf.rf50   # 104 max | 107 px | uniform 0xbfffc000
-    vfmin rf48, rf40, rf48 ; add rf11, rf11, rf38                   # 104 min | 104 max
-    vfmax rf48, rf48, rf54 ; smul24 rf11, rf11, rf28                # 104 max | 120 parts0
-    vfmin rf48, rf24, rf27 ; add rf27, rf48, rf38                   # 104 min | 104 max
-    vfmax rf48, rf48, rf55 ; smul24 rf27, rf27, rf28 ; ldunifrf.rf55 # 104 max | 120 parts0 | 107 px | uniform 0x00ff00ff
-    vfmin rf48, rf30, rf25 ; add rf38, rf48, rf38                   # 121 min | 104 max
-    vfmax rf38, rf30, rf25 ; smul24 rf30, rf38, rf28                # 122 max | 120 parts0
-    vfmin rf48, rf48, rf47 ; smul24 rf32, rf32, rf53                # 121 min | 120 parts2
-    vfmax rf32, rf38, rf47 ; add rf7, rf7, rf32 ; ldunifrf.rf38     # 122 max | 125 add | 60 pri | uniform 0x40004000
-    vfmin rf22, rf48, rf49 ; add rf19, rf19, rf22                   # 121 min | 117 load src
-    vfmax rf48, rf32, rf49 ; add rf32, rf5, rf19                    # 122 max | 117 load src
-    vfmin rf54, rf40, rf25                                          # 121 min
-    vfmax rf40, rf40, rf25                                          # 122 max
-    vfmin rf29, rf24, rf25                                          # 121 min
-    vfmax rf24, rf24, rf25                                          # 122 max
-    and rf33, rf26, rf41                                            # 117 load src
-    vfmax rf51, rf47, rf51 ; sub rf26, rf26, rf33                   # 119 size | 117 load src
-    shr rf26, rf26, 8 ; sub rf33, rf33, rf43                        # 117 load src | 119 sub
-    vfmin rf54, rf54, rf33 ; sub rf26, rf26, rf46                   # 121 min | 119 sub
-    vfmin rf29, rf29, rf26 ; sub rf34, rf39, rf33                   # 121 min | 119 size
-    vfmax rf24, rf24, rf26 ; sub rf52, rf39, rf26                   # 122 max | 119 size
-    vfmax rf40, rf40, rf33                                          # 122 max
-    shr rf51, rf51, rf14                                            # 102 shrv
-    and rf51, rf51, rf41                                            # 102 shrv
-    vfmax rf51, rf33, rf34 ; sub rf34, rf8, rf51                    # 119 size | 102 sub
-    vfmax rf34, rf34, rf25                                          # 102 limit
-    vfmin rf47, rf47, rf34 ; sub rf34, rf39, rf34                   # 104 min | 104 sub
-    vfmax rf34, rf47, rf34                                          # 104 max
-    shr rf34, rf51, rf14 ; add rf51, rf34, rf50                     # 102 shrv | 104 max
-    and rf34, rf34, rf41 ; smul24 rf51, rf51, rf28                  # 102 shrv | 120 parts1
-    vfmax rf52, rf26, rf52 ; sub rf34, rf8, rf34                    # 119 size | 102 sub
-    vfmax rf11, rf34, rf25 ; add rf34, rf11, rf51                   # 102 limit | 125 add
-    vfmin rf33, rf33, rf11 ; sub rf11, rf39, rf11                   # 104 min | 104 sub
-    vfmax rf11, rf33, rf11 ; sub rf33, rf39, rf49                   # 104 max | 119 size
-    shr rf11, rf52, rf14 ; add rf52, rf11, rf50                     # 102 shrv | 104 max
-    and rf11, rf11, rf41 ; smul24 rf52, rf52, rf28                  # 102 shrv | 120 parts1
-    and tmuau, rf32, -4 ; sub rf11, rf8, rf11                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf11, rf11, rf25 ; add rf27, rf27, rf52 ; thrsw ; ldunifrf.rf52 # 102 limit | 125 add | 113 beside0 | uniform table:next
-    vfmin rf26, rf26, rf11 ; sub rf11, rf39, rf11                   # 104 min | 104 sub
-    vfmax rf11, rf26, rf11 ; add rf26, rf15, 2                      # 104 max | 113 add
-    shl rf11, rf32, 3 ; add rf32, rf11, rf50                        # 117 load src | 104 max
-    and rf47, rf31, rf55 ; sub rf51, -1, rf11                       # 117 load src
-    vfmax rf56, rf49, rf33 ; smul24 rf33, rf32, rf28 ; ldtmu.rf32   # 119 size | 120 parts1 | 117 load src
-    shr rf32, rf32, rf11 ; add rf33, rf30, rf33 ; ldtmu.rf30        # 117 load src | 125 add
-    shr rf57, rf30, rf11 ; add rf30, rf30, rf30 ; ldtmu.rf11        # 117 load src
-    shl rf11, rf30, rf51 ; add rf30, rf11, rf11                     # 117 load src
-    shl rf30, rf30, rf51 ; add rf11, rf32, rf11                     # 117 load src
-    and rf57, rf11, rf41 ; add rf30, rf57, rf30                     # 117 load src
-    shr rf32, rf56, rf14 ; sub rf56, rf57, rf17                     # 102 shrv | 119 sub
-    vfmin rf9, rf9, rf56 ; sub rf51, rf39, rf56                     # 121 min | 119 size
-    vfmax rf11, rf23, rf56 ; sub rf23, rf11, rf57                   # 122 max | 117 load src
-    vfmax rf31, rf56, rf51 ; sub rf51, rf31, rf47                   # 119 size | 117 load src
-    shr rf31, rf31, rf14 ; sub rf47, rf47, rf43                     # 102 shrv | 119 sub
-    and rf31, rf31, rf41 ; sub rf41, rf39, rf47                     # 102 shrv | 119 size
-    shr rf31, rf23, 8 ; sub rf23, rf8, rf31                         # 117 load src | 102 sub
-    vfmax rf23, rf23, rf25 ; sub rf25, rf31, rf36 ; ldunifrf.rf31   # 102 limit | 119 sub | 117 table | uniform table:dy
-    vfmin rf56, rf56, rf23 ; sub rf23, rf39, rf23                   # 104 min | 104 sub
-    vfmax rf23, rf56, rf23 ; ldunifrf.rf56                          # 104 max | 117 table | uniform table:dx
-    vfmin rf23, rf22, rf25 ; add rf22, rf23, rf50 ; ldunifrf.rf50   # 121 min | 104 max | 107 px | uniform value:src_stride
-    vfmax rf48, rf48, rf25 ; smul24 rf22, rf22, rf53                # 122 max | 120 parts3
-    shr rf22, rf51, 8 ; add rf7, rf7, rf22                          # 117 load src | 125 add
-    vfmin rf54, rf54, rf47 ; sub rf22, rf22, rf46                   # 121 min | 119 sub
-    vfmin rf29, rf29, rf22 ; sub rf39, rf39, rf22                   # 121 min | 119 size
-    vfmax rf24, rf24, rf22                                          # 122 max
-    vfmax rf40, rf40, rf47                                          # 122 max
-    and rf32, rf32, rf55 ; ldunifrf.rf51                            # 102 shrv | 119 size | uniform 0x80008000
-    vfmax rf41, rf47, rf41 ; sub rf32, rf8, rf32                    # 119 size | 102 sub
-    vfmax rf32, rf32, rf38                                          # 102 limit
-    vfmin rf49, rf49, rf32                                          # 104 min
-    shr rf41, rf41, rf14                                            # 102 shrv
-    and rf41, rf41, rf55                                            # 102 shrv
-    vfmax rf41, rf22, rf39 ; sub rf39, rf8, rf41                    # 119 size | 102 sub
-    vfmax rf32, rf39, rf38 ; sub rf39, rf51, rf32                   # 102 limit | 104 sub
-    shr rf41, rf41, rf14 ; sub rf57, rf51, rf32                     # 102 shrv | 104 sub
-    and rf41, rf41, rf55                                            # 102 shrv
-    vfmin rf41, rf47, rf32 ; sub rf32, rf8, rf41                    # 104 min | 102 sub
-    vfmax rf32, rf32, rf38 ; ldunifrf.rf38                          # 102 limit | 97 table | uniform table:log2
-    vfmin rf32, rf22, rf32 ; sub rf22, rf51, rf32                   # 104 min | 104 sub
-    shl rf26, rf26, 2                                               # 113 beside0
-    vfmax rf26, rf49, rf39 ; add tmua, rf52, rf26 ; thrsw ; ldunifrf.rf39 # 104 max | 113 beside0 | 60 pri | uniform 0x40004000
-    vfmax rf41, rf41, rf57 ; ldunifrf.rf57                          # 104 max | 107 px | uniform 0xbfffc000
-    vfmax rf26, rf32, rf22 ; add rf22, rf26, rf57                   # 104 max
-    add rf32, rf41, rf57 ; smul24 rf41, rf22, rf53 ; ldtmu.rf22     # 104 max | 120 parts2 | 113 beside0
-    shl rf22, rf22, 3 ; add rf34, rf34, rf41                        # 117 table | 125 add
-    shl rf31, rf10, 2 ; add tmuau, rf31, rf22                       # 98 table | 117 table | uniform 0xfffffffa (vec2)
-    and rf22, rf30, rf55 ; add tmuau, rf56, rf22 ; thrsw            # 117 load src | 117 table | uniform 0xfffffffa (vec2)
-    add rf32, rf26, rf57 ; smul24 rf26, rf32, rf53 ; ldunifrf.rf57  # 104 max | 120 parts2 | 60 pri | uniform 0x40004000
-    add rf26, rf27, rf26 ; smul24 rf27, rf32, rf53                  # 125 add | 120 parts2
-    add rf30, rf33, rf27 ; sub rf33, rf30, rf22 ; ldtmu.rf27        # 125 add | 117 load src | 117 table
-    sub rf32, rf22, rf43 ; smul24 rf50, rf27, rf50 ; ldtmu.rf22     # 119 sub | 117 load src | 117 table
-    vfmin rf27, rf54, rf32 ; smul24 rf54, rf27, -1                  # 121 min | 117 mul
-    vfmax rf56, rf40, rf32 ; sub rf41, rf51, rf25 ; ldtmu.rf40      # 122 max | 119 size | 117 table
-    add rf40, rf50, rf40 ; smul24 rf50, rf40, -1                    # 117 load src | 117 mul
-    nop ; add rf52, rf5, rf40 ; ldtmu.rf49                          # 117 load src | 117 table
-    and tmuau, rf52, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf31, rf52, 3 ; add tmua, rf38, rf31                        # 117 load src | 98 table
-    not rf38, rf31 ; thrsw                                          # 117 load src
-    shr rf33, rf33, 8                                               # 117 load src
-    nop ; sub rf33, rf33, rf46                                      # 119 sub
-    nop ; thrsw ; ldtmu.rf52                                        # 117 load src
-    shr rf47, rf52, rf31 ; ldtmu.rf52                               # 117 load src
-    shr rf58, rf52, rf31 ; add rf52, rf52, rf52 ; ldtmu.rf31        # 117 load src
-    shl rf31, rf52, rf38 ; add rf52, rf31, rf31 ; ldtmu.rf59        # 117 load src | 98 table
-    shl rf38, rf52, rf38 ; add rf31, rf47, rf31                     # 117 load src
-    and rf58, rf31, rf55 ; add rf38, rf58, rf38                     # 117 load src
-    vfmin rf29, rf29, rf33 ; sub rf31, rf31, rf58                   # 121 min | 117 load src
-    shr rf58, rf31, 8 ; sub rf31, rf58, rf17                        # 117 load src | 119 sub
-    vfmin rf9, rf9, rf31 ; sub rf58, rf58, rf36                     # 121 min | 119 sub
-    vfmax rf11, rf11, rf31 ; sub rf47, rf51, rf31                   # 122 max | 119 size
-    vfmin rf23, rf23, rf58 ; sub rf6, rf6, rf59                     # 121 min | 98 sub
-    vfmax rf59, rf48, rf58 ; sub rf48, rf51, rf32                   # 122 max | 119 size
-    vfmax rf47, rf31, rf47                                          # 119 size
-    max rf6, rf6, 0                                                 # 98 shift
-    shr rf47, rf47, rf6                                             # 102 shrv
-    and rf47, rf47, rf55                                            # 102 shrv
-    vfmax rf47, rf24, rf33 ; sub rf24, rf1, rf47                    # 122 max | 102 sub
-    vfmax rf24, rf24, rf39 ; sub rf39, rf51, rf33                   # 102 limit | 119 size
-    vfmin rf31, rf31, rf24 ; sub rf24, rf51, rf24                   # 104 min | 104 sub
-    vfmax rf24, rf31, rf24                                          # 104 max
-    vfmax rf41, rf25, rf41 ; add rf24, rf24, rf24 ; ldunifrf.rf31   # 119 size | 120 parts4 | 107 px | uniform value:src_stride
-    shr rf24, rf41, rf14 ; add rf7, rf7, rf24                       # 102 shrv | 125 add
-    and rf24, rf24, rf55 ; smul24 rf31, rf54, rf31 ; ldunifrf.rf54  # 102 shrv | 117 load src | 107 px | uniform 0xbfffc000
-    vfmax rf48, rf32, rf48 ; sub rf24, rf8, rf24                    # 119 size | 102 sub
-    vfmax rf24, rf24, rf57 ; add rf31, rf31, rf50                   # 102 limit | 117 load src
-    vfmin rf25, rf25, rf24 ; sub rf24, rf51, rf24                   # 104 min | 104 sub
-    vfmax rf25, rf25, rf24 ; add rf24, rf5, rf31 ; ldunifrf.rf50    # 104 max | 117 load src | 119 size | uniform 0x80008000
-    shr rf25, rf48, rf14 ; add rf48, rf25, rf54                     # 102 shrv | 104 max
-    and rf25, rf25, rf55 ; smul24 rf48, rf48, rf53                  # 102 shrv | 120 parts3
-    vfmax rf39, rf33, rf39 ; sub rf25, rf8, rf25                    # 119 size | 102 sub
-    vfmax rf25, rf25, rf57 ; add rf34, rf34, rf48 ; ldunifrf.rf48   # 102 limit | 125 add | 60 pri | uniform 0x40004000
-    vfmin rf32, rf32, rf25 ; sub rf25, rf51, rf25                   # 104 min | 104 sub
-    vfmax rf25, rf32, rf25                                          # 104 max
-    shr rf25, rf39, rf14 ; add rf39, rf25, rf54                     # 102 shrv | 104 max
-    and rf25, rf25, rf55 ; smul24 rf39, rf39, rf53                  # 102 shrv | 120 parts3
-    and tmuau, rf24, -4 ; sub rf25, rf8, rf25                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf25, rf25, rf57 ; add rf26, rf26, rf39 ; thrsw           # 102 limit | 125 add
-    vfmin rf33, rf33, rf25 ; sub rf25, rf51, rf25                   # 104 min | 104 sub
-    vfmax rf25, rf33, rf25 ; sub rf33, rf50, rf58                   # 104 max | 119 size
-    shl rf24, rf24, 3 ; add rf25, rf25, rf54                        # 117 load src | 104 max
-    and rf51, rf38, rf55 ; sub rf54, -1, rf24                       # 117 load src
-    vfmax rf39, rf58, rf33 ; smul24 rf33, rf25, rf53 ; ldtmu.rf25   # 119 size | 120 parts3 | 117 load src
-    shr rf30, rf25, rf24 ; add rf33, rf30, rf33 ; ldtmu.rf25        # 117 load src | 125 add
-    shr rf57, rf25, rf24 ; add rf25, rf25, rf25 ; ldtmu.rf24        # 117 load src
-    shl rf24, rf25, rf54 ; add rf25, rf24, rf24                     # 117 load src
-    shl rf25, rf25, rf54 ; add rf24, rf30, rf24                     # 117 load src
-    and rf57, rf24, rf55 ; add rf25, rf57, rf25                     # 117 load src
-    shr rf24, rf39, rf6 ; sub rf39, rf24, rf57 ; ldunifrf.rf30      # 102 shrv | 117 load src | 107 px | uniform value:src_stride
-    shr rf57, rf39, 8 ; sub rf39, rf57, rf17                        # 117 load src | 119 sub
-    vfmin rf9, rf9, rf39 ; sub rf57, rf57, rf36                     # 121 min | 119 sub
-    vfmax rf11, rf11, rf39 ; sub rf54, rf50, rf39                   # 122 max | 119 size
-    vfmin rf38, rf23, rf57 ; sub rf23, rf38, rf51                   # 121 min | 117 load src
-    vfmax rf59, rf59, rf57 ; sub rf51, rf51, rf43                   # 122 max | 119 sub
-    vfmax rf54, rf39, rf54 ; sub rf32, rf50, rf51                   # 119 size
-    shr rf54, rf54, rf6                                             # 102 shrv
-    and rf54, rf54, rf55                                            # 102 shrv
-    shr rf54, rf23, 8 ; sub rf23, rf1, rf54                         # 117 load src | 102 sub
-    vfmax rf23, rf23, rf48 ; sub rf54, rf54, rf46                   # 102 limit | 119 sub
-    vfmin rf39, rf39, rf23 ; sub rf23, rf50, rf23                   # 104 min | 104 sub
-    vfmax rf23, rf39, rf23 ; sub rf39, rf50, rf54                   # 104 max | 119 size
-    vfmin rf23, rf29, rf54 ; add rf29, rf23, rf23                   # 121 min | 120 parts5
-    vfmax rf7, rf47, rf54 ; add rf29, rf7, rf29 ; ldunifrf.rf47     # 122 max | 125 add | 107 px | uniform 0x00ff00ff
-    vfmin rf27, rf27, rf51 ; smul24 rf30, rf22, rf30                # 121 min | 117 load src
-    vfmax rf30, rf56, rf51 ; add rf56, rf30, rf49                   # 122 max | 117 load src
-    and rf22, rf24, rf55 ; smul24 rf24, rf22, -1                    # 102 shrv | 117 mul
-    vfmax rf32, rf51, rf32 ; sub rf22, rf1, rf22                    # 119 size | 102 sub
-    vfmax rf22, rf22, rf48 ; smul24 rf49, rf49, -1                  # 102 limit | 117 mul
-    vfmin rf58, rf58, rf22 ; sub rf22, rf50, rf22                   # 104 min | 104 sub
-    vfmax rf22, rf58, rf22 ; add rf58, rf5, rf56                    # 104 max | 117 load src
-    shr rf22, rf32, rf6 ; add rf32, rf22, rf22                      # 102 shrv | 120 parts4
-    and rf22, rf22, rf55 ; add rf32, rf34, rf32 ; ldunifrf.rf34     # 102 shrv | 125 add | 119 size | uniform 0x80008000
-    vfmax rf39, rf54, rf39 ; sub rf22, rf1, rf22                    # 119 size | 102 sub
-    vfmax rf22, rf22, rf48                                          # 102 limit
-    vfmin rf51, rf51, rf22 ; sub rf22, rf50, rf22                   # 104 min | 104 sub
-    vfmax rf22, rf51, rf22 ; ldunifrf.rf51                          # 104 max | 60 pri | uniform 0x40004000
-    shr rf22, rf39, rf6 ; add rf39, rf22, rf22                      # 102 shrv | 120 parts4
-    and rf22, rf22, rf55 ; add rf26, rf26, rf39                     # 102 shrv | 125 add
-    and tmuau, rf58, -4 ; sub rf22, rf1, rf22                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf22, rf22, rf48 ; sub rf48, rf34, rf57 ; thrsw           # 102 limit | 119 size
-    vfmin rf50, rf54, rf22 ; sub rf22, rf50, rf22                   # 104 min | 104 sub
-    vfmax rf15, rf50, rf22 ; add rf22, rf15, 6                      # 104 max | 113 add
-    shl rf58, rf58, 3 ; add rf15, rf15, rf15                        # 117 load src | 120 parts4
-    and rf50, rf25, rf47 ; add rf15, rf33, rf15 ; ldtmu.rf33        # 117 load src | 125 add
-    shr rf54, rf33, rf58 ; sub rf33, -1, rf58                       # 117 load src
-    shl rf25, rf22, 2 ; sub rf22, rf25, rf50                        # 113 way | 117 load src
-    shr rf22, rf22, 8 ; sub rf50, rf50, rf43                        # 117 load src | 119 sub
-    vfmin rf39, rf27, rf50 ; sub rf27, rf22, rf46 ; ldtmu.rf22      # 121 min | 119 sub | 117 load src
-    shr rf55, rf22, rf58 ; add rf58, rf22, rf22 ; ldtmu.rf22        # 117 load src
-    shl rf22, rf58, rf33 ; add rf58, rf22, rf22                     # 117 load src
-    shl rf33, rf58, rf33 ; add rf22, rf54, rf22                     # 117 load src
-    and rf55, rf22, rf47 ; add rf33, rf55, rf33 ; ldunifrf.rf54     # 117 load src | 107 px | uniform value:src_stride
-    vfmin rf22, rf23, rf27 ; sub rf23, rf22, rf55                   # 121 min | 117 load src
-    shr rf55, rf23, 8 ; sub rf23, rf55, rf17                        # 117 load src | 119 sub
-    vfmin rf9, rf9, rf23 ; sub rf55, rf55, rf36                     # 121 min | 119 sub
-    vfmax rf11, rf11, rf23 ; sub rf58, rf34, rf23                   # 122 max | 119 size
-    vfmin rf41, rf38, rf55 ; sub rf38, rf34, rf50                   # 121 min | 119 size
-    vfmax rf59, rf59, rf55                                          # 122 max
-    vfmax rf58, rf23, rf58                                          # 119 size
-    shr rf58, rf58, rf6                                             # 102 shrv
-    and rf58, rf58, rf47 ; sub rf52, rf34, rf27                     # 102 shrv | 119 size
-    vfmax rf58, rf7, rf27 ; sub rf7, rf1, rf58                      # 122 max | 102 sub
-    vfmax rf7, rf7, rf51                                            # 102 limit
-    vfmin rf23, rf23, rf7 ; sub rf7, rf34, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf23, rf7                                            # 104 parts6
-    vfmax rf7, rf30, rf50 ; add rf29, rf29, rf7                     # 122 max | 125 add
-    vfmax rf24, rf57, rf48 ; smul24 rf48, rf24, rf54 ; ldunifrf.rf54 # 119 size | 117 load src | 107 px | uniform 0x00ff00ff
-    shr rf24, rf24, rf6 ; add rf48, rf48, rf49                      # 102 shrv | 117 load src
-    and rf24, rf24, rf47 ; add rf49, rf5, rf48                      # 102 shrv | 117 load src
-    vfmax rf38, rf50, rf38 ; sub rf24, rf1, rf24                    # 119 size | 102 sub
-    vfmax rf24, rf24, rf51                                          # 102 limit
-    vfmin rf57, rf57, rf24 ; sub rf24, rf34, rf24                   # 104 min | 104 sub
-    vfmax rf24, rf57, rf24 ; ldunifrf.rf57                          # 104 max | 119 size | uniform 0x80008000
-    shr rf24, rf38, rf6 ; add rf38, rf24, rf24                      # 102 shrv | 120 parts5
-    and rf24, rf24, rf47 ; add rf32, rf32, rf38 ; ldunifrf.rf38     # 102 shrv | 125 add | 60 pri | uniform 0x40004000
-    vfmax rf52, rf27, rf52 ; sub rf24, rf1, rf24                    # 119 size | 102 sub
-    vfmax rf24, rf24, rf51                                          # 102 limit
-    vfmin rf50, rf50, rf24 ; sub rf24, rf34, rf24                   # 104 min | 104 sub
-    vfmax rf24, rf50, rf24                                          # 104 max
-    shr rf24, rf52, rf6 ; add rf52, rf24, rf24                      # 102 shrv | 120 parts5
-    and rf24, rf24, rf47 ; add rf26, rf26, rf52                     # 102 shrv | 125 add
-    and tmuau, rf49, -4 ; sub rf24, rf1, rf24                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf24, rf24, rf51 ; sub rf51, rf57, rf55 ; thrsw           # 102 limit | 119 size
-    vfmin rf27, rf27, rf24 ; sub rf24, rf34, rf24                   # 104 min | 104 sub
-    vfmax rf24, rf27, rf24 ; ldunifrf.rf27                          # 104 max | 113 beside0 | uniform table:next
-    shl rf49, rf49, 3 ; add rf24, rf24, rf24                        # 117 load src | 120 parts5
-    and rf34, rf33, rf54 ; add rf15, rf15, rf24 ; ldtmu.rf24        # 117 load src | 125 add
-    shr rf47, rf24, rf49 ; sub rf24, -1, rf49                       # 117 load src
-    vfmax rf52, rf55, rf51 ; sub rf51, rf33, rf34 ; ldtmu.rf33      # 119 size | 117 load src
-    shr rf50, rf33, rf49 ; add rf49, rf33, rf33 ; ldtmu.rf33        # 117 load src
-    shl rf33, rf49, rf24 ; add rf49, rf33, rf33                     # 117 load src
-    shl rf33, rf49, rf24 ; add rf24, rf47, rf33                     # 117 load src
-    and rf50, rf24, rf54 ; add rf33, rf50, rf33 ; ldunifrf.rf47     # 117 load src | 117 table | uniform table:dy
-    shr rf24, rf51, 8 ; sub rf51, rf24, rf50                        # 117 load src
-    shr rf51, rf51, 8 ; sub rf50, rf50, rf17                        # 117 load src | 119 sub
-    vfmin rf9, rf9, rf50 ; sub rf51, rf51, rf36                     # 121 min | 119 sub
-    vfmax rf11, rf11, rf50 ; sub rf49, rf57, rf50                   # 122 max | 119 size
-    vfmin rf41, rf41, rf51 ; sub rf24, rf24, rf46                   # 121 min | 119 sub
-    vfmax rf59, rf59, rf51 ; sub rf34, rf34, rf43                   # 122 max | 119 sub
-    vfmax rf49, rf50, rf49 ; sub rf30, rf57, rf34                   # 119 size
-    shr rf49, rf49, rf6 ; sub rf23, rf57, rf24                      # 102 shrv | 119 size
-    and rf49, rf49, rf54                                            # 102 shrv
-    vfmin rf49, rf22, rf24 ; sub rf22, rf1, rf49                    # 121 min | 102 sub
-    vfmax rf22, rf22, rf38                                          # 102 limit
-    vfmin rf50, rf50, rf22 ; sub rf22, rf57, rf22                   # 104 min | 104 sub
-    vfmax rf22, rf50, rf22                                          # 104 parts7
-    vfmax rf22, rf58, rf24 ; add rf29, rf29, rf22 ; ldunifrf.rf58   # 122 max | 125 add | 117 table | uniform table:dx
-    vfmin rf25, rf39, rf34 ; add tmua, rf27, rf25 ; thrsw ; ldunifrf.rf27 # 121 min | 113 way | 107 px | uniform value:src_stride
-    vfmax rf7, rf7, rf34                                            # 122 max
-    shr rf52, rf52, rf6                                             # 102 shrv
-    and rf52, rf52, rf54 ; ldtmu.rf39                               # 102 shrv | 113 way
-    vfmax rf52, rf34, rf30 ; sub rf30, rf1, rf52                    # 119 size | 102 sub
-    vfmax rf30, rf30, rf38                                          # 102 limit
-    vfmin rf55, rf55, rf30 ; sub rf30, rf57, rf30                   # 104 min | 104 sub
-    vfmax rf30, rf55, rf30                                          # 104 parts6
-    shr rf30, rf52, rf6 ; add rf32, rf32, rf30 ; ldunifrf.rf52      # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
-    and rf30, rf30, rf54                                            # 102 shrv
-    vfmax rf30, rf24, rf23 ; sub rf23, rf1, rf30                    # 119 size | 102 sub
-    vfmax rf23, rf23, rf38                                          # 102 limit
-    vfmin rf34, rf34, rf23 ; sub rf23, rf57, rf23                   # 104 min | 104 sub
-    vfmax rf23, rf34, rf23                                          # 104 parts6
-    shr rf23, rf30, rf6 ; add rf26, rf26, rf23 ; ldunifrf.rf30      # 102 shrv | 125 add | 119 size | uniform 0x80008000
-    and rf23, rf23, rf54                                            # 102 shrv
-    shl rf39, rf39, 3 ; sub rf23, rf1, rf23                         # 117 table | 102 sub
-    vfmax rf23, rf23, rf38 ; add tmuau, rf47, rf39                  # 102 limit | 117 table | uniform 0xfffffffa (vec2)
-    vfmin rf24, rf24, rf23 ; sub rf23, rf57, rf23 ; ldunifrf.rf57   # 104 min | 104 sub | 60 pri | uniform 0x40004000
-    vfmax rf23, rf24, rf23 ; add tmuau, rf58, rf39 ; thrsw          # 104 parts6 | 117 table | uniform 0xfffffffa (vec2)
-    and rf23, rf33, rf52 ; add rf15, rf15, rf23 ; ldunifrf.rf24     # 117 load src | 125 add | 60 pri | uniform 0x40004000
-    sub rf23, rf33, rf23 ; sub rf33, rf23, rf43                     # 117 load src | 119 sub
-    shr rf23, rf23, 8 ; sub rf39, rf30, rf51                        # 117 load src | 119 size
-    vfmin rf58, rf25, rf33 ; sub rf25, rf23, rf46 ; ldtmu.rf23      # 121 min | 119 sub | 117 table
-    vfmin rf38, rf49, rf25 ; smul24 rf49, rf23, rf27 ; ldtmu.rf27   # 121 min | 117 load src | 117 table
-    vfmax rf22, rf22, rf25 ; smul24 rf23, rf23, -1                  # 122 max | 117 mul
-    vfmax rf47, rf7, rf33 ; sub rf54, rf30, rf33 ; ldtmu.rf7        # 122 max | 119 size | 117 table
-    add rf7, rf49, rf7 ; smul24 rf49, rf7, -1                       # 117 load src | 117 mul
-    nop ; add rf55, rf5, rf7 ; ldtmu.rf34                           # 117 load src | 117 table
+    nop ; add rf4, rf1, rf4 ; ldtmu.rf1                             # 107 px | the item's record
+    shr rf2, rf1, -8 ; mov tmuau, rf4                               # 63 dir | 107 px | uniform 0xfffffffa (vec2)
+    shl rf5, rf2, 3                                                 # 117 table
+    nop ; thrsw ; ldunifrf.rf6                                      # 117 table | uniform table:dy
+    add tmuau, rf6, rf5 ; mov rf6, 3                                # 117 table | 111 select | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf7                                              # 117 table | uniform table:dx
+    nop ; add tmuau, rf7, rf5 ; thrsw ; ldtmu.rf5                   # 117 table | 107 px | uniform 0xfffffffa (vec2)
+    nop ; ldtmu.rf7                                                 # 107 px
+    nop ; ldunifrf.rf8                                              # 107 px | uniform value:src_stride
+    nop ; ldtmu.rf9                                                 # 117 table
+    nop ; smul24 rf10, rf9, rf8 ; ldtmu.rf8                         # 117 load src | 117 table
+    nop ; ldtmu.rf11                                                # 117 table
+    nop ; add rf10, rf10, rf11 ; ldunifrf.rf12                      # 117 load src | 60 pri | uniform 0x000000ff
+    and rf12, rf1, rf12 ; add rf13, rf4, rf10 ; ldunifrf.rf14       # 60 pri | 117 load src | 107 px | uniform value:src_stride
+    and tmuau, rf13, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf15, rf12, 2                                               # 97 table
+    nop ; smul24 rf9, rf9, -1                                       # 117 mul
+    nop ; smul24 rf9, rf9, rf14 ; thrsw ; ldunifrf.rf14             # 117 load src | 97 table | uniform table:log2
+    add tmua, rf14, rf15 ; smul24 rf11, rf11, -1                    # 97 table | 117 mul
+    nop ; add rf11, rf9, rf11 ; ldtmu.rf9                           # 117 load src | 117 table
+    nop ; add rf15, rf4, rf11 ; thrsw ; ldtmu.rf14                  # 117 load src
+    and tmuau, rf15, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf16                                             # 107 px | uniform value:src_stride
+    nop ; smul24 rf17, rf8, rf16 ; thrsw ; ldtmu.rf16               # 117 load src
+    add rf19, rf17, rf9 ; add rf18, rf16, rf16 ; ldtmu.rf17         # 117 load src
+    add rf21, rf4, rf19 ; add rf17, rf17, rf17 ; ldtmu.rf20         # 117 load src | 97 table
+    and tmuau, rf21, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    nop ; smul24 rf8, rf8, -1                                       # 117 mul
+    nop ; ldtmu.rf22                                                # 117 load src
+    nop ; ldtmu.rf23                                                # 117 load src
+    nop ; add rf25, rf23, rf23 ; ldtmu.rf24                         # 117 load src
+    nop ; add rf24, rf24, rf24 ; ldunifrf.rf26                      # 117 load src | 61 sec | uniform 0x00000100
+    shl rf26, rf13, 3 ; v8dot rf13, rf1, rf26                       # 117 load src | 61 sec
+    shl rf15, rf15, 3                                               # 117 load src
+    shr rf27, rf14, rf26 ; sub rf14, -1, rf26                       # 117 load src
+    shl rf18, rf18, rf14 ; sub rf28, -1, rf15                       # 117 load src
+    shr rf22, rf22, rf15 ; add rf18, rf27, rf18 ; ldunifrf.rf27     # 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf25, rf25, rf28 ; ldunifrf.rf29                            # 117 load src | 107 px | uniform 0x00ff00ff
+    shr rf16, rf16, rf26 ; add rf22, rf22, rf25 ; ldunifrf.rf25     # 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf14, rf17, rf14 ; ldunifrf.rf17                            # 117 load src | 107 px | uniform 0xbfffc000
+    shr rf15, rf23, rf15 ; add rf14, rf16, rf14 ; ldunifrf.rf16     # 117 load src | 107 px | uniform 0xbfffc000
+    shl rf24, rf24, rf28 ; ldunifrf.rf28                            # 117 load src | 62 damping | uniform 0x00010000
+    and rf15, rf5, rf27 ; add rf24, rf15, rf24 ; ldunifrf.rf27      # 107 px | 117 load src | 119 size | uniform 0x80008000
+    and rf5, rf18, rf25 ; sub rf23, rf5, rf15 ; ldunifrf.rf26       # 117 load src | 107 px | 119 size | uniform 0x80008000
+    and rf18, rf22, rf29 ; sub rf30, rf18, rf5 ; ldunifrf.rf31      # 117 load src | 60 pri | uniform 0x00010001
+    shr rf22, rf23, 8 ; sub rf23, rf22, rf18                        # 107 px | 117 load src
+    shr rf30, rf30, 8 ; add rf16, rf15, rf16                        # 117 load src | 107 px
+    asr rf28, rf12, 1 ; v8dot rf1, rf1, rf28                        # 99 shr | 62 damping
+    sub rf5, rf5, rf16 ; sub rf20, rf1, rf20 ; ldunifrf.rf32        # 119 sub | 97 sub | 60 pri | uniform 0x40004000
+    max rf33, rf20, 0 ; sub rf20, rf27, rf5                         # 97 pri_shift | 119 size
+    vfmax rf34, rf5, rf20 ; smul24 rf20, rf12, rf31 ; ldunifrf.rf35 # 119 size | 60 pri | uniform 0x40004000
+    shr rf34, rf34, rf33 ; add rf20, rf20, rf32 ; ldunifrf.rf36     # 102 shrv | 60 pri | 107 px | uniform 0xbfffc000
+    and rf31, rf34, rf25 ; smul24 rf25, rf13, rf31 ; ldunifrf.rf34  # 102 shrv | 61 sec | 107 px | uniform 0x3ff03ff0
+    vfmin rf37, rf5, rf35 ; sub rf31, rf20, rf31 ; ldunifrf.rf38    # 121 min | 102 sub | uniform value:threads
+    vfmax rf28, rf31, rf35 ; add rf31, rf28, rf28                   # 102 limit | 99 mul
+    vfmin rf32, rf5, rf28 ; add rf25, rf25, rf32                    # 104 min | 61 sec
+    vfmax rf27, rf5, rf35 ; sub rf5, rf27, rf28                     # 122 max | 104 sub
+    vfmax rf5, rf32, rf5 ; sub.pushc -, rf31, rf12                  # 104 max | 111 select
+    mov.ifna rf6, 4 ; add rf5, rf5, rf36                            # 111 select | 104 max
+    shl rf38, rf38, 6 ; smul24 rf5, rf5, rf6                        # 120 parts0
+    add rf38, rf15, rf34 ; add rf34, rf0, rf38 ; thrsw ; ldunifrf.rf36 # 107 px | the item's record | uniform 0x00ff00ff
+    and rf9, rf7, rf29 ; smul24 rf31, rf9, -1                       # 107 px | 117 mul
+    shl rf21, rf21, 3 ; sub rf7, rf7, rf9                           # 117 load src | 107 px
+    and rf28, rf14, rf29 ; add rf32, rf22, rf17 ; ldtmu.rf35        # 117 load src | 107 px
+    shr rf39, rf35, rf21 ; sub rf14, rf14, rf28 ; ldtmu.rf35        # 117 load src
+    shr rf41, rf35, rf21 ; add rf40, rf35, rf35 ; ldtmu.rf35        # 117 load src
+    shr rf7, rf7, 8 ; add rf35, rf35, rf35                          # 107 px | 117 load src
+    shr rf42, rf23, 8 ; add rf23, rf7, rf17                         # 117 load src | 107 px
+    shr rf30, rf14, 8 ; sub rf14, rf30, rf32                        # 117 load src | 119 sub
+    not rf21, rf21 ; sub rf42, rf42, rf32 ; ldunifrf.rf43           # 117 load src | 119 sub | 119 size | uniform 0x80008000
+    shl rf44, rf40, rf21 ; add rf40, rf9, rf17 ; ldunifrf.rf45      # 117 load src | 107 px | 60 pri | uniform 0x40004000
+    shl rf35, rf35, rf21 ; add rf21, rf39, rf44 ; ldunifrf.rf39     # 117 load src | 60 pri | uniform 0x40004000
+    and rf41, rf21, rf36 ; add rf35, rf41, rf35 ; ldunifrf.rf44     # 117 load src | 107 px | uniform 0x3ff03ff0
+    sub rf30, rf21, rf41 ; sub rf21, rf30, rf23                     # 117 load src | 119 sub
+    shr rf30, rf30, 8 ; sub rf18, rf18, rf16                        # 117 load src | 119 sub
+    vfmin rf30, rf37, rf18 ; sub rf37, rf30, rf32                   # 121 min | 119 sub
+    vfmax rf27, rf27, rf18 ; sub rf46, rf43, rf14                   # 122 max | 119 size
+    vfmax rf46, rf14, rf46 ; sub rf28, rf28, rf40                   # 119 size | 119 sub
+    shr rf47, rf46, rf33 ; sub rf46, rf26, rf18                     # 102 shrv | 119 size
+    vfmax rf41, rf18, rf46 ; sub rf46, rf41, rf16                   # 119 size | 119 sub
+    shr rf41, rf41, rf33 ; add rf48, rf22, rf44                     # 102 shrv | 107 px
+    and rf29, rf41, rf29 ; sub rf41, rf43, rf28                     # 102 shrv | 119 size
+    and rf47, rf47, rf36 ; sub rf29, rf20, rf29                     # 102 shrv | 102 sub
+    vfmax rf29, rf29, rf39 ; sub rf39, rf20, rf47                   # 102 limit | 102 sub
+    vfmax rf41, rf28, rf41 ; sub rf26, rf26, rf29                   # 119 size | 104 sub
+    shr rf47, rf41, rf33 ; add rf41, rf7, rf44                      # 102 shrv | 107 px
+    vfmax rf44, rf39, rf45 ; add rf39, rf9, rf44                    # 102 limit | 107 px
+    vfmin rf18, rf18, rf29                                          # 104 min
+    and rf47, rf47, rf36                                            # 102 shrv
+    vfmax rf18, rf18, rf26 ; sub rf26, rf43, rf21                   # 104 max | 119 size
+    vfmax rf47, rf21, rf26 ; sub rf26, rf20, rf47                   # 119 size | 102 sub
+    vfmax rf18, rf26, rf45 ; add rf17, rf18, rf17                   # 102 limit | 104 max
+    shr rf47, rf47, rf33 ; sub rf26, rf43, rf46                     # 102 shrv | 119 size
+    vfmin rf30, rf30, rf46 ; smul24 rf17, rf17, rf6                 # 121 min | 120 parts1
+    and rf17, rf47, rf36 ; add rf5, rf5, rf17 ; ldunifrf.rf47       # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
+    vfmax rf26, rf46, rf26 ; sub rf17, rf20, rf17 ; ldunifrf.rf29   # 119 size | 102 sub | 107 px | uniform 0xbfffc000
+    shr rf26, rf26, rf33 ; sub rf49, rf43, rf44 ; ldunifrf.rf50     # 102 shrv | 104 sub | 60 pri | uniform 0x40004000
+    and rf26, rf26, rf36 ; sub rf36, rf43, rf18                     # 102 shrv | 104 sub
+    vfmax rf17, rf17, rf45 ; sub rf26, rf20, rf26                   # 102 limit | 102 sub
+    vfmin rf51, rf14, rf44 ; sub rf44, rf43, rf17                   # 104 min | 104 sub
+    vfmin rf17, rf21, rf17                                          # 104 min
+    vfmax rf26, rf26, rf45 ; mov rf45, 3                            # 102 limit | 111 select
+    vfmax rf49, rf51, rf49 ; sub rf43, rf43, rf26                   # 104 max | 104 sub
+    vfmin rf49, rf28, rf18 ; add rf18, rf49, rf29                   # 104 min | 104 max
+    vfmax rf18, rf17, rf44 ; smul24 rf17, rf18, rf6                 # 104 max | 120 parts0
+    vfmin rf26, rf46, rf26 ; add rf18, rf18, rf29                   # 104 min | 104 max
+    vfmax rf36, rf49, rf36 ; mov.ifna rf45, 2                       # 104 max | 111 select
+    vfmax rf36, rf26, rf43 ; add rf26, rf36, rf29                   # 104 max
+    vfmin rf43, rf14, rf50 ; smul24 rf18, rf18, rf6                 # 121 min | 120 parts0
+    vfmax rf29, rf14, rf50 ; add rf14, rf36, rf29                   # 122 max | 104 max
+    vfmin rf36, rf21, rf50 ; smul24 rf26, rf26, rf6                 # 121 min | 120 parts0
+    vfmin rf43, rf43, rf42 ; smul24 rf14, rf14, rf45                # 121 min | 120 parts2
+    vfmin rf14, rf28, rf50 ; add rf5, rf5, rf14                     # 121 min | 125 add
+    vfmax rf29, rf29, rf42                                          # 122 max
+    vfmin rf43, rf43, rf37                                          # 121 min
+    vfmax rf29, rf29, rf37                                          # 122 max
+    vfmax rf27, rf27, rf46 ; ldunifrf.rf46                          # 122 max | 107 px | uniform value:src_stride
+    and rf8, rf24, rf47 ; smul24 rf46, rf8, rf46 ; ldunifrf.rf49    # 117 load src | 107 px | uniform 0x00ff00ff
+    vfmax rf21, rf21, rf50 ; add rf31, rf46, rf31 ; ldunifrf.rf46   # 122 max | 117 load src | 119 size | uniform 0x80008000
+    vfmax rf28, rf28, rf50 ; add rf50, rf4, rf31 ; ldunifrf.rf44    # 122 max | 117 load src | 60 pri | uniform 0x40004000
+    and tmuau, rf50, -4 ; sub rf24, rf24, rf8                       # 117 load src | uniform 0xfffffffb (vec3)
+    sub rf51, rf46, rf42 ; sub rf8, rf8, rf40 ; thrsw               # 119 size | 119 sub
+    shl rf52, rf50, 3 ; sub rf50, rf46, rf8                         # 117 load src | 119 size
+    shr rf24, rf24, 8                                               # 117 load src
+    vfmax rf51, rf42, rf51 ; sub rf24, rf24, rf23 ; ldtmu.rf53      # 119 size | 119 sub | 117 load src
+    shr rf46, rf51, rf33 ; sub rf51, rf46, rf24 ; ldtmu.rf54        # 102 shrv | 119 size | 117 load src
+    vfmax rf51, rf24, rf51 ; sub rf55, -1, rf52                     # 119 size | 117 load src
+    vfmax rf50, rf8, rf50                                           # 119 size
+    shr rf51, rf51, rf33                                            # 102 shrv
+    and rf46, rf46, rf47                                            # 102 shrv
+    shr rf50, rf50, rf33 ; sub rf46, rf20, rf46                     # 102 shrv | 102 sub
+    and rf51, rf51, rf47                                            # 102 shrv
+    and rf47, rf50, rf47 ; sub rf50, rf20, rf51                     # 102 shrv | 102 sub
+    vfmax rf46, rf46, rf44 ; sub rf47, rf20, rf47                   # 102 limit | 102 sub
+    vfmax rf50, rf50, rf44                                          # 102 limit
+    vfmin rf42, rf42, rf46                                          # 104 min
+    vfmax rf44, rf47, rf44 ; add rf47, rf54, rf54                   # 102 limit | 117 load src
+    vfmin rf51, rf24, rf50                                          # 104 min
+    vfmin rf56, rf8, rf44                                           # 104 min
+    vfmin rf36, rf36, rf24                                          # 121 min
+    vfmax rf21, rf21, rf24                                          # 122 max
+    vfmin rf14, rf14, rf8                                           # 121 min
+    vfmax rf8, rf28, rf8 ; ldtmu.rf28                               # 122 max | 117 load src
+    shr rf28, rf53, rf52 ; add rf53, rf28, rf28 ; ldunifrf.rf24     # 117 load src | 119 size | uniform 0x80008000
+    shl rf46, rf47, rf55 ; sub rf47, rf24, rf46                     # 117 load src | 104 sub
+    shr rf46, rf54, rf52 ; add rf28, rf28, rf46 ; ldunifrf.rf52     # 117 load src | 60 pri | uniform 0x40004000
+    shl rf50, rf53, rf55 ; sub rf53, rf24, rf50 ; ldunifrf.rf55     # 117 load src | 104 sub | 107 px | uniform 0xbfffc000
+    and rf50, rf28, rf49 ; add rf46, rf46, rf50                     # 117 load src
+    vfmax rf28, rf42, rf47 ; sub rf42, rf28, rf50 ; ldunifrf.rf47   # 104 max | 117 load src | 119 size | uniform 0x80008000
+    shr rf50, rf42, 8 ; sub rf42, rf50, rf16                        # 117 load src | 119 sub
+    vfmax rf50, rf51, rf53 ; sub rf51, rf50, rf32                   # 104 max | 119 sub
+    vfmin rf53, rf43, rf51 ; sub rf43, rf24, rf42                   # 121 min | 119 size
+    vfmax rf24, rf42, rf43 ; sub rf43, rf24, rf44                   # 119 size | 104 sub
+    shr rf24, rf24, rf33 ; add rf28, rf28, rf55                     # 102 shrv | 104 max
+    and rf24, rf24, rf49 ; add rf49, rf50, rf55 ; ldunifrf.rf50     # 102 shrv | 104 max | 107 px | uniform 0x00ff00ff
+    vfmax rf43, rf56, rf43 ; sub rf24, rf20, rf24                   # 104 max | 102 sub
+    and rf56, rf35, rf50 ; smul24 rf28, rf28, rf6                   # 117 load src | 120 parts1
+    vfmax rf24, rf24, rf52 ; sub rf35, rf35, rf56                   # 102 limit | 117 load src
+    shr rf47, rf35, 8 ; sub rf35, rf47, rf24                        # 117 load src | 104 sub
+    vfmin rf43, rf42, rf24 ; add rf24, rf43, rf55                   # 104 min | 104 max
+    vfmax rf35, rf43, rf35 ; sub rf43, rf47, rf23                   # 104 max | 119 sub
+    vfmin rf36, rf36, rf43 ; sub rf56, rf56, rf40                   # 121 min | 119 sub
+    vfmax rf49, rf21, rf43 ; smul24 rf21, rf49, rf6                 # 122 max | 120 parts1
+    vfmin rf17, rf30, rf42 ; add rf28, rf17, rf28 ; ldunifrf.rf30   # 121 min | 125 add | 119 size | uniform 0x80008000
+    vfmin rf24, rf14, rf56 ; smul24 rf14, rf24, rf6                 # 121 min | 120 parts1
+    vfmax rf21, rf29, rf51 ; add rf18, rf18, rf21                   # 122 max | 125 add
+    vfmax rf8, rf8, rf56 ; sub rf29, rf30, rf37                     # 122 max | 119 size
+    vfmax rf27, rf27, rf42 ; add rf42, rf2, 2                       # 122 max | 113 add
+    shl rf47, rf42, 2 ; sub rf42, rf30, rf43                        # 113 beside0 | 119 size
+    vfmax rf29, rf37, rf29 ; sub rf30, rf30, rf56 ; ldunifrf.rf52   # 119 size | 60 pri | uniform 0x40004000
+    vfmax rf42, rf43, rf42 ; add rf35, rf35, rf55                   # 119 size | 104 max
+    shr rf26, rf29, rf33 ; add rf14, rf26, rf14 ; ldunifrf.rf29     # 102 shrv | 125 add | 113 beside0 | uniform table:next
+    vfmax rf29, rf56, rf30 ; add tmua, rf29, rf47 ; thrsw ; ldunifrf.rf30 # 119 size | 113 beside0 | 117 table | uniform table:dy
+    shr rf42, rf42, rf33 ; smul24 rf35, rf35, rf45 ; ldunifrf.rf47  # 102 shrv | 120 parts3 | 117 table | uniform table:dx
+    and rf26, rf26, rf50 ; add rf5, rf5, rf35 ; ldunifrf.rf35       # 102 shrv | 125 add | 107 px | uniform value:src_stride
+    shr rf29, rf29, rf33 ; sub rf26, rf20, rf26 ; ldtmu.rf55        # 102 shrv | 102 sub | 113 beside0
+    shl rf55, rf55, 3                                               # 117 table
+    and rf30, rf42, rf50 ; add tmuau, rf30, rf55                    # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
+    and rf29, rf29, rf50 ; add tmuau, rf47, rf55 ; thrsw            # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
+    vfmax rf26, rf26, rf52 ; sub rf30, rf20, rf30 ; ldunifrf.rf47   # 102 limit | 102 sub | 107 px | uniform 0x00ff00ff
+    vfmax rf30, rf30, rf52 ; sub rf29, rf20, rf29                   # 102 limit | 102 sub
+    vfmin rf50, rf37, rf26 ; ldtmu.rf37                             # 104 min | 117 table
+    vfmax rf29, rf29, rf52 ; smul24 rf52, rf37, rf35 ; ldtmu.rf35   # 102 limit | 117 load src | 117 table
+    vfmin rf55, rf43, rf30 ; ldtmu.rf43                             # 104 min | 117 table
+    add rf37, rf52, rf43 ; smul24 rf52, rf37, -1                    # 117 load src | 117 mul
+    add rf43, rf4, rf37 ; smul24 rf42, rf43, -1                     # 117 load src | 117 mul
+    and tmuau, rf43, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    vfmin rf44, rf56, rf29 ; thrsw ; ldtmu.rf56                     # 104 min | 117 table
+    shl rf43, rf43, 3                                               # 117 load src
+    shl rf54, rf13, 2                                               # 98 table
+    not rf58, rf43 ; ldtmu.rf57                                     # 117 load src
+    shr rf59, rf57, rf43 ; ldtmu.rf57                               # 117 load src
+    shr rf60, rf57, rf43 ; add rf57, rf57, rf57 ; ldtmu.rf43        # 117 load src
+    shl rf43, rf57, rf58 ; add rf57, rf43, rf43                     # 117 load src
+    shl rf57, rf57, rf58 ; add rf43, rf59, rf43 ; ldunifrf.rf58     # 117 load src | 119 size | uniform 0x80008000
+    and rf60, rf43, rf47 ; add rf57, rf60, rf57                     # 117 load src
+    sub rf60, rf43, rf60 ; sub rf43, rf60, rf16 ; ldunifrf.rf59     # 117 load src | 119 sub | 97 table | uniform table:log2
+    shr rf60, rf60, 8 ; sub rf26, rf58, rf26                        # 117 load src | 104 sub
+    vfmax rf26, rf50, rf26 ; sub rf50, rf60, rf32                   # 104 max | 119 sub
+    vfmin rf60, rf53, rf50 ; sub rf53, rf58, rf43                   # 121 min | 119 size
+    vfmin rf17, rf17, rf43 ; sub rf30, rf58, rf30                   # 121 min | 104 sub
+    vfmax rf30, rf55, rf30 ; add tmua, rf59, rf54 ; thrsw ; ldunifrf.rf54 # 104 max | 98 table | 60 pri | uniform 0x40004000
+    vfmax rf53, rf43, rf53 ; sub rf29, rf58, rf29                   # 119 size | 104 sub
+    vfmax rf29, rf44, rf29 ; ldunifrf.rf44                          # 104 max | 107 px | uniform 0xbfffc000
+    vfmax rf58, rf21, rf50 ; ldtmu.rf21                             # 122 max | 98 table
+    vfmax rf1, rf27, rf43 ; sub rf21, rf1, rf21 ; ldunifrf.rf27     # 122 max | 98 sub | 107 px | uniform 0x00ff00ff
+    max rf21, rf21, 0 ; add rf26, rf26, rf44                        # 98 shift | 104 max
+    shr rf30, rf53, rf21 ; add rf53, rf30, rf44 ; ldunifrf.rf55     # 102 shrv | 104 max | 119 size | uniform 0x80008000
+    and rf26, rf30, rf47 ; smul24 rf30, rf26, rf45                  # 102 shrv | 120 parts2
+    and rf47, rf46, rf27 ; sub rf26, rf25, rf26                     # 117 load src | 102 sub
+    vfmax rf26, rf26, rf54 ; sub rf46, rf46, rf47                   # 102 limit | 117 load src
+    shr rf44, rf46, 8 ; add rf29, rf29, rf44                        # 117 load src | 104 max
+    vfmin rf43, rf43, rf26 ; sub rf44, rf44, rf23 ; ldunifrf.rf46   # 104 min | 119 sub | 119 size | uniform 0x80008000
+    vfmin rf36, rf36, rf44 ; sub rf47, rf47, rf40                   # 121 min | 119 sub
+    vfmax rf53, rf49, rf44 ; smul24 rf49, rf53, rf45                # 122 max | 120 parts2
+    vfmin rf28, rf24, rf47 ; add rf24, rf28, rf30                   # 121 min | 125 add
+    vfmax rf8, rf8, rf47 ; sub rf30, rf46, rf51                     # 122 max | 119 size
+    vfmax rf30, rf51, rf30 ; sub rf26, rf55, rf26                   # 119 size | 104 sub
+    shr rf30, rf30, rf33 ; smul24 rf29, rf29, rf45 ; ldunifrf.rf55  # 102 shrv | 120 parts2 | 60 pri | uniform 0x40004000
+    vfmax rf26, rf43, rf26 ; add rf18, rf18, rf49                   # 104 max | 125 add
+    and rf29, rf30, rf27 ; add rf14, rf14, rf29                     # 102 shrv | 125 add
+    sub rf43, rf46, rf44 ; sub rf30, rf46, rf47                     # 119 size
+    vfmax rf30, rf47, rf30 ; sub rf29, rf20, rf29                   # 119 size | 102 sub
+    vfmax rf29, rf29, rf55 ; add rf26, rf26, rf26                   # 102 limit | 120 parts4
+    shr rf30, rf30, rf33 ; sub rf49, rf46, rf29                     # 102 shrv | 104 sub
+    vfmin rf26, rf51, rf29 ; add rf5, rf5, rf26 ; ldunifrf.rf29     # 104 min | 125 add | 107 px | uniform value:src_stride
+    vfmax rf29, rf44, rf43 ; smul24 rf43, rf52, rf29                # 119 size | 117 load src
+    shr rf29, rf29, rf33 ; add rf42, rf43, rf42                     # 102 shrv | 117 load src
+    and rf29, rf29, rf27 ; add rf43, rf4, rf42                      # 102 shrv | 117 load src
+    and tmuau, rf43, -4 ; sub rf29, rf20, rf29                      # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    and rf27, rf30, rf27 ; thrsw                                    # 102 shrv
+    shl rf43, rf43, 3 ; sub rf27, rf20, rf27                        # 117 load src | 102 sub
+    vfmax rf29, rf29, rf55 ; sub rf30, -1, rf43                     # 102 limit | 117 load src
+    vfmax rf27, rf27, rf55 ; sub rf55, rf46, rf29 ; ldtmu.rf52      # 102 limit | 104 sub | 117 load src
+    vfmin rf44, rf44, rf29 ; sub rf29, rf46, rf27                   # 104 min | 104 sub
+    shr rf52, rf52, rf43                                            # 117 load src
+    vfmax rf49, rf26, rf49 ; ldtmu.rf26                             # 104 max | 117 load src
+    shr rf46, rf26, rf43 ; add rf43, rf26, rf26 ; ldtmu.rf26        # 117 load src
+    vfmin rf27, rf47, rf27 ; add rf26, rf26, rf26                   # 104 min | 117 load src
+    shl rf43, rf43, rf30                                            # 117 load src
+    shl rf2, rf26, rf30 ; add rf26, rf2, 6                          # 117 load src | 113 add
+    shl rf43, rf26, 2 ; add rf26, rf52, rf43                        # 113 way | 117 load src
+    vfmax rf44, rf44, rf55 ; add rf2, rf46, rf2 ; ldunifrf.rf46     # 104 max | 117 load src | 107 px | uniform 0x00ff00ff
+    and rf46, rf26, rf46                                            # 117 load src
+    vfmax rf26, rf27, rf29 ; sub rf27, rf26, rf46 ; ldunifrf.rf29   # 104 max | 117 load src | 107 px | uniform 0x00ff00ff
+    and rf55, rf57, rf29 ; sub rf46, rf46, rf16 ; ldunifrf.rf52     # 117 load src | 119 sub | 119 size | uniform 0x80008000
+    shr rf57, rf27, 8 ; sub rf27, rf57, rf55                        # 117 load src
+    shr rf27, rf27, 8 ; sub rf57, rf57, rf32                        # 117 load src | 119 sub
+    vfmin rf60, rf60, rf57 ; sub rf27, rf27, rf23 ; ldunifrf.rf30   # 121 min | 119 sub | 119 size | uniform 0x80008000
+    vfmin rf36, rf36, rf27 ; sub rf30, rf30, rf46 ; ldunifrf.rf47   # 121 min | 119 size | 107 px | uniform 0xbfffc000
+    vfmax rf49, rf46, rf30 ; add rf30, rf49, rf47                   # 119 size | 104 max
+    shr rf49, rf49, rf21 ; add rf44, rf44, rf47                     # 102 shrv | 104 max
+    and rf30, rf49, rf29 ; smul24 rf29, rf30, rf45                  # 102 shrv | 120 parts3
+    vfmax rf53, rf53, rf27 ; sub rf30, rf25, rf30                   # 122 max | 102 sub
+    vfmin rf17, rf17, rf46 ; sub rf55, rf55, rf40                   # 121 min | 119 sub
+    vfmax rf47, rf58, rf57 ; add rf26, rf26, rf47 ; ldunifrf.rf58   # 122 max | 104 max | 60 pri | uniform 0x40004000
+    vfmax rf44, rf1, rf46 ; smul24 rf1, rf44, rf45                  # 122 max | 120 parts3
+    vfmax rf30, rf30, rf58 ; sub rf58, rf52, rf50                   # 102 limit | 119 size
+    vfmin rf29, rf46, rf30 ; add rf24, rf24, rf29 ; ldunifrf.rf46   # 104 min | 125 add | 107 px | uniform 0x00ff00ff
+    vfmin rf30, rf28, rf55 ; sub rf28, rf52, rf30                   # 121 min | 104 sub
+    vfmax rf28, rf29, rf28 ; smul24 rf26, rf26, rf45                # 104 max | 120 parts3
+    vfmax rf18, rf50, rf58 ; add rf1, rf18, rf1 ; ldunifrf.rf58     # 119 size | 125 add | 60 pri | uniform 0x40004000
+    shr rf18, rf18, rf21 ; add rf14, rf14, rf26                     # 102 shrv | 125 add
+    and rf18, rf18, rf46 ; sub rf26, rf52, rf27                     # 102 shrv | 119 size
+    vfmax rf8, rf8, rf55 ; sub rf29, rf52, rf55                     # 122 max | 119 size
+    vfmax rf26, rf27, rf26 ; sub rf18, rf25, rf18                   # 119 size | 102 sub
+    vfmax rf29, rf55, rf29 ; add rf28, rf28, rf28                   # 119 size | 120 parts5
+    shr rf26, rf26, rf21 ; add rf5, rf5, rf28 ; ldunifrf.rf28       # 102 shrv | 125 add | 107 px | uniform value:src_stride
+    shr rf29, rf29, rf21                                            # 102 shrv
+    and rf26, rf26, rf46                                            # 102 shrv
+    and rf28, rf29, rf46 ; smul24 rf29, rf35, rf28                  # 102 shrv | 117 load src
+    add rf29, rf29, rf56 ; smul24 rf35, rf35, -1                    # 117 load src | 117 mul
+    vfmax rf18, rf18, rf58 ; smul24 rf56, rf56, -1                  # 102 limit | 117 mul
+    vfmin rf50, rf50, rf18 ; add rf46, rf4, rf29                    # 104 min | 117 load src
+    sub rf28, rf25, rf26 ; sub rf26, rf25, rf28                     # 102 sub
+    vfmax rf18, rf28, rf58 ; sub rf28, rf52, rf18                   # 102 limit | 104 sub
+    vfmax rf26, rf26, rf58 ; sub rf58, rf52, rf18                   # 102 limit | 104 sub
+    vfmin rf27, rf27, rf18 ; sub rf18, rf52, rf26                   # 104 min | 104 sub
+    and tmuau, rf46, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    shl rf46, rf46, 3                                               # 117 load src
+    vfmax rf28, rf50, rf28 ; thrsw                                  # 104 max
+    vfmin rf26, rf55, rf26 ; sub rf55, -1, rf46                     # 104 min | 117 load src
+    vfmax rf28, rf27, rf58 ; add rf27, rf28, rf28                   # 104 max | 120 parts4
+    vfmax rf18, rf26, rf18 ; add rf26, rf28, rf28 ; ldtmu.rf28      # 104 max | 120 parts4 | 117 load src
+    shr rf28, rf28, rf46 ; add rf24, rf24, rf27 ; ldtmu.rf27        # 117 load src | 125 add
+    shr rf58, rf27, rf46 ; add rf46, rf27, rf27 ; ldtmu.rf27        # 117 load src
+    shl rf27, rf46, rf55 ; add rf46, rf27, rf27 ; ldunifrf.rf50     # 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf28, rf46, rf55 ; add rf27, rf28, rf27                     # 117 load src
+    and rf58, rf27, rf50 ; add rf28, rf58, rf28                     # 117 load src
+    sub rf58, rf27, rf58 ; sub rf27, rf58, rf16                     # 117 load src | 119 sub
+    shr rf58, rf58, 8 ; add rf18, rf18, rf18                        # 117 load src | 120 parts4
+    vfmin rf17, rf17, rf27 ; sub rf58, rf58, rf32                   # 121 min | 119 sub
+    vfmax rf26, rf44, rf27 ; add rf1, rf1, rf26 ; ldunifrf.rf44     # 122 max | 125 add | 119 size | uniform 0x80008000
+    and rf18, rf2, rf50 ; add rf14, rf14, rf18 ; ldunifrf.rf46      # 117 load src | 125 add | 119 size | uniform 0x80008000
+    vfmin rf60, rf60, rf58 ; sub rf2, rf2, rf18 ; ldunifrf.rf55     # 121 min | 117 load src | 60 pri | uniform 0x40004000
+    shr rf2, rf2, 8 ; sub rf52, rf46, rf57                          # 117 load src | 119 size
+    vfmax rf52, rf57, rf52 ; sub rf2, rf2, rf23 ; ldunifrf.rf49     # 119 size | 119 sub | 60 pri | uniform 0x40004000
+    vfmin rf18, rf36, rf2 ; sub rf36, rf18, rf40                    # 121 min | 119 sub
+    vfmax rf53, rf53, rf2 ; sub rf44, rf44, rf27                    # 122 max | 119 size
+    vfmax rf44, rf27, rf44                                          # 119 size
+    shr rf44, rf44, rf21                                            # 102 shrv
+    and rf44, rf44, rf50                                            # 102 shrv
+    vfmin rf44, rf30, rf36 ; sub rf30, rf25, rf44                   # 121 min | 102 sub
+    vfmax rf30, rf30, rf49                                          # 102 limit
+    shr rf52, rf52, rf21 ; sub rf49, rf46, rf30                     # 102 shrv | 104 sub
+    vfmin rf27, rf27, rf30                                          # 104 min
+    and rf52, rf52, rf50                                            # 102 shrv
+    vfmax rf49, rf27, rf49 ; sub rf27, rf25, rf52                   # 104 parts6 | 102 sub
+    vfmax rf5, rf27, rf55 ; add rf27, rf5, rf49                     # 102 limit | 125 add
+    vfmin rf49, rf57, rf5 ; sub rf57, rf46, rf36                    # 104 min | 119 size
+    vfmax rf52, rf47, rf58 ; sub rf47, rf46, rf2                    # 122 max | 119 size
+    vfmax rf5, rf36, rf57 ; sub rf57, rf46, rf5                     # 119 size | 104 sub
+    shr rf5, rf5, rf21                                              # 102 shrv
+    and rf5, rf5, rf50                                              # 102 shrv
+    vfmax rf49, rf49, rf57 ; sub rf5, rf25, rf5                     # 104 max | 102 sub
+    vfmax rf47, rf2, rf47 ; add rf49, rf49, rf49                    # 119 size | 120 parts5
+    shr rf24, rf47, rf21 ; add rf47, rf24, rf49                     # 102 shrv | 125 add
+    and rf24, rf24, rf50 ; ldunifrf.rf50                            # 102 shrv | 107 px | uniform value:src_stride
+    vfmax rf5, rf5, rf55 ; sub rf24, rf25, rf24                     # 102 limit | 102 sub
+    vfmax rf24, rf24, rf55 ; smul24 rf35, rf35, rf50                # 102 limit | 117 load src
+    vfmin rf2, rf2, rf24 ; add rf35, rf35, rf56                     # 104 min | 117 load src
+    vfmin rf56, rf36, rf5 ; add rf50, rf4, rf35                     # 104 min | 117 load src
+    vfmax rf8, rf8, rf36 ; sub rf24, rf46, rf24 ; ldunifrf.rf36     # 122 max | 104 sub | 107 px | uniform 0x00ff00ff
+    and tmuau, rf50, -4 ; sub rf5, rf46, rf5                        # 117 load src | 104 sub | uniform 0xfffffffb (vec3)
+    vfmax rf2, rf2, rf24 ; thrsw ; ldunifrf.rf24                    # 104 max | 119 size | uniform 0x80008000
+    shl rf50, rf50, 3 ; add rf2, rf2, rf2                           # 117 load src | 120 parts5
+    vfmax rf5, rf56, rf5 ; sub rf56, -1, rf50                       # 104 max | 117 load src
+    add rf1, rf5, rf5 ; add rf2, rf1, rf2 ; ldtmu.rf5               # 120 parts5 | 125 add | 117 load src
+    shr rf14, rf5, rf50 ; add rf1, rf14, rf1 ; ldtmu.rf5            # 117 load src | 125 add
+    shr rf46, rf5, rf50 ; add rf50, rf5, rf5 ; ldtmu.rf5            # 117 load src
+    shl rf5, rf50, rf56 ; add rf50, rf5, rf5 ; ldunifrf.rf55        # 117 load src | 119 size | uniform 0x80008000
+    shl rf14, rf50, rf56 ; add rf5, rf14, rf5 ; ldunifrf.rf50       # 117 load src | 60 pri | uniform 0x40004000
+    and rf46, rf28, rf36 ; add rf14, rf46, rf14 ; ldunifrf.rf56     # 117 load src | 60 pri | uniform 0x40004000
+    and rf28, rf5, rf36 ; sub rf49, rf28, rf46                      # 117 load src
+    shr rf5, rf49, 8 ; sub rf49, rf5, rf28                          # 117 load src
+    shr rf49, rf49, 8 ; sub rf5, rf5, rf23                          # 117 load src | 119 sub
+    vfmin rf18, rf18, rf5 ; sub rf49, rf49, rf32                    # 121 min | 119 sub
+    vfmin rf57, rf60, rf49 ; sub rf60, rf55, rf58                   # 121 min | 119 size
+    vfmax rf46, rf53, rf5 ; sub rf53, rf46, rf40                    # 122 max | 119 sub
+    vfmin rf44, rf44, rf53 ; sub rf28, rf28, rf16                   # 121 min | 119 sub
+    vfmin rf17, rf17, rf28 ; sub rf24, rf24, rf28                   # 121 min | 119 size
+    vfmax rf60, rf58, rf60                                          # 119 size
+    vfmax rf24, rf28, rf24                                          # 119 size
+    shr rf24, rf24, rf21                                            # 102 shrv
+    and rf24, rf24, rf36                                            # 102 shrv
+    vfmax rf52, rf52, rf49 ; sub rf24, rf25, rf24                   # 122 max | 102 sub
+    vfmax rf24, rf24, rf56                                          # 102 limit
+    shr rf60, rf60, rf21 ; sub rf56, rf55, rf24                     # 102 shrv | 104 sub
+    vfmin rf24, rf28, rf24                                          # 104 min
+    vfmax rf24, rf24, rf56                                          # 104 parts7
+    and rf24, rf60, rf36 ; add rf27, rf27, rf24                     # 102 shrv | 125 add
+    vfmax rf8, rf8, rf53 ; sub rf24, rf25, rf24                     # 122 max | 102 sub
+    vfmax rf24, rf24, rf50                                          # 102 limit
+    vfmin rf58, rf58, rf24 ; sub rf24, rf55, rf24                   # 104 min | 104 sub
+    vfmax rf58, rf58, rf24 ; sub rf24, rf55, rf53                   # 104 parts6 | 119 size
+    vfmax rf26, rf26, rf28 ; sub rf28, rf55, rf5 ; ldunifrf.rf60    # 122 max | 119 size | 113 beside0 | uniform table:next
+    vfmax rf28, rf5, rf28 ; add tmua, rf60, rf43 ; thrsw ; ldunifrf.rf43 # 119 size | 113 way | 117 table | uniform table:dy
+    vfmax rf24, rf53, rf24 ; add rf47, rf47, rf58 ; ldunifrf.rf58   # 119 size | 125 add | 117 table | uniform table:dx
+    shr rf28, rf28, rf21 ; ldunifrf.rf60                            # 102 shrv | 107 px | uniform value:src_stride
+    shr rf24, rf24, rf21 ; ldtmu.rf56                               # 102 shrv | 113 way
+    shl rf56, rf56, 3                                               # 117 table
+    and rf28, rf28, rf36 ; add tmuau, rf43, rf56                    # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
+    and rf24, rf24, rf36 ; add tmuau, rf58, rf56 ; thrsw            # 102 shrv | 117 table | uniform 0xfffffffa (vec2)
+    sub rf28, rf25, rf28 ; sub rf24, rf25, rf24                     # 102 sub
+    vfmax rf28, rf28, rf50                                          # 102 limit
+    vfmax rf24, rf24, rf50 ; sub rf50, rf55, rf28 ; ldtmu.rf36      # 102 limit | 104 sub | 117 table
+    vfmin rf5, rf5, rf28 ; smul24 rf60, rf36, rf60 ; ldtmu.rf28     # 104 min | 117 load src | 117 table
+    vfmin rf53, rf53, rf24 ; sub rf24, rf55, rf24 ; ldtmu.rf55      # 104 min | 104 sub | 117 table
+    add rf36, rf60, rf55 ; smul24 rf60, rf36, -1                    # 117 load src | 117 mul
+    add rf55, rf4, rf36 ; smul24 rf56, rf55, -1                     # 117 load src | 117 mul
     and tmuau, rf55, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf55, rf55, 3                                               # 117 load src
-    not rf50, rf55 ; thrsw                                          # 117 load src
-    nop
-    nop
-    nop ; ldtmu.rf60                                                # 117 load src
-    shr rf61, rf60, rf55 ; ldtmu.rf60                               # 117 load src
-    shr rf62, rf60, rf55 ; add rf60, rf60, rf60 ; ldtmu.rf55        # 117 load src
-    shl rf55, rf60, rf50 ; add rf60, rf55, rf55                     # 117 load src
-    shl rf55, rf60, rf50 ; add rf50, rf61, rf55                     # 117 load src
-    and rf62, rf50, rf52 ; add rf55, rf62, rf55                     # 117 load src
-    sub rf62, rf50, rf62 ; sub rf50, rf62, rf17                     # 117 load src | 119 sub
-    vfmin rf9, rf9, rf50 ; sub rf60, rf30, rf50                     # 121 min | 119 size
-    vfmax rf11, rf11, rf50                                          # 122 max
-    shr rf62, rf62, 8                                               # 117 load src
-    vfmax rf60, rf50, rf60 ; sub rf62, rf62, rf36                   # 119 size | 119 sub
-    vfmin rf41, rf41, rf62                                          # 121 min
-    vfmax rf59, rf59, rf62                                          # 122 max
-    shr rf60, rf60, rf6                                             # 102 shrv
-    and rf60, rf60, rf52                                            # 102 shrv
-    vfmax rf60, rf51, rf39 ; sub rf39, rf1, rf60                    # 119 size | 102 sub
-    vfmax rf39, rf39, rf57                                          # 102 limit
-    vfmin rf50, rf50, rf39 ; sub rf39, rf30, rf39                   # 104 min | 104 sub
-    vfmax rf50, rf50, rf39 ; sub rf39, rf30, rf25                   # 104 max | 119 size
-    shr rf50, rf60, rf6 ; add rf60, rf50, rf50                      # 102 shrv | 120 parts8
-    and rf29, rf50, rf52 ; add rf50, rf29, rf60                     # 102 shrv | 125 add
-    vfmax rf54, rf33, rf54 ; sub rf29, rf1, rf29                    # 119 size | 102 sub
-    vfmax rf29, rf29, rf57                                          # 102 limit
-    vfmin rf51, rf51, rf29 ; sub rf29, rf30, rf29                   # 104 min | 104 sub
-    vfmax rf29, rf51, rf29 ; sub rf51, rf30, rf62                   # 104 parts7 | 119 size
-    shr rf29, rf54, rf6 ; add rf32, rf32, rf29                      # 102 shrv | 125 add
-    and rf29, rf29, rf52                                            # 102 shrv
-    vfmax rf39, rf25, rf39 ; sub rf29, rf1, rf29                    # 119 size | 102 sub
-    vfmax rf29, rf29, rf57                                          # 102 limit
-    vfmin rf33, rf33, rf29 ; sub rf29, rf30, rf29                   # 104 min | 104 sub
-    vfmax rf29, rf33, rf29                                          # 104 parts7
-    shr rf26, rf39, rf6 ; add rf29, rf26, rf29                      # 102 shrv | 125 add
-    and rf26, rf26, rf52                                            # 102 shrv
-    and rf39, rf55, rf52 ; sub rf26, rf1, rf26                      # 117 load src | 102 sub
-    vfmax rf26, rf26, rf57 ; sub rf55, rf55, rf39 ; ldunifrf.rf57   # 102 limit | 117 load src | 107 px | uniform value:src_stride
-    vfmin rf26, rf25, rf26 ; sub rf25, rf30, rf26                   # 104 min | 104 sub
-    vfmax rf25, rf26, rf25 ; sub rf26, rf39, rf43                   # 104 parts7 | 119 sub
-    shr rf25, rf55, 8 ; add rf15, rf15, rf25                        # 117 load src | 125 add
-    vfmin rf58, rf58, rf26 ; sub rf25, rf25, rf46                   # 121 min | 119 sub
-    vfmin rf38, rf38, rf25 ; sub rf55, rf30, rf26                   # 121 min | 119 size
-    vfmax rf22, rf22, rf25 ; sub rf39, rf30, rf25                   # 122 max | 119 size
-    vfmax rf23, rf47, rf26 ; smul24 rf47, rf23, rf57                # 122 max | 117 load src
-    vfmax rf47, rf62, rf51 ; add rf49, rf47, rf49                   # 119 size | 117 load src
-    shr rf47, rf47, rf6 ; add rf51, rf5, rf49                       # 102 shrv | 117 load src
-    and rf47, rf47, rf52                                            # 102 shrv
-    vfmax rf55, rf26, rf55 ; sub rf47, rf1, rf47                    # 119 size | 102 sub
-    vfmax rf47, rf47, rf24                                          # 102 limit
-    vfmin rf62, rf62, rf47 ; sub rf47, rf30, rf47                   # 104 min | 104 sub
-    vfmax rf47, rf62, rf47                                          # 104 max
-    shr rf47, rf55, rf6 ; add rf55, rf47, rf47                      # 102 shrv | 120 parts8
-    and rf32, rf47, rf52 ; add rf47, rf32, rf55                     # 102 shrv | 125 add
-    vfmax rf39, rf25, rf39 ; sub rf32, rf1, rf32                    # 119 size | 102 sub
-    vfmax rf2, rf32, rf24 ; sub.pushc -, 0, rf2                     # 102 limit | 129 select
-    vfmin rf26, rf26, rf2 ; sub rf2, rf30, rf2 ; ldunifrf.rf32      # 104 min | 104 sub | 60 pri | uniform 0x40004000
-    vfmax rf2, rf26, rf2 ; sub.andc -, 0, rf10                      # 104 max | 129 select
-    shr rf2, rf39, rf6 ; add rf39, rf2, rf2                         # 102 shrv | 120 parts8
-    and rf2, rf2, rf52 ; add rf29, rf29, rf39                       # 102 shrv | 125 add
-    and tmuau, rf51, -4 ; sub rf2, rf1, rf2                         # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf2, rf2, rf24 ; thrsw                                    # 102 limit
-    vfmin rf25, rf25, rf2 ; sub rf2, rf30, rf2 ; ldunifrf.rf39      # 104 min | 104 sub | 107 px | uniform value:src_stride
-    vfmax rf2, rf25, rf2 ; smul24 rf25, rf27, rf39                  # 104 max | 117 load src
-    shl rf2, rf51, 3 ; add rf51, rf2, rf2                           # 117 load src | 120 parts8
-    not rf51, rf2 ; add rf39, rf15, rf51 ; ldtmu.rf15               # 117 load src | 125 add
-    shr rf10, rf15, rf2 ; ldtmu.rf15                                # 117 load src
-    shr rf26, rf15, rf2 ; add rf15, rf15, rf15 ; ldtmu.rf2          # 117 load src
-    shl rf2, rf15, rf51 ; add rf15, rf2, rf2                        # 117 load src
-    shl rf10, rf15, rf51 ; add rf2, rf10, rf2                       # 117 load src
-    and rf26, rf2, rf52 ; add rf10, rf26, rf10                      # 117 load src
-    and rf15, rf10, rf52 ; sub rf2, rf2, rf26                       # 117 load src
-    shr rf26, rf2, 8 ; sub rf2, rf26, rf17                          # 117 load src | 119 sub
-    vfmin rf9, rf9, rf2 ; sub rf26, rf26, rf36                      # 121 min | 119 sub
-    vfmax rf11, rf11, rf2 ; sub rf51, rf30, rf2                     # 122 max | 119 size
-    vfmin rf10, rf41, rf26 ; sub rf41, rf10, rf15                   # 121 min | 117 load src
-    vfmax rf15, rf59, rf26 ; sub rf59, rf15, rf43                   # 122 max | 119 sub
-    vfmax rf51, rf2, rf51 ; sub rf55, rf30, rf26                    # 119 size
-    shr rf51, rf51, rf6 ; sub rf62, rf30, rf59                      # 102 shrv | 119 size
-    and rf51, rf51, rf52                                            # 102 shrv
-    shr rf51, rf41, 8 ; sub rf41, rf1, rf51                         # 117 load src | 102 sub
-    vfmax rf24, rf41, rf24 ; sub rf41, rf51, rf46                   # 102 limit | 119 sub
-    vfmin rf24, rf2, rf24 ; sub rf2, rf30, rf24                     # 104 min | 104 sub
-    vfmax rf2, rf24, rf2 ; sub rf24, rf30, rf41                     # 104 max | 119 size
-    vfmin rf38, rf38, rf41 ; add rf2, rf2, rf2                      # 121 min | 120 parts9
-    vfmax rf22, rf22, rf41 ; add rf2, rf50, rf2                     # 122 max | 125 add
-    vfmin rf25, rf58, rf59 ; add rf58, rf25, rf34                   # 121 min | 117 load src
-    vfmax rf23, rf23, rf59 ; smul24 rf27, rf27, -1                  # 122 max | 117 mul
-    vfmax rf34, rf26, rf55 ; smul24 rf55, rf34, -1                  # 119 size | 117 mul
-    shr rf34, rf34, rf6 ; add rf50, rf5, rf58                       # 102 shrv | 117 load src
-    and rf34, rf34, rf52                                            # 102 shrv
-    vfmax rf62, rf59, rf62 ; sub rf34, rf1, rf34                    # 119 size | 102 sub
-    vfmax rf34, rf34, rf32                                          # 102 limit
-    vfmin rf34, rf26, rf34 ; sub rf26, rf30, rf34                   # 104 min | 104 sub
-    vfmax rf26, rf34, rf26                                          # 104 max
-    shr rf26, rf62, rf6 ; add rf62, rf26, rf26                      # 102 shrv | 120 parts9
-    and rf26, rf26, rf52 ; add rf47, rf47, rf62 ; ldunifrf.rf62     # 102 shrv | 125 add | 60 pri | uniform 0x40004000
-    vfmax rf26, rf41, rf24 ; sub rf24, rf1, rf26                    # 119 size | 102 sub
-    vfmax rf24, rf24, rf32                                          # 102 limit
-    vfmin rf59, rf59, rf24 ; sub rf24, rf30, rf24                   # 104 min | 104 sub
-    vfmax rf24, rf59, rf24                                          # 104 max
-    shr rf24, rf26, rf6 ; add rf26, rf24, rf24                      # 102 shrv | 120 parts9
-    and rf24, rf24, rf52 ; add rf26, rf29, rf26                     # 102 shrv | 125 add
-    and tmuau, rf50, -4 ; sub rf24, rf1, rf24                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf24, rf24, rf32 ; thrsw                                  # 102 limit
-    vfmin rf41, rf41, rf24 ; sub rf24, rf30, rf24                   # 104 min | 104 sub
-    vfmax rf24, rf41, rf24 ; ldunifrf.rf41                          # 104 max | 107 px | uniform value:src_stride
-    shl rf24, rf50, 3 ; add rf50, rf24, rf24                        # 117 load src | 120 parts9
-    not rf50, rf24 ; add rf29, rf39, rf50 ; ldtmu.rf39              # 117 load src | 125 add
-    shr rf59, rf39, rf24 ; ldtmu.rf39                               # 117 load src
-    shr rf34, rf39, rf24 ; add rf39, rf39, rf39 ; ldtmu.rf24        # 117 load src
-    shl rf24, rf39, rf50 ; add rf39, rf24, rf24                     # 117 load src
-    shl rf39, rf39, rf50 ; add rf24, rf59, rf24                     # 117 load src
-    and rf39, rf24, rf52 ; add rf34, rf34, rf39                     # 117 load src
-    and rf50, rf34, rf52 ; sub rf24, rf24, rf39                     # 117 load src
-    shr rf39, rf24, 8 ; sub rf24, rf39, rf17                        # 117 load src | 119 sub
-    vfmin rf9, rf9, rf24 ; sub rf39, rf39, rf36                     # 121 min | 119 sub
-    vfmax rf11, rf11, rf24 ; sub rf59, rf30, rf24                   # 122 max | 119 size
-    vfmin rf10, rf10, rf39 ; sub rf34, rf34, rf50                   # 121 min | 117 load src
-    vfmax rf15, rf15, rf39 ; sub rf50, rf50, rf43                   # 122 max | 119 sub
-    vfmax rf59, rf24, rf59 ; sub rf51, rf30, rf39                   # 119 size
-    shr rf59, rf59, rf6 ; sub rf57, rf30, rf50                      # 102 shrv | 119 size
-    and rf59, rf59, rf52                                            # 102 shrv
-    shr rf59, rf34, 8 ; sub rf34, rf1, rf59                         # 117 load src | 102 sub
-    vfmax rf32, rf34, rf32 ; sub rf34, rf59, rf46                   # 102 limit | 119 sub
-    vfmin rf32, rf24, rf32 ; sub rf24, rf30, rf32                   # 104 min | 104 sub
-    vfmax rf24, rf32, rf24 ; sub rf32, rf30, rf34                   # 104 parts10 | 119 size
-    vfmin rf24, rf38, rf34 ; add rf2, rf2, rf24                     # 121 min | 125 add
-    vfmax rf22, rf22, rf34 ; smul24 rf27, rf27, rf41 ; ldunifrf.rf41 # 122 max | 117 p | 129 select | uniform 0x40ff40ff
-    vfmin rf25, rf25, rf50 ; add rf27, rf27, rf55                   # 121 min | 117 p
-    vfmax rf23, rf23, rf50 ; add rf55, rf5, rf27                    # 122 max | 117 p
-    vfmax rf51, rf39, rf51                                          # 119 size
-    shr rf51, rf51, rf6 ; mov rf38, rf62                            # 102 shrv | 129 select
-    and rf51, rf51, rf52                                            # 102 shrv
-    vfmax rf57, rf50, rf57 ; sub rf51, rf1, rf51                    # 119 size | 102 sub
-    vfmax rf51, rf51, rf62                                          # 102 limit
-    vfmin rf51, rf39, rf51 ; sub rf39, rf30, rf51                   # 104 min | 104 sub
-    vfmax rf39, rf51, rf39 ; mov rf51, rf38                         # 104 parts10 | 129 select
-    shr rf39, rf57, rf6 ; add rf47, rf47, rf39                      # 102 shrv | 125 add
-    and rf39, rf39, rf52 ; mov rf41, rf41                           # 102 shrv | 129 select
-    vfmax rf39, rf34, rf32 ; sub rf32, rf1, rf39                    # 119 size | 102 sub
-    vfmax rf32, rf32, rf62 ; mov rf57, rf41                         # 102 limit | 129 select
-    vfmin rf50, rf50, rf32 ; sub rf32, rf30, rf32                   # 104 min | 104 sub
-    vfmax rf32, rf50, rf32 ; mov rf50, rf38                         # 104 parts10 | 129 select
-    shr rf26, rf39, rf6 ; add rf32, rf26, rf32                      # 102 shrv | 125 add
-    and rf26, rf26, rf52 ; mov rf39, rf41                           # 102 shrv | 129 select
-    and tmuau, rf55, -4 ; sub rf26, rf1, rf26                       # 117 p | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf26, rf26, rf62 ; thrsw                                  # 102 limit
-    vfmin rf34, rf34, rf26 ; sub rf26, rf30, rf26                   # 104 min | 104 sub
-    vfmax rf26, rf34, rf26                                          # 104 parts10
-    shl rf26, rf55, 3 ; add rf29, rf29, rf26                        # 117 p | 125 add
-    not rf34, rf26 ; ldtmu.rf55                                     # 117 p
-    shr rf59, rf55, rf26 ; ldtmu.rf55                               # 117 p
-    shr rf33, rf55, rf26 ; add rf55, rf55, rf55 ; ldtmu.rf26        # 117 p
-    shl rf26, rf55, rf34 ; add rf55, rf26, rf26                     # 117 p
-    shl rf34, rf55, rf34 ; add rf26, rf59, rf26                     # 117 p
-    and rf34, rf26, rf52 ; add rf33, rf33, rf34                     # 117 p
-    and rf55, rf33, rf52 ; sub rf17, rf34, rf17                     # 117 p | 119 sub
-    vfmin rf9, rf9, rf17 ; sub rf26, rf26, rf34                     # 121 low | 117 p
-    vfmax rf9, rf11, rf17 ; add.ifa rf51, rf16, rf9                 # 122 high | 129 select
-    shr rf9, rf26, 8 ; add.ifa rf57, rf16, rf9                      # 117 p | 129 select
-    sub rf36, rf9, rf36 ; sub rf9, rf30, rf17 ; ldunifrf.rf16       # 119 sub | 119 size | 125 total | uniform 0x7ffd8000
-    vfmin rf10, rf10, rf36 ; sub rf33, rf33, rf55                   # 121 low | 117 p
-    vfmax rf10, rf15, rf36 ; add.ifa rf50, rf18, rf10               # 122 high | 129 select
-    vfmax rf9, rf17, rf9 ; add.ifa rf39, rf18, rf10                 # 119 size | 129 select
-    shr rf9, rf9, rf6 ; sub rf43, rf55, rf43 ; ldunifrf.rf55        # 102 shrv | 119 sub | 60 pri | uniform 0x00010001
-    and rf9, rf9, rf52 ; mov rf18, rf38 ; ldunifrf.rf10             # 102 shrv | 129 select | 126 add | uniform 0x01040107
-    shr rf33, rf33, 8 ; sub rf9, rf1, rf9                           # 117 p | 102 sub
-    vfmax rf9, rf9, rf62 ; sub rf33, rf33, rf46 ; ldunifrf.rf46     # 102 limit | 119 sub | 126 rounded | uniform 0x0fff0fff
-    vfmin rf17, rf17, rf9 ; sub rf9, rf30, rf9 ; ldunifrf.rf15      # 104 min | 104 sub | 129 select | uniform 0x40ff40ff
-    vfmax rf9, rf17, rf9 ; mov rf17, rf41                           # 104 part | 129 select
-    vfmin rf2, rf24, rf33 ; add rf9, rf2, rf9                       # 121 low | 125 total
-    vfmax rf2, rf22, rf33 ; add.ifa rf18, rf42, rf2                 # 122 high | 129 select
-    vfmin rf2, rf25, rf43 ; add.ifa rf17, rf42, rf2                 # 121 low | 129 select
-    vfmax rf2, rf23, rf43 ; add.ifa rf38, rf37, rf2                 # 122 high | 129 select
-    add.ifa rf41, rf37, rf2 ; sub rf2, rf30, rf36                   # 129 select | 119 size
-    vfmax rf2, rf36, rf2 ; sub rf37, rf30, rf43 ; ldunifrf.rf23     # 119 size | 61 sec | uniform 0x00000100
-    shr rf2, rf2, rf6 ; sub rf25, rf30, rf33 ; ldunifrf.rf42        # 102 shrv | 119 size | 130 clip | uniform 0xbfbfc000
-    and rf2, rf2, rf52 ; add rf22, rf9, rf16                        # 102 shrv | 125 total
-    vfmax rf37, rf43, rf37 ; sub rf2, rf1, rf2                      # 119 size | 102 sub
-    vfmax rf2, rf2, rf62 ; add rf9, rf9, rf10                       # 102 limit | 126 add
-    vfmin rf36, rf36, rf2 ; sub rf2, rf30, rf2                      # 104 min | 104 sub
-    vfmax rf2, rf36, rf2                                            # 104 part
-    shr rf2, rf37, rf6 ; add rf37, rf47, rf2 ; ldunifrf.rf47        # 102 shrv | 125 total | 130 store dst | uniform value:dst_stride
-    and rf2, rf2, rf52 ; add rf36, rf37, rf16                       # 102 shrv | 125 total
-    vfmax rf25, rf33, rf25 ; sub rf2, rf1, rf2                      # 119 size | 102 sub
-    vfmax rf2, rf2, rf62 ; add rf37, rf37, rf10                     # 102 limit | 126 add
-    vfmin rf43, rf43, rf2 ; sub rf2, rf30, rf2                      # 104 min | 104 sub
-    vfmax rf2, rf43, rf2 ; ldunifrf.rf43                            # 104 part | 130 store dst | uniform value:dst
-    shr rf2, rf25, rf6 ; add rf25, rf32, rf2 ; ldunifrf.rf32        # 102 shrv | 125 total | uniform value:items
-    and rf2, rf2, rf52 ; add rf52, rf25, rf16                       # 102 shrv | 125 total
-    shr rf22, rf22, 15 ; sub rf2, rf1, rf2                          # 126 shr | 102 sub
-    vfmax rf2, rf2, rf62 ; add rf25, rf25, rf10                     # 102 limit | 126 add
-    vfmin rf30, rf33, rf2 ; sub rf2, rf30, rf2 ; ldunifrf.rf33      # 104 min | 104 sub | uniform value:records
-    vfmax rf2, rf30, rf2 ; sub rf30, rf32, 1                        # 104 part
-    and rf22, rf22, rf55 ; add rf2, rf29, rf2 ; ldunifrf.rf29       # 126 shr | 125 total | 107 px | uniform value:src_stride
-    shr rf22, rf36, 15 ; add rf9, rf9, rf22                         # 126 shr | 126 add
-    shr rf9, rf9, 4 ; add rf16, rf2, rf16                           # 126 rounded | 125 total
-    and rf2, rf9, rf46 ; add rf9, rf2, rf10 ; ldunifrf.rf10         # 126 rounded | 126 add | 107 px | uniform 0x00ff00ff
-    and rf12, rf22, rf55 ; add rf2, rf12, rf2 ; ldunifrf.rf22       # 126 shr | 129 add | 107 px | uniform 0x3ff03ff0
-    vfmax rf2, rf2, rf51 ; add rf12, rf37, rf12 ; ldunifrf.rf37     # 129 max | 126 add | 107 px | uniform 0xbfffc000
-    vfmin rf2, rf2, rf57 ; add rf5, rf5, rf29                       # 129 limited | 107 px
-    vfmax rf2, rf2, rf62 ; mov tmuau, rf5 ; thrsw                   # 130 clip | 107 px | uniform 0xfffffffa (vec2)
-    vfmin rf2, rf2, rf15 ; add rf20, rf5, rf20 ; ldunifrf.rf29      # 130 clip | 117 load src | 119 size | uniform 0x80008000
-    shr rf12, rf12, 4 ; add rf21, rf5, rf21                         # 126 rounded | 117 load src
-    and rf12, rf12, rf46 ; ldtmu.rf57                               # 126 rounded | 107 px
-    shr rf12, rf52, 15 ; add rf35, rf35, rf12                       # 126 shr | 129 add
-    vfmax rf35, rf35, rf50 ; ldtmu.rf50                             # 129 max | 107 px
-    vfmin rf35, rf35, rf39 ; ldunifrf.rf39                          # 129 limited | 60 pri | uniform 0x40004000
-    vfmax rf35, rf35, rf62                                          # 130 clip
-    vfmin rf35, rf35, rf15                                          # 130 clip
-    and rf12, rf12, rf55 ; umul24 rf35, rf35, rf23                  # 126 shr | 130 clip
-    shr rf12, rf16, 15 ; add rf16, rf25, rf12                       # 126 shr | 126 add
-    and rf2, rf12, rf55 ; add rf12, rf2, rf35                       # 126 shr | 130 clip
-    shr rf2, rf16, 4 ; add rf9, rf9, rf2                            # 126 rounded | 126 add
-    and rf2, rf2, rf46 ; add rf45, rf5, rf45 ; ldunifrf.rf16        # 126 rounded | 117 load src | 107 px | uniform 0xbfffc000
-    shr rf9, rf9, 4 ; add rf2, rf13, rf2                            # 126 rounded | 129 add
-    vfmax rf2, rf2, rf38                                            # 129 max
-    vfmin rf2, rf2, rf41                                            # 129 limited
-    vfmax rf2, rf2, rf62                                            # 130 clip
-    vfmin rf2, rf2, rf15                                            # 130 clip
-    and rf9, rf9, rf46 ; ldunifrf.rf46                              # 126 rounded | 107 px | uniform 0x00ff00ff
-    eidx rf44 ; add rf9, rf44, rf9                                  # 129 add
-    vfmax rf9, rf9, rf18                                            # 129 max
-    vfmin rf9, rf9, rf17                                            # 129 limited
-    vfmax rf9, rf9, rf62 ; ldunifrf.rf62                            # 130 clip | 119 size | uniform 0x80008000
-    vfmin rf9, rf9, rf15 ; ldunifrf.rf15                            # 130 clip | 60 pri | uniform 0x40004000
-    and rf23, rf44, 3 ; umul24 rf9, rf9, rf23                       # 130 clip
-    shl rf9, rf23, 1 ; add rf2, rf2, rf9                            # 107 px | 130 clip
-    shl rf30, rf30, 4 ; smul24 rf9, rf9, rf47                       # 130 store dst
-    and tmuau, rf20, -4 ; add rf9, rf43, rf9                        # 117 load src | 130 store dst | uniform 0xfffffffb (vec3)
-    shl rf9, rf20, 3 ; add rf4, rf9, rf4                            # 117 load src | 130 store dst
-    and tmuau, rf21, -4 ; add rf30, rf33, rf30                      # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf21, rf21, 3 ; sub.pushc -, rf30, rf0                      # 117 load src | 130 store dst
-    tmuwt - ; add rf19, rf5, rf19 ; thrsw ; ldunifrf.rf30           # the last trip's stores | 117 load src | 107 px | uniform 0xbfffc000
-    and rf33, rf57, rf10 ; sub rf20, -1, rf9                        # 107 px | 117 load src
-    and rf43, rf50, rf10 ; sub rf57, rf57, rf33                     # 107 px
-    shr rf12, rf57, 8 ; add tmud, rf12, rf42                        # 107 px | 130 store dst
-    add tmud, rf2, rf42 ; add rf2, rf33, rf22 ; ldtmu.rf42          # 130 store dst | 107 px | 117 load src
-    shr rf42, rf42, rf9 ; mov.ifna tmuau, rf4 ; thrsw               # 117 load src | 130 store dst | uniform 0xfffffffa (vec2)
-    and tmuau, rf45, -4 ; add rf57, rf33, rf37                      # 117 load src | 107 px | uniform 0xfffffffb (vec3)
-    add rf47, rf12, rf22 ; add rf23, rf12, rf37 ; ldtmu.rf44        # 107 px | 117 load src
-    shr rf17, rf44, rf9 ; sub rf9, rf50, rf43 ; thrsw ; ldtmu.rf50  # 117 load src | 107 px
-    shr rf18, rf9, 8 ; add rf9, rf43, rf22                          # 107 px
-    shl rf45, rf45, 3 ; add rf22, rf18, rf22                        # 117 load src | 107 px
-    add rf37, rf43, rf37 ; add rf41, rf18, rf37 ; ldtmu.rf38        # 107 px | 117 load src
-    add rf44, rf44, rf44 ; add rf50, rf50, rf50 ; ldtmu.rf13        # 117 load src
-    shl rf44, rf44, rf20 ; sub rf35, -1, rf21                       # 117 load src
-    shl rf42, rf50, rf20 ; add rf20, rf42, rf44 ; ldtmu.rf44        # 117 load src
-    and rf42, rf20, rf10 ; add rf17, rf17, rf42                     # 117 load src
-    and rf50, rf17, rf10 ; sub rf20, rf20, rf42                     # 117 load src
-    shr rf20, rf20, 8 ; sub rf42, rf42, rf57                        # 117 load src | 119 sub
-    sub rf17, rf20, rf23 ; sub rf20, rf17, rf50                     # 119 sub | 117 load src
-    shr rf20, rf20, 8 ; sub rf50, rf50, rf37                        # 117 load src | 119 sub
-    sub rf20, rf20, rf41 ; sub rf55, rf29, rf42                     # 119 sub | 119 size
-    vfmax rf55, rf42, rf55 ; sub rf25, rf29, rf17                   # 119 size
-    shr rf55, rf55, rf14 ; sub rf52, rf29, rf50                     # 102 shrv | 119 size
-    and rf55, rf55, rf10 ; sub rf51, rf29, rf20                     # 102 shrv | 119 size
-    vfmax rf55, rf17, rf25 ; sub rf25, rf8, rf55                    # 119 size | 102 sub
-    vfmax rf25, rf25, rf39 ; add rf36, rf13, rf13                   # 102 limit | 117 load src
-    shr rf55, rf55, rf14 ; sub rf32, rf29, rf25                     # 102 shrv | 104 sub
-    and rf44, rf55, rf10 ; add rf55, rf44, rf44                     # 102 shrv | 117 load src
-    vfmax rf52, rf50, rf52 ; sub rf44, rf8, rf44                    # 119 size | 102 sub
-    vfmax rf44, rf44, rf39                                          # 102 limit
-    shr rf52, rf52, rf14 ; sub rf24, rf29, rf44                     # 102 shrv | 104 sub
-    and rf52, rf52, rf10                                            # 102 shrv
-    vfmax rf52, rf20, rf51 ; sub rf51, rf8, rf52                    # 119 size | 102 sub
-    vfmax rf51, rf51, rf39                                          # 102 limit
-    shr rf52, rf52, rf14 ; sub rf26, rf29, rf51                     # 102 shrv | 104 sub
-    and rf10, rf52, rf10                                            # 102 shrv
-    vfmin rf25, rf42, rf25 ; sub rf10, rf8, rf10                    # 104 min | 102 sub
-    vfmax rf10, rf10, rf39                                          # 102 limit
-    vfmax rf29, rf25, rf32 ; sub rf25, rf29, rf10                   # 104 max | 104 sub
-    vfmin rf44, rf17, rf44 ; add rf29, rf29, rf16                   # 104 min | 104 max
-    vfmax rf29, rf44, rf24 ; smul24 rf24, rf29, rf28                # 104 max | 120 parts0
-    vfmin rf51, rf50, rf51 ; add rf29, rf29, rf16                   # 104 min | 104 max
-    vfmax rf29, rf51, rf26 ; smul24 rf26, rf29, rf28                # 104 max | 120 parts0
-    vfmin rf29, rf20, rf10 ; add rf10, rf29, rf16                   # 104 min | 104 max
-    vfmax rf25, rf29, rf25 ; smul24 rf10, rf10, rf28                # 104 max | 120 parts0
-    vfmin rf25, rf42, rf39 ; add rf16, rf25, rf16 ; ldtmu.rf29      # 121 min | 104 max | 117 load src
-    vfmax rf42, rf42, rf39 ; smul24 rf16, rf16, rf28                # 122 max | 120 parts0
-    vfmin rf51, rf17, rf39                                          # 121 min
-    vfmax rf17, rf17, rf39                                          # 122 max
-    vfmin rf44, rf50, rf39                                          # 121 min
-    vfmax rf50, rf50, rf39                                          # 122 max
-    vfmin rf32, rf20, rf39                                          # 121 min
-    vfmax rf20, rf20, rf39                                          # 122 max
-    shr rf38, rf38, rf21                                            # 117 load src
-    shr rf13, rf13, rf21 ; sub rf21, -1, rf45                       # 117 load src
-    shl rf36, rf36, rf35                                            # 117 load src
-    shl rf36, rf55, rf35 ; add rf35, rf38, rf36 ; ldtmu.rf38        # 117 load src
-    and rf36, rf35, rf46 ; add rf13, rf13, rf36 ; ldtmu.rf55        # 117 load src
-    and rf39, rf13, rf46 ; sub rf35, rf35, rf36                     # 117 load src
-    shr rf35, rf35, 8 ; sub rf36, rf36, rf57                        # 117 load src | 119 sub
-    vfmin rf35, rf25, rf36 ; sub rf25, rf35, rf23                   # 121 min | 119 sub
-    vfmin rf13, rf51, rf25 ; sub rf51, rf13, rf39                   # 121 min | 117 load src
-    vfmax rf17, rf17, rf25 ; sub rf39, rf39, rf37                   # 122 max | 119 sub
-    vfmax rf42, rf42, rf36 ; sub rf52, rf62, rf36                   # 122 max | 119 size
-    shr rf51, rf51, 8 ; sub rf11, rf62, rf25                        # 117 load src | 119 size
-    vfmin rf51, rf44, rf39 ; sub rf44, rf51, rf41                   # 121 min | 119 sub
-    vfmin rf32, rf32, rf44 ; sub rf34, rf62, rf39                   # 121 min | 119 size
-    vfmax rf20, rf20, rf44 ; sub rf59, rf62, rf44                   # 122 max | 119 size
-    vfmax rf50, rf50, rf39                                          # 122 max
-    vfmax rf52, rf36, rf52                                          # 119 size
-    shr rf52, rf52, rf14                                            # 102 shrv
-    and rf52, rf52, rf46                                            # 102 shrv
-    vfmax rf52, rf25, rf11 ; sub rf11, rf8, rf52                    # 119 size | 102 sub
-    vfmax rf11, rf11, rf15                                          # 102 limit
-    vfmin rf36, rf36, rf11 ; sub rf11, rf62, rf11                   # 104 min | 104 sub
-    vfmax rf11, rf36, rf11                                          # 104 max
-    shr rf11, rf52, rf14 ; add rf52, rf11, rf30                     # 102 shrv | 104 max
-    and rf11, rf11, rf46 ; smul24 rf52, rf52, rf28                  # 102 shrv | 120 parts1
-    and tmuau, rf19, -4 ; sub rf11, rf8, rf11                       # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
-    vfmax rf11, rf11, rf15 ; add rf24, rf24, rf52 ; thrsw           # 102 limit | 125 add
-    vfmin rf25, rf25, rf11 ; sub rf11, rf62, rf11 ; ldunifrf.rf52   # 104 min | 104 sub | 107 px | uniform 0x00ff00ff
-    vfmax rf11, rf25, rf11 ; add rf25, rf38, rf38                   # 104 max | 117 load src
-    shl rf19, rf19, 3 ; add rf11, rf11, rf30                        # 117 load src | 104 max
-    vfmax rf11, rf39, rf34 ; smul24 rf34, rf11, rf28                # 119 size | 120 parts1
-    shr rf11, rf11, rf14 ; add rf26, rf26, rf34                     # 102 shrv | 125 add
-    and rf11, rf11, rf46 ; add rf55, rf55, rf55                     # 102 shrv | 117 load src
-    vfmax rf59, rf44, rf59 ; sub rf11, rf8, rf11                    # 119 size | 102 sub
-    vfmax rf11, rf11, rf15                                          # 102 limit
-    vfmin rf39, rf39, rf11 ; sub rf11, rf62, rf11                   # 104 min | 104 sub
-    vfmax rf11, rf39, rf11 ; ldunifrf.rf39                          # 104 max | 119 size | uniform 0x80008000
-    shr rf11, rf59, rf14 ; add rf59, rf11, rf30                     # 102 shrv | 104 max
-    and rf11, rf11, rf46 ; smul24 rf46, rf59, rf28 ; ldunifrf.rf59  # 102 shrv | 120 parts1 | 60 pri | uniform 0x40004000
-    shr rf29, rf29, rf45 ; sub rf11, rf8, rf11                      # 117 load src | 102 sub
-    vfmax rf10, rf11, rf15 ; add rf11, rf10, rf46                   # 102 limit | 125 add
-    vfmin rf44, rf44, rf10 ; sub rf10, rf62, rf10                   # 104 min | 104 sub
-    vfmax rf10, rf44, rf10 ; add rf40, rf5, rf40 ; ldunifrf.rf44    # 104 max | 117 load src | 107 px | uniform 0xbfffc000
-    shr rf30, rf38, rf45 ; add rf10, rf10, rf30                     # 117 load src | 104 max
-    shl rf25, rf25, rf21 ; smul24 rf10, rf10, rf28 ; ldtmu.rf28     # 117 load src | 120 parts1
-    shl rf16, rf55, rf21 ; add rf10, rf16, rf10 ; ldtmu.rf21        # 117 load src | 125 add
-    and tmuau, rf40, -4 ; add rf25, rf29, rf25                      # 117 load src | uniform 0xfffffffb (vec3)
-    and rf30, rf25, rf52 ; add rf16, rf30, rf16 ; thrsw ; ldtmu.rf29 # 117 load src
-    and rf55, rf16, rf52 ; sub rf25, rf25, rf30 ; ldunifrf.rf38     # 117 load src | 107 px | uniform 0x00ff00ff
-    shr rf25, rf25, 8 ; sub rf30, rf30, rf57                        # 117 load src | 119 sub
-    vfmin rf35, rf35, rf30 ; sub rf25, rf25, rf23                   # 121 min | 119 sub
-    vfmin rf13, rf13, rf25 ; sub rf16, rf16, rf55                   # 121 min | 117 load src
-    vfmax rf17, rf17, rf25 ; sub rf55, rf55, rf37                   # 122 max | 119 sub
-    vfmax rf42, rf42, rf30 ; sub rf45, rf39, rf30                   # 122 max | 119 size
-    shr rf16, rf16, 8 ; sub rf62, rf39, rf25                        # 117 load src | 119 size
-    vfmin rf51, rf51, rf55 ; sub rf16, rf16, rf41                   # 121 min | 119 sub
-    vfmin rf32, rf32, rf16 ; sub rf15, rf39, rf55                   # 121 min | 119 size
-    vfmax rf20, rf20, rf16 ; sub rf46, rf39, rf16                   # 122 max | 119 size
-    vfmax rf50, rf50, rf55                                          # 122 max
-    vfmax rf45, rf30, rf45                                          # 119 size
-    shr rf45, rf45, rf14                                            # 102 shrv
-    and rf45, rf45, rf52                                            # 102 shrv
-    vfmax rf62, rf25, rf62 ; sub rf45, rf8, rf45                    # 119 size | 102 sub
-    vfmax rf45, rf45, rf59 ; sub rf34, -1, rf19                     # 102 limit | 117 load src
-    vfmin rf45, rf30, rf45 ; sub rf30, rf39, rf45                   # 104 min | 104 sub
-    vfmax rf30, rf45, rf30 ; add rf45, rf21, rf21                   # 104 max | 117 load src
-    shr rf30, rf62, rf14 ; add rf62, rf30, rf44                     # 102 shrv | 104 max
-    and rf30, rf30, rf52 ; smul24 rf62, rf62, rf53                  # 102 shrv | 120 parts2
-    shl rf40, rf40, 3 ; sub rf30, rf8, rf30                         # 117 load src | 102 sub
-    vfmax rf24, rf30, rf59 ; add rf30, rf24, rf62                   # 102 limit | 125 add
-    vfmin rf25, rf25, rf24 ; sub rf24, rf39, rf24                   # 104 min | 104 sub
-    vfmax rf24, rf25, rf24 ; add rf25, rf29, rf29                   # 104 max | 117 load src
-    vfmax rf15, rf55, rf15 ; add rf24, rf24, rf44                   # 119 size | 104 max
-    shr rf15, rf15, rf14 ; smul24 rf24, rf24, rf53                  # 102 shrv | 120 parts2
-    and rf15, rf15, rf52 ; add rf24, rf26, rf24 ; ldunifrf.rf26     # 102 shrv | 125 add | 119 size | uniform 0x80008000
-    vfmax rf46, rf16, rf46 ; sub rf15, rf8, rf15                    # 119 size | 102 sub
-    vfmax rf15, rf15, rf59                                          # 102 limit
-    vfmin rf55, rf55, rf15 ; sub rf15, rf39, rf15                   # 104 min | 104 sub
-    vfmax rf15, rf55, rf15 ; add rf31, rf5, rf31 ; ldunifrf.rf55    # 104 max | 117 load src | 60 pri | uniform 0x40004000
-    shr rf15, rf46, rf14 ; add rf46, rf15, rf44                     # 102 shrv | 104 max
-    and rf15, rf15, rf52 ; smul24 rf46, rf46, rf53                  # 102 shrv | 120 parts2
-    shr rf28, rf28, rf19 ; sub rf15, rf8, rf15                      # 117 load src | 102 sub
-    vfmax rf11, rf15, rf59 ; add rf15, rf11, rf46                   # 102 limit | 125 add
-    vfmin rf16, rf16, rf11 ; sub rf11, rf39, rf11 ; ldunifrf.rf39   # 104 min | 104 sub | 107 px | uniform 0xbfffc000
-    vfmax rf11, rf16, rf11                                          # 104 max
-    shr rf19, rf21, rf19 ; add rf11, rf11, rf44 ; ldtmu.rf21        # 117 load src | 104 max
-    shl rf45, rf45, rf34 ; smul24 rf11, rf11, rf53 ; ldtmu.rf44     # 117 load src | 120 parts2
-    shl rf11, rf25, rf34 ; add rf10, rf10, rf11 ; ldtmu.rf25        # 117 load src | 125 add
-    and tmuau, rf31, -4 ; add rf28, rf28, rf45                      # 117 load src | uniform 0xfffffffb (vec3)
-    and rf19, rf28, rf38 ; add rf11, rf19, rf11 ; thrsw ; ldunifrf.rf45 # 117 load src | 107 px | uniform 0x00ff00ff
-    and rf34, rf11, rf38 ; sub rf28, rf28, rf19                     # 117 load src
-    shr rf19, rf28, 8 ; sub rf28, rf19, rf57                        # 117 load src | 119 sub
-    vfmin rf35, rf35, rf28 ; sub rf19, rf19, rf23                   # 121 min | 119 sub
-    vfmin rf11, rf13, rf19 ; sub rf13, rf11, rf34                   # 121 min | 117 load src
-    vfmax rf17, rf17, rf19 ; sub rf34, rf34, rf37                   # 122 max | 119 sub
-    vfmax rf42, rf42, rf28 ; sub rf16, rf26, rf28                   # 122 max | 119 size
-    shr rf13, rf13, 8 ; sub rf46, rf26, rf19                        # 117 load src | 119 size
-    vfmin rf51, rf51, rf34 ; sub rf13, rf13, rf41                   # 121 min | 119 sub
-    vfmin rf32, rf32, rf13 ; sub rf59, rf26, rf34                   # 121 min | 119 size
-    vfmax rf20, rf20, rf13 ; sub rf52, rf26, rf13                   # 122 max | 119 size
-    vfmax rf50, rf50, rf34 ; sub rf29, -1, rf40                     # 122 max | 117 load src
-    vfmax rf16, rf28, rf16                                          # 119 size
-    shr rf16, rf16, rf14                                            # 102 shrv
-    and rf16, rf16, rf38                                            # 102 shrv
-    shl rf31, rf31, 3 ; sub rf16, rf8, rf16                         # 117 load src | 102 sub
-    vfmax rf16, rf16, rf55                                          # 102 limit
-    vfmin rf28, rf28, rf16 ; sub rf16, rf26, rf16                   # 104 min | 104 sub
-    vfmax rf16, rf28, rf16 ; add rf28, rf44, rf44                   # 104 max | 117 load src
-    vfmax rf16, rf19, rf46 ; add rf46, rf16, rf39                   # 119 size | 104 max
-    shr rf16, rf16, rf14 ; smul24 rf46, rf46, rf53                  # 102 shrv | 120 parts3
-    and rf16, rf16, rf38 ; add rf30, rf30, rf46                     # 102 shrv | 125 add
-    vfmax rf59, rf34, rf59 ; sub rf16, rf8, rf16                    # 119 size | 102 sub
-    vfmax rf16, rf16, rf55 ; add rf25, rf25, rf25                   # 102 limit | 117 load src
-    vfmin rf19, rf19, rf16 ; sub rf16, rf26, rf16                   # 104 min | 104 sub
-    vfmax rf16, rf19, rf16 ; add rf19, rf5, rf56 ; ldunifrf.rf56    # 104 max | 117 load src | 119 size | uniform 0x80008000
-    shr rf16, rf59, rf14 ; add rf59, rf16, rf39                     # 102 shrv | 104 max
-    and rf16, rf16, rf38 ; smul24 rf59, rf59, rf53                  # 102 shrv | 120 parts3
-    vfmax rf52, rf13, rf52 ; sub rf16, rf8, rf16                    # 119 size | 102 sub
-    vfmax rf16, rf16, rf55 ; add rf24, rf24, rf59                   # 102 limit | 125 add
-    vfmin rf34, rf34, rf16 ; sub rf16, rf26, rf16 ; ldunifrf.rf59   # 104 min | 104 sub | 60 pri | uniform 0x40004000
-    vfmax rf16, rf34, rf16                                          # 104 max
-    shr rf14, rf52, rf14 ; add rf16, rf16, rf39                     # 102 shrv | 104 max
-    and rf14, rf14, rf38 ; smul24 rf16, rf16, rf53                  # 102 shrv | 120 parts3
-    shr rf14, rf21, rf40 ; sub rf8, rf8, rf14                       # 117 load src | 102 sub
-    vfmax rf8, rf8, rf55 ; add rf15, rf15, rf16 ; ldtmu.rf16        # 102 limit | 125 add | 117 load src
-    vfmin rf13, rf13, rf8 ; sub rf8, rf26, rf8 ; ldtmu.rf26         # 104 min | 104 sub | 117 load src
-    vfmax rf8, rf13, rf8 ; sub rf13, -1, rf31                       # 104 max | 117 load src
-    shr rf39, rf44, rf40 ; add rf8, rf8, rf39 ; ldtmu.rf40          # 117 load src | 104 max
-    shl rf28, rf28, rf29 ; smul24 rf8, rf8, rf53 ; ldunifrf.rf53    # 117 load src | 120 parts3 | 107 px | uniform 0x00ff00ff
-    shl rf10, rf25, rf29 ; add rf8, rf10, rf8 ; ldunifrf.rf25       # 117 load src | 125 add | 119 size | uniform 0x80008000
-    and tmuau, rf19, -4 ; add rf14, rf14, rf28                      # 117 load src | uniform 0xfffffffb (vec3)
-    and rf39, rf14, rf45 ; add rf10, rf39, rf10 ; thrsw ; ldunifrf.rf28 # 117 load src | 60 pri | uniform 0x40004000
-    and rf29, rf10, rf45 ; sub rf14, rf14, rf39                     # 117 load src
-    shr rf14, rf14, 8 ; sub rf39, rf39, rf57                        # 117 load src | 119 sub
-    vfmin rf35, rf35, rf39 ; sub rf14, rf14, rf23                   # 121 min | 119 sub
-    vfmin rf10, rf11, rf14 ; sub rf11, rf10, rf29                   # 121 min | 117 load src
-    vfmax rf17, rf17, rf14 ; sub rf29, rf29, rf37                   # 122 max | 119 sub
-    vfmax rf42, rf42, rf39 ; sub rf44, rf56, rf39                   # 122 max | 119 size
-    shr rf11, rf11, 8 ; sub rf55, rf56, rf14                        # 117 load src | 119 size
-    vfmin rf51, rf51, rf29 ; sub rf11, rf11, rf41                   # 121 min | 119 sub
-    vfmin rf32, rf32, rf11 ; sub rf21, rf56, rf29                   # 121 min | 119 size
-    vfmax rf20, rf20, rf11 ; sub rf38, rf56, rf11                   # 122 max | 119 size
-    vfmax rf50, rf50, rf29 ; add rf52, rf26, rf26                   # 122 max | 117 load src
-    shl rf40, rf19, 3 ; add rf19, rf40, rf40                        # 117 load src
-    vfmax rf44, rf39, rf44                                          # 119 size
-    shr rf44, rf44, rf6                                             # 102 shrv
-    and rf44, rf44, rf45                                            # 102 shrv
-    vfmax rf55, rf14, rf55 ; sub rf44, rf1, rf44                    # 119 size | 102 sub
-    vfmax rf44, rf44, rf59                                          # 102 limit
-    vfmin rf44, rf39, rf44 ; sub rf39, rf56, rf44                   # 104 min | 104 sub
-    vfmax rf39, rf44, rf39 ; add rf44, rf5, rf48                    # 104 max | 117 load src
-    shr rf39, rf55, rf6 ; add rf55, rf39, rf39                      # 102 shrv | 120 parts4
-    and rf30, rf39, rf45 ; add rf39, rf30, rf55                     # 102 shrv | 125 add
-    vfmax rf30, rf29, rf21 ; sub rf21, rf1, rf30                    # 119 size | 102 sub
-    vfmax rf21, rf21, rf59                                          # 102 limit
-    vfmin rf21, rf14, rf21 ; sub rf14, rf56, rf21                   # 104 min | 104 sub
-    vfmax rf14, rf21, rf14                                          # 104 max
-    shr rf14, rf30, rf6 ; add rf30, rf14, rf14                      # 102 shrv | 120 parts4
-    and rf14, rf14, rf45 ; add rf24, rf24, rf30                     # 102 shrv | 125 add
-    vfmax rf38, rf11, rf38 ; sub rf14, rf1, rf14                    # 119 size | 102 sub
-    vfmax rf14, rf14, rf59                                          # 102 limit
-    vfmin rf29, rf29, rf14 ; sub rf14, rf56, rf14 ; ldtmu.rf30      # 104 min | 104 sub | 117 load src
-    vfmax rf14, rf29, rf14 ; sub rf29, -1, rf40                     # 104 max | 117 load src
-    shr rf14, rf38, rf6 ; add rf38, rf14, rf14                      # 102 shrv | 120 parts4
-    and rf14, rf14, rf45 ; add rf15, rf15, rf38 ; ldtmu.rf38        # 102 shrv | 125 add | 117 load src
-    shr rf16, rf16, rf31 ; sub rf14, rf1, rf14 ; ldtmu.rf45         # 117 load src | 102 sub
-    vfmax rf14, rf14, rf59 ; add rf59, rf38, rf38                   # 102 limit | 117 load src
-    vfmin rf14, rf11, rf14 ; sub rf11, rf56, rf14 ; ldunifrf.rf56   # 104 min | 104 sub | 107 px | uniform 0x00ff00ff
-    vfmax rf11, rf14, rf11 ; add rf14, rf45, rf45                   # 104 max | 117 load src
-    shr rf26, rf26, rf31 ; add rf11, rf11, rf11                     # 117 load src | 120 parts4
-    shl rf11, rf52, rf13 ; add rf8, rf8, rf11 ; ldunifrf.rf52       # 117 load src | 125 add | 119 size | uniform 0x80008000
-    shl rf13, rf19, rf13 ; add rf11, rf16, rf11 ; ldunifrf.rf16     # 117 load src | 60 pri | uniform 0x40004000
-    and rf26, rf11, rf53 ; add rf13, rf26, rf13                     # 117 load src
-    and rf19, rf13, rf53 ; sub rf11, rf11, rf26                     # 117 load src
-    shr rf11, rf11, 8 ; sub rf26, rf26, rf57                        # 117 load src | 119 sub
-    vfmin rf35, rf35, rf26 ; sub rf11, rf11, rf23                   # 121 min | 119 sub
-    vfmin rf10, rf10, rf11 ; sub rf13, rf13, rf19                   # 121 min | 117 load src
-    vfmax rf17, rf17, rf11 ; sub rf19, rf19, rf37                   # 122 max | 119 sub
-    vfmax rf42, rf42, rf26 ; sub rf31, rf25, rf26                   # 122 max | 119 size
-    shr rf13, rf13, 8 ; sub rf45, rf25, rf11                        # 117 load src | 119 size
-    vfmin rf51, rf51, rf19 ; sub rf13, rf13, rf41                   # 121 min | 119 sub
-    vfmin rf32, rf32, rf13 ; sub rf21, rf25, rf19                   # 121 min | 119 size
-    vfmax rf20, rf20, rf13 ; sub rf55, rf25, rf13                   # 122 max | 119 size
-    vfmax rf50, rf50, rf19                                          # 122 max
-    and tmuau, rf44, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf44, rf44, 3                                               # 117 load src
-    vfmax rf31, rf26, rf31 ; thrsw                                  # 119 size
-    shr rf31, rf31, rf6                                             # 102 shrv
-    and rf7, rf31, rf53 ; add rf31, rf5, rf7                        # 102 shrv | 117 load src
-    vfmax rf45, rf11, rf45 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
-    vfmax rf7, rf7, rf28                                            # 102 limit
-    vfmin rf26, rf26, rf7 ; sub rf7, rf25, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf26, rf7                                            # 104 max
-    shr rf7, rf45, rf6 ; add rf45, rf7, rf7                         # 102 shrv | 120 parts5
-    and rf7, rf7, rf53 ; add rf39, rf39, rf45                       # 102 shrv | 125 add
-    vfmax rf21, rf19, rf21 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
-    vfmax rf7, rf7, rf28                                            # 102 limit
-    vfmin rf11, rf11, rf7 ; sub rf7, rf25, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf11, rf7                                            # 104 max
-    shr rf7, rf21, rf6 ; add rf21, rf7, rf7                         # 102 shrv | 120 parts5
-    and rf7, rf7, rf53 ; add rf21, rf24, rf21 ; ldtmu.rf24          # 102 shrv | 125 add | 117 load src
-    vfmax rf55, rf13, rf55 ; sub rf7, rf1, rf7                      # 119 size | 102 sub
-    vfmax rf7, rf7, rf28 ; sub rf11, -1, rf44                       # 102 limit | 117 load src
-    vfmin rf19, rf19, rf7 ; sub rf7, rf25, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf19, rf7 ; ldtmu.rf19                               # 104 max | 117 load src
-    shr rf7, rf55, rf6 ; add rf55, rf7, rf7                         # 102 shrv | 120 parts5
-    and rf7, rf7, rf53 ; add rf15, rf15, rf55 ; ldtmu.rf53          # 102 shrv | 125 add | 117 load src
-    shr rf30, rf30, rf40 ; sub rf7, rf1, rf7                        # 117 load src | 102 sub
-    vfmax rf7, rf7, rf28 ; add rf28, rf19, rf19                     # 102 limit | 117 load src
-    vfmin rf13, rf13, rf7 ; sub rf7, rf25, rf7                      # 104 min | 104 sub
-    vfmax rf7, rf13, rf7 ; add rf13, rf53, rf53                     # 104 max | 117 load src
-    shr rf38, rf38, rf40 ; add rf7, rf7, rf7 ; ldunifrf.rf40        # 117 load src | 120 parts5 | 119 size | uniform 0x80008000
-    shl rf8, rf59, rf29 ; add rf7, rf8, rf7 ; ldunifrf.rf59         # 117 load src | 125 add | 60 pri | uniform 0x40004000
-    shl rf14, rf14, rf29 ; add rf8, rf30, rf8                       # 117 load src
-    and rf38, rf8, rf56 ; add rf14, rf38, rf14                      # 117 load src
-    and rf29, rf14, rf56 ; sub rf8, rf8, rf38                       # 117 load src
-    shr rf8, rf8, 8 ; sub rf38, rf38, rf57                          # 117 load src | 119 sub
-    vfmin rf35, rf35, rf38 ; sub rf8, rf8, rf23                     # 121 min | 119 sub
-    vfmin rf10, rf10, rf8 ; sub rf14, rf14, rf29                    # 121 min | 117 load src
-    vfmax rf17, rf17, rf8 ; sub rf29, rf29, rf37                    # 122 max | 119 sub
-    vfmax rf42, rf42, rf38 ; sub rf30, rf52, rf38                   # 122 max | 119 size
-    shr rf14, rf14, 8 ; sub rf53, rf52, rf8                         # 117 load src | 119 size
-    vfmin rf51, rf51, rf29 ; sub rf14, rf14, rf41                   # 121 min | 119 sub
-    vfmin rf32, rf32, rf14 ; sub rf25, rf52, rf29                   # 121 min | 119 size
-    vfmax rf20, rf20, rf14 ; sub rf55, rf52, rf14                   # 122 max | 119 size
-    vfmax rf49, rf50, rf29 ; add rf50, rf5, rf49                    # 122 max | 117 load src
-    and tmuau, rf31, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf31, rf31, 3                                               # 117 load src
-    vfmax rf30, rf38, rf30 ; thrsw                                  # 119 size
-    shr rf30, rf30, rf6                                             # 102 shrv
-    and rf30, rf30, rf56                                            # 102 shrv
-    vfmax rf53, rf8, rf53 ; sub rf30, rf1, rf30                     # 119 size | 102 sub
-    vfmax rf30, rf30, rf16                                          # 102 limit
-    vfmin rf38, rf38, rf30 ; sub rf30, rf52, rf30                   # 104 min | 104 sub
-    vfmax rf30, rf38, rf30                                          # 104 parts6
-    shr rf30, rf53, rf6 ; add rf39, rf39, rf30 ; ldtmu.rf53         # 102 shrv | 125 add | 117 load src
-    and rf30, rf30, rf56                                            # 102 shrv
-    vfmax rf30, rf29, rf25 ; sub rf25, rf1, rf30                    # 119 size | 102 sub
-    vfmax rf25, rf25, rf16                                          # 102 limit
-    vfmin rf25, rf8, rf25 ; sub rf8, rf52, rf25                     # 104 min | 104 sub
-    vfmax rf8, rf25, rf8 ; sub rf25, -1, rf31                       # 104 parts6 | 117 load src
-    shr rf8, rf30, rf6 ; add rf21, rf21, rf8 ; ldtmu.rf30           # 102 shrv | 125 add | 117 load src
-    and rf8, rf8, rf56                                              # 102 shrv
-    vfmax rf55, rf14, rf55 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
-    vfmax rf8, rf8, rf16 ; add rf38, rf30, rf30                     # 102 limit | 117 load src
-    vfmin rf29, rf29, rf8 ; sub rf8, rf52, rf8                      # 104 min | 104 sub
-    vfmax rf8, rf29, rf8 ; ldtmu.rf29                               # 104 parts6 | 117 load src
-    shr rf8, rf55, rf6 ; add rf15, rf15, rf8                        # 102 shrv | 125 add
-    and rf8, rf8, rf56 ; add rf29, rf29, rf29                       # 102 shrv | 117 load src
-    shr rf24, rf24, rf44 ; sub rf8, rf1, rf8                        # 117 load src | 102 sub
-    vfmax rf8, rf8, rf16                                            # 102 limit
-    vfmin rf14, rf14, rf8 ; sub rf8, rf52, rf8 ; ldunifrf.rf52      # 104 min | 104 sub | 119 size | uniform 0x80008000
-    vfmax rf8, rf14, rf8 ; add rf14, rf5, rf58                      # 104 parts6 | 117 load src
-    shr rf8, rf19, rf44 ; add rf7, rf7, rf8 ; ldunifrf.rf19         # 117 load src | 125 add | 60 pri | uniform 0x40004000
-    shl rf28, rf28, rf11                                            # 117 load src
-    shl rf13, rf13, rf11 ; add rf11, rf24, rf28                     # 117 load src
-    and rf13, rf11, rf56 ; add rf8, rf8, rf13                       # 117 load src
-    and rf24, rf8, rf56 ; sub rf11, rf11, rf13                      # 117 load src
-    shr rf11, rf11, 8 ; sub rf13, rf13, rf57                        # 117 load src | 119 sub
-    vfmin rf35, rf35, rf13 ; sub rf11, rf11, rf23                   # 121 min | 119 sub
-    vfmin rf8, rf10, rf11 ; sub rf10, rf8, rf24                     # 121 min | 117 load src
-    vfmax rf17, rf17, rf11 ; sub rf24, rf24, rf37                   # 122 max | 119 sub
-    vfmax rf42, rf42, rf13 ; sub rf28, rf40, rf13                   # 122 max | 119 size
-    shr rf10, rf10, 8 ; sub rf44, rf40, rf11                        # 117 load src | 119 size
-    vfmin rf51, rf51, rf24 ; sub rf10, rf10, rf41                   # 121 min | 119 sub
-    vfmin rf32, rf32, rf10 ; sub rf58, rf40, rf24                   # 121 min | 119 size
-    vfmax rf20, rf20, rf10 ; sub rf16, rf40, rf10                   # 122 max | 119 size
-    vfmax rf49, rf49, rf24                                          # 122 max
+    vfmax rf5, rf5, rf50 ; thrsw ; ldtmu.rf50                       # 104 parts6 | 117 table
+    shl rf5, rf55, 3 ; add rf2, rf2, rf5                            # 117 load src | 125 add
+    vfmax rf24, rf53, rf24 ; sub rf53, -1, rf5                      # 104 parts6 | 117 load src
+    nop ; add rf1, rf1, rf24 ; ldtmu.rf24                           # 125 add | 117 load src
+    shr rf55, rf24, rf5 ; ldtmu.rf24                                # 117 load src
+    shr rf58, rf24, rf5 ; add rf24, rf24, rf24 ; ldtmu.rf5          # 117 load src
+    shl rf5, rf24, rf53 ; add rf24, rf5, rf5 ; ldunifrf.rf43        # 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf24, rf24, rf53 ; add rf5, rf55, rf5 ; ldunifrf.rf53       # 117 load src | 119 size | uniform 0x80008000
+    and rf58, rf5, rf43 ; add rf24, rf58, rf24 ; ldunifrf.rf55      # 117 load src | 60 pri | uniform 0x40004000
+    and rf5, rf14, rf43 ; sub rf30, rf5, rf58                       # 117 load src
+    shr rf30, rf30, 8 ; sub rf14, rf14, rf5                         # 117 load src
+    shr rf14, rf14, 8 ; sub rf30, rf30, rf32                        # 117 load src | 119 sub
+    vfmin rf57, rf57, rf30 ; sub rf14, rf14, rf23                   # 121 min | 119 sub
+    vfmin rf18, rf18, rf14 ; sub rf58, rf58, rf16                   # 121 min | 119 sub
+    vfmax rf5, rf46, rf14 ; sub rf46, rf5, rf40                     # 122 max | 119 sub
+    vfmin rf44, rf44, rf46 ; sub rf51, rf53, rf58                   # 121 min | 119 size
+    vfmax rf51, rf58, rf51                                          # 119 size
+    shr rf51, rf51, rf21                                            # 102 shrv
+    and rf51, rf51, rf43                                            # 102 shrv
+    vfmin rf17, rf17, rf58 ; sub rf51, rf25, rf51                   # 121 min | 102 sub
+    vfmax rf52, rf52, rf30                                          # 122 max
+    vfmax rf8, rf8, rf46                                            # 122 max
+    vfmax rf26, rf26, rf58 ; sub rf54, rf53, rf49                   # 122 max | 119 size
+    vfmax rf54, rf49, rf54 ; sub rf59, rf53, rf46                   # 119 size
+    shr rf54, rf54, rf21                                            # 102 shrv
+    and rf54, rf54, rf43                                            # 102 shrv
+    vfmax rf51, rf51, rf55 ; sub rf54, rf25, rf54                   # 102 limit | 102 sub
+    vfmax rf54, rf54, rf55 ; sub rf61, rf53, rf51                   # 102 limit | 104 sub
+    vfmin rf58, rf58, rf51 ; sub rf51, rf53, rf54                   # 104 min | 104 sub
+    vfmax rf58, rf58, rf61                                          # 104 max
+    vfmin rf54, rf49, rf54 ; add rf49, rf58, rf58                   # 104 min | 120 parts8
+    vfmax rf27, rf46, rf59 ; add rf49, rf27, rf49                   # 119 size | 125 add
+    shr rf27, rf27, rf21 ; sub rf59, rf53, rf14                     # 102 shrv | 119 size
+    vfmax rf59, rf14, rf59                                          # 119 size
+    shr rf59, rf59, rf21                                            # 102 shrv
+    and rf59, rf59, rf43                                            # 102 shrv
+    and rf27, rf27, rf43 ; sub rf43, rf25, rf59                     # 102 shrv | 102 sub
+    vfmax rf43, rf43, rf55 ; sub rf27, rf25, rf27                   # 102 limit | 102 sub
+    vfmax rf27, rf27, rf55 ; sub rf55, rf53, rf43 ; ldunifrf.rf59   # 102 limit | 104 sub | 107 px | uniform 0x00ff00ff
+    vfmax rf53, rf54, rf51 ; sub rf51, rf53, rf27                   # 104 parts7 | 104 sub
+    vfmin rf43, rf14, rf43 ; add rf14, rf47, rf53 ; ldunifrf.rf47   # 104 min | 125 add | 119 size | uniform 0x80008000
+    and rf12, rf24, rf59 ; sub.pushc -, 0, rf12                     # 117 load src | 129 select
+    vfmin rf24, rf46, rf27 ; sub rf27, rf24, rf12                   # 104 min | 117 load src
+    shr rf27, rf27, 8 ; sub rf46, rf47, rf30                        # 117 load src | 119 size
+    vfmax rf27, rf43, rf55 ; sub rf43, rf27, rf23                   # 104 parts7 | 119 sub
+    vfmax rf46, rf30, rf46 ; sub rf12, rf12, rf40                   # 119 size | 119 sub
+    shr rf27, rf46, rf21 ; add rf2, rf2, rf27 ; ldunifrf.rf46       # 102 shrv | 125 add | 60 pri | uniform 0x40004000
+    and rf13, rf27, rf59 ; sub.andc -, 0, rf13                      # 102 shrv | 129 select
+    vfmax rf24, rf24, rf51 ; sub rf51, rf47, rf12                   # 104 parts7 | 119 size
+    vfmin rf13, rf18, rf43 ; sub rf18, rf25, rf13                   # 121 min | 102 sub
+    vfmax rf18, rf18, rf46 ; add rf1, rf1, rf24 ; ldunifrf.rf24     # 102 limit | 125 add | 107 px | uniform value:src_stride
+    vfmax rf24, rf12, rf51 ; smul24 rf51, rf60, rf24                # 119 size | 117 load src
+    shr rf24, rf24, rf21 ; add rf51, rf51, rf56                     # 102 shrv | 117 load src
+    and rf24, rf24, rf59 ; add rf56, rf4, rf51                      # 102 shrv | 117 load src
+    and tmuau, rf56, -4 ; sub rf47, rf47, rf43                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
+    vfmax rf47, rf43, rf47 ; sub rf24, rf25, rf24 ; thrsw           # 119 size | 102 sub
+    shl rf56, rf56, 3                                               # 117 load src
+    shr rf47, rf47, rf21 ; sub rf60, -1, rf56                       # 102 shrv | 117 load src
+    and rf47, rf47, rf59 ; ldtmu.rf59                               # 102 shrv | 117 load src
+    vfmin rf47, rf30, rf18 ; sub rf30, rf25, rf47                   # 104 min | 102 sub
+    vfmax rf30, rf30, rf46                                          # 102 limit
+    vfmax rf24, rf24, rf46                                          # 102 limit
+    shr rf59, rf59, rf56                                            # 117 load src
+    vfmin rf46, rf43, rf30                                          # 104 min
+    vfmin rf27, rf12, rf24                                          # 104 min
+    vfmax rf5, rf5, rf43                                            # 122 max
+    vfmin rf44, rf44, rf12                                          # 121 min
+    vfmax rf8, rf8, rf12 ; ldtmu.rf12                               # 122 max | 117 load src
+    shr rf43, rf12, rf56 ; add rf56, rf12, rf12 ; ldtmu.rf12        # 117 load src
+    shl rf12, rf56, rf60 ; add rf56, rf12, rf12 ; ldunifrf.rf55     # 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf56, rf56, rf60 ; add rf12, rf59, rf12 ; ldunifrf.rf59     # 117 load src | 119 size | uniform 0x80008000
+    and rf56, rf12, rf55 ; add rf43, rf43, rf56 ; ldunifrf.rf60     # 117 load src | 60 pri | uniform 0x40004000
+    sub rf56, rf12, rf56 ; sub rf12, rf56, rf16                     # 117 load src | 119 sub
+    shr rf53, rf56, 8 ; sub rf56, rf59, rf12                        # 117 load src | 119 size
+    vfmax rf53, rf12, rf56 ; sub rf56, rf53, rf32                   # 119 size | 119 sub
+    vfmin rf57, rf57, rf56 ; sub rf18, rf59, rf18                   # 121 min | 104 sub
+    vfmax rf30, rf47, rf18 ; sub rf18, rf59, rf30                   # 104 max | 104 sub
+    shr rf24, rf53, rf21 ; sub rf53, rf59, rf24                     # 102 shrv | 104 sub
+    and rf24, rf24, rf55 ; add rf30, rf30, rf30                     # 102 shrv | 120 parts8
+    vfmax rf24, rf46, rf18 ; sub rf18, rf25, rf24 ; ldunifrf.rf46   # 104 max | 102 sub | 107 px | uniform 0x00ff00ff
+    vfmax rf18, rf18, rf60 ; add rf24, rf24, rf24                   # 102 limit | 120 parts8
+    and rf60, rf43, rf46 ; sub rf59, rf59, rf18                     # 117 load src | 104 sub
+    vfmin rf18, rf12, rf18 ; add rf14, rf14, rf30                   # 104 min | 125 add
+    vfmax rf27, rf27, rf53 ; sub rf43, rf43, rf60                   # 104 max | 117 load src
+    shr rf43, rf43, 8 ; add rf27, rf27, rf27                        # 117 load src | 120 parts8
+    vfmax rf18, rf18, rf59 ; sub rf43, rf43, rf23                   # 104 max | 119 sub
+    vfmin rf13, rf13, rf43 ; sub rf60, rf60, rf40                   # 121 min | 119 sub
+    vfmin rf2, rf17, rf12 ; add rf17, rf2, rf24 ; ldunifrf.rf24     # 121 min | 125 add | 119 size | uniform 0x80008000
+    vfmax rf52, rf52, rf56 ; add rf18, rf18, rf18                   # 122 max | 120 parts9
+    vfmax rf5, rf5, rf43 ; add rf1, rf1, rf27                       # 122 max | 125 add
+    vfmin rf44, rf44, rf60 ; sub rf27, rf24, rf56                   # 121 min | 119 size
+    vfmax rf12, rf26, rf12 ; sub rf26, rf24, rf43 ; ldunifrf.rf59   # 122 max | 119 size | 107 px | uniform value:src_stride
+    vfmax rf27, rf56, rf27 ; smul24 rf59, rf28, rf59 ; ldunifrf.rf53 # 119 size | 117 load src | 60 pri | uniform 0x40004000
+    vfmax rf26, rf43, rf26 ; sub rf24, rf24, rf60                   # 119 size
+    shr rf27, rf27, rf21 ; add rf18, rf49, rf18                     # 102 shrv | 125 add
+    add rf28, rf59, rf50 ; smul24 rf59, rf28, -1                    # 117 load src | 117 mul
+    add rf50, rf4, rf28 ; smul24 rf49, rf50, -1                     # 117 load src | 117 mul
     and tmuau, rf50, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
+    vfmax rf24, rf60, rf24 ; thrsw                                  # 119 size
     shl rf50, rf50, 3                                               # 117 load src
-    vfmax rf28, rf13, rf28 ; thrsw                                  # 119 size
-    shr rf28, rf28, rf6                                             # 102 shrv
-    and rf28, rf28, rf56                                            # 102 shrv
-    vfmax rf44, rf11, rf44 ; sub rf28, rf1, rf28                    # 119 size | 102 sub
-    vfmax rf28, rf28, rf59                                          # 102 limit
-    vfmin rf28, rf13, rf28 ; sub rf13, rf40, rf28                   # 104 min | 104 sub
-    vfmax rf13, rf28, rf13                                          # 104 parts7
-    shr rf13, rf44, rf6 ; add rf39, rf39, rf13 ; ldtmu.rf44         # 102 shrv | 125 add | 117 load src
-    and rf13, rf13, rf56                                            # 102 shrv
-    vfmax rf58, rf24, rf58 ; sub rf13, rf1, rf13                    # 119 size | 102 sub
-    vfmax rf13, rf13, rf59 ; sub rf28, -1, rf50                     # 102 limit | 117 load src
-    vfmin rf13, rf11, rf13 ; sub rf11, rf40, rf13                   # 104 min | 104 sub
-    vfmax rf11, rf13, rf11 ; ldtmu.rf13                             # 104 parts7 | 117 load src
-    shr rf11, rf58, rf6 ; add rf21, rf21, rf11                      # 102 shrv | 125 add
-    and rf11, rf11, rf56 ; add rf58, rf13, rf13                     # 102 shrv | 117 load src
-    vfmax rf16, rf10, rf16 ; sub rf11, rf1, rf11                    # 119 size | 102 sub
-    vfmax rf11, rf11, rf59                                          # 102 limit
-    vfmin rf24, rf24, rf11 ; sub rf11, rf40, rf11                   # 104 min | 104 sub
-    vfmax rf11, rf24, rf11 ; ldtmu.rf24                             # 104 parts7 | 117 load src
-    shr rf11, rf16, rf6 ; add rf15, rf15, rf11 ; ldunifrf.rf16      # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
-    and rf11, rf11, rf56 ; add rf24, rf24, rf24                     # 102 shrv | 117 load src
-    shr rf53, rf53, rf31 ; sub rf11, rf1, rf11                      # 117 load src | 102 sub
-    vfmax rf11, rf11, rf59                                          # 102 limit
-    vfmin rf11, rf10, rf11 ; sub rf10, rf40, rf11                   # 104 min | 104 sub
-    vfmax rf5, rf11, rf10 ; add rf10, rf5, rf27 ; ldunifrf.rf11     # 104 parts7 | 117 p | 119 size | uniform 0x80008000
-    shr rf7, rf30, rf31 ; add rf5, rf7, rf5 ; ldunifrf.rf30         # 117 load src | 125 add | 60 pri | uniform 0x40004000
-    shl rf38, rf38, rf25                                            # 117 load src
-    shl rf29, rf29, rf25 ; add rf25, rf53, rf38                     # 117 load src
-    and rf29, rf25, rf56 ; add rf7, rf7, rf29                       # 117 load src
-    and rf38, rf7, rf56 ; sub rf25, rf25, rf29                      # 117 load src
-    shr rf25, rf25, 8 ; sub rf29, rf29, rf57                        # 117 load src | 119 sub
-    vfmin rf35, rf35, rf29 ; sub rf25, rf25, rf23                   # 121 min | 119 sub
-    vfmin rf7, rf8, rf25 ; sub rf8, rf7, rf38                       # 121 min | 117 load src
-    vfmax rf17, rf17, rf25 ; sub rf38, rf38, rf37                   # 122 max | 119 sub
-    vfmax rf42, rf42, rf29 ; sub rf53, rf52, rf29                   # 122 max | 119 size
-    shr rf8, rf8, 8 ; sub rf31, rf52, rf25                          # 117 load src | 119 size
-    vfmin rf51, rf51, rf38 ; sub rf8, rf8, rf41                     # 121 min | 119 sub
-    vfmin rf32, rf32, rf8 ; sub rf27, rf52, rf38                    # 121 min | 119 size
-    vfmax rf20, rf20, rf8 ; sub rf40, rf52, rf8                     # 122 max | 119 size
-    vfmax rf49, rf49, rf38                                          # 122 max
-    and tmuau, rf14, -4                                             # 117 load src | uniform 0xfffffffb (vec3)
-    shl rf14, rf14, 3                                               # 117 load src
-    vfmax rf53, rf29, rf53 ; thrsw                                  # 119 size
-    shr rf53, rf53, rf6                                             # 102 shrv
-    and rf53, rf53, rf56                                            # 102 shrv
-    vfmax rf53, rf25, rf31 ; sub rf31, rf1, rf53                    # 119 size | 102 sub
-    vfmax rf31, rf31, rf19                                          # 102 limit
-    vfmin rf31, rf29, rf31 ; sub rf29, rf52, rf31                   # 104 min | 104 sub
-    vfmax rf29, rf31, rf29                                          # 104 max
-    shr rf29, rf53, rf6 ; add rf53, rf29, rf29                      # 102 shrv | 120 parts8
-    and rf29, rf29, rf56 ; add rf39, rf39, rf53 ; ldtmu.rf53        # 102 shrv | 125 add | 117 load src
-    vfmax rf29, rf38, rf27 ; sub rf27, rf1, rf29 ; ldtmu.rf31       # 119 size | 102 sub | 117 load src
-    vfmax rf27, rf27, rf19                                          # 102 limit
-    vfmin rf27, rf25, rf27 ; sub rf25, rf52, rf27                   # 104 min | 104 sub
-    vfmax rf25, rf27, rf25 ; sub rf27, -1, rf14                     # 104 max | 117 load src
-    shr rf25, rf29, rf6 ; add rf29, rf25, rf25                      # 102 shrv | 120 parts8
-    and rf21, rf25, rf56 ; add rf25, rf21, rf29 ; ldtmu.rf29        # 102 shrv | 125 add | 117 load src
-    vfmax rf40, rf8, rf40 ; sub rf21, rf1, rf21                     # 119 size | 102 sub
-    vfmax rf21, rf21, rf19 ; add rf59, rf31, rf31                   # 102 limit | 117 load src
-    vfmin rf38, rf38, rf21 ; sub rf21, rf52, rf21                   # 104 min | 104 sub
-    vfmax rf21, rf38, rf21 ; add rf29, rf29, rf29                   # 104 max | 117 load src
-    shr rf21, rf40, rf6 ; add rf40, rf21, rf21                      # 102 shrv | 120 parts8
-    and rf15, rf21, rf56 ; add rf21, rf15, rf40 ; ldunifrf.rf40     # 102 shrv | 125 add | 107 px | uniform 0x00ff00ff
-    shr rf44, rf44, rf50 ; sub rf15, rf1, rf15                      # 117 load src | 102 sub
-    vfmax rf15, rf15, rf19 ; ldunifrf.rf19                          # 102 limit | 119 size | uniform 0x80008000
-    vfmin rf15, rf8, rf15 ; sub rf8, rf52, rf15                     # 104 min | 104 sub
-    vfmax rf8, rf15, rf8 ; ldunifrf.rf15                            # 104 max | 60 pri | uniform 0x40004000
-    shr rf13, rf13, rf50 ; add rf8, rf8, rf8                        # 117 load src | 120 parts8
-    shl rf8, rf58, rf28 ; add rf5, rf5, rf8                         # 117 load src | 125 add
-    shl rf24, rf24, rf28 ; add rf8, rf44, rf8                       # 117 load src
-    and rf24, rf8, rf16 ; add rf13, rf13, rf24                      # 117 load src
-    and rf28, rf13, rf16 ; sub rf8, rf8, rf24                       # 117 load src
-    shr rf8, rf8, 8 ; sub rf24, rf24, rf57                          # 117 load src | 119 sub
-    vfmin rf35, rf35, rf24 ; sub rf8, rf8, rf23                     # 121 min | 119 sub
-    vfmin rf7, rf7, rf8 ; sub rf13, rf13, rf28                      # 121 min | 117 load src
-    vfmax rf17, rf17, rf8 ; sub rf28, rf28, rf37                    # 122 max | 119 sub
-    vfmax rf42, rf42, rf24 ; sub rf44, rf11, rf24                   # 122 max | 119 size
-    shr rf13, rf13, 8 ; sub rf58, rf11, rf8                         # 117 load src | 119 size
-    vfmin rf51, rf51, rf28 ; sub rf13, rf13, rf41                   # 121 min | 119 sub
-    vfmin rf32, rf32, rf13 ; sub rf50, rf11, rf28                   # 121 min | 119 size
-    vfmax rf20, rf20, rf13 ; sub rf52, rf11, rf13                   # 122 max | 119 size
-    vfmax rf49, rf49, rf28                                          # 122 max
-    and tmuau, rf10, -4                                             # 117 p | uniform 0xfffffffb (vec3)
-    shl rf10, rf10, 3                                               # 117 p
-    vfmax rf44, rf24, rf44 ; thrsw                                  # 119 size
-    shr rf44, rf44, rf6                                             # 102 shrv
-    and rf44, rf44, rf16                                            # 102 shrv
-    vfmax rf58, rf8, rf58 ; sub rf44, rf1, rf44                     # 119 size | 102 sub
-    vfmax rf44, rf44, rf30 ; sub rf56, -1, rf10                     # 102 limit | 117 p
-    vfmin rf44, rf24, rf44 ; sub rf24, rf11, rf44                   # 104 min | 104 sub
-    vfmax rf24, rf44, rf24 ; ldtmu.rf44                             # 104 max | 117 p
-    shr rf24, rf58, rf6 ; add rf58, rf24, rf24                      # 102 shrv | 120 parts9
-    and rf24, rf24, rf16 ; add rf39, rf39, rf58 ; ldtmu.rf58        # 102 shrv | 125 add | 117 p
-    vfmax rf50, rf28, rf50 ; sub rf24, rf1, rf24                    # 119 size | 102 sub
-    vfmax rf24, rf24, rf30                                          # 102 limit
-    vfmin rf24, rf8, rf24 ; sub rf8, rf11, rf24                     # 104 min | 104 sub
-    vfmax rf8, rf24, rf8 ; add rf24, rf58, rf58                     # 104 max | 117 p
-    shr rf8, rf50, rf6 ; add rf50, rf8, rf8 ; ldtmu.rf38            # 102 shrv | 120 parts9 | 117 p
-    and rf8, rf8, rf16 ; add rf25, rf25, rf50                       # 102 shrv | 125 add
-    vfmax rf52, rf13, rf52 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
-    vfmax rf8, rf8, rf30 ; add rf38, rf38, rf38                     # 102 limit | 117 p
-    vfmin rf28, rf28, rf8 ; sub rf8, rf11, rf8                      # 104 min | 104 sub
-    vfmax rf8, rf28, rf8 ; ldunifrf.rf28                            # 104 max | 60 pri | uniform 0x40004000
-    shr rf8, rf52, rf6 ; add rf52, rf8, rf8                         # 102 shrv | 120 parts9
-    and rf8, rf8, rf16 ; add rf16, rf21, rf52 ; ldunifrf.rf21       # 102 shrv | 125 add | 129 select | uniform 0x40ff40ff
-    shr rf53, rf53, rf14 ; sub rf8, rf1, rf8                        # 117 load src | 102 sub
-    vfmax rf8, rf8, rf30 ; mov rf30, rf28                           # 102 limit | 129 select
-    vfmin rf11, rf13, rf8 ; sub rf8, rf11, rf8                      # 104 min | 104 sub
-    vfmax rf8, rf11, rf8 ; mov rf11, rf30                           # 104 max | 129 select
-    shr rf14, rf31, rf14 ; add rf8, rf8, rf8 ; ldunifrf.rf31        # 117 load src | 120 parts9 | 119 size | uniform 0x80008000
-    shl rf8, rf59, rf27 ; add rf5, rf5, rf8                         # 117 load src | 125 add
-    shl rf27, rf29, rf27 ; add rf8, rf53, rf8                       # 117 load src
-    and rf27, rf8, rf40 ; add rf14, rf14, rf27                      # 117 load src
-    and rf29, rf14, rf40 ; sub rf8, rf8, rf27                       # 117 load src
-    shr rf8, rf8, 8 ; sub rf27, rf27, rf57                          # 117 load src | 119 sub
-    vfmin rf35, rf35, rf27 ; sub rf8, rf8, rf23                     # 121 min | 119 sub
-    vfmin rf7, rf7, rf8 ; sub rf14, rf14, rf29                      # 121 min | 117 load src
-    vfmax rf17, rf17, rf8 ; sub rf29, rf29, rf37                    # 122 max | 119 sub
-    vfmax rf42, rf42, rf27 ; sub rf53, rf19, rf27                   # 122 max | 119 size
-    shr rf14, rf14, 8 ; sub rf59, rf19, rf8                         # 117 load src | 119 size
-    vfmin rf51, rf51, rf29 ; sub rf14, rf14, rf41                   # 121 min | 119 sub
-    vfmin rf32, rf32, rf14 ; sub rf13, rf19, rf29                   # 121 min | 119 size
-    vfmax rf20, rf20, rf14 ; sub rf52, rf19, rf14                   # 122 max | 119 size
-    vfmax rf21, rf49, rf29 ; mov rf49, rf21                         # 122 max | 129 select
-    vfmax rf53, rf27, rf53 ; mov rf50, rf49                         # 119 size | 129 select
-    shr rf53, rf53, rf6 ; mov rf0, rf3                              # 102 shrv | next trip
-    and rf53, rf53, rf40 ; mov rf55, rf30                           # 102 shrv | 129 select
-    vfmax rf59, rf8, rf59 ; sub rf53, rf1, rf53                     # 119 size | 102 sub
-    vfmax rf53, rf53, rf15 ; mov rf45, rf49                         # 102 limit | 129 select
-    vfmin rf53, rf27, rf53 ; sub rf27, rf19, rf53                   # 104 min | 104 sub
-    vfmax rf27, rf53, rf27 ; mov rf53, rf30                         # 104 parts10 | 129 select
-    shr rf27, rf59, rf6 ; add rf39, rf39, rf27                      # 102 shrv | 125 add
-    and rf27, rf27, rf40 ; mov rf59, rf49                           # 102 shrv | 129 select
-    vfmax rf27, rf29, rf13 ; sub rf13, rf1, rf27                    # 119 size | 102 sub
-    vfmax rf13, rf13, rf15                                          # 102 limit
-    vfmin rf13, rf8, rf13 ; sub rf8, rf19, rf13                     # 104 min | 104 sub
-    vfmax rf8, rf13, rf8                                            # 104 parts10
-    shr rf8, rf27, rf6 ; add rf25, rf25, rf8                        # 102 shrv | 125 add
-    and rf8, rf8, rf40                                              # 102 shrv
-    vfmax rf52, rf14, rf52 ; sub rf8, rf1, rf8                      # 119 size | 102 sub
-    vfmax rf8, rf8, rf15                                            # 102 limit
-    vfmin rf29, rf29, rf8 ; sub rf8, rf19, rf8                      # 104 min | 104 sub
-    vfmax rf8, rf29, rf8 ; ldunifrf.rf29                            # 104 parts10 | 125 total | uniform 0x7ffd8000
-    shr rf8, rf52, rf6 ; add rf16, rf16, rf8 ; ldunifrf.rf52        # 102 shrv | 125 add | 60 pri | uniform 0x00010001
-    and rf8, rf8, rf40                                              # 102 shrv
-    shr rf44, rf44, rf10 ; sub rf8, rf1, rf8                        # 117 p | 102 sub
-    vfmax rf8, rf8, rf15                                            # 102 limit
-    vfmin rf14, rf14, rf8 ; sub rf8, rf19, rf8 ; ldunifrf.rf19      # 104 min | 104 sub | 126 add | uniform 0x01040107
-    vfmax rf8, rf14, rf8                                            # 104 parts10
-    shr rf8, rf58, rf10 ; add rf5, rf5, rf8 ; ldunifrf.rf10         # 117 p | 125 add | 126 rounded | uniform 0x0fff0fff
-    shl rf24, rf24, rf56                                            # 117 p
-    shl rf38, rf38, rf56 ; add rf24, rf44, rf24 ; ldunifrf.rf44     # 117 p | 60 pri | uniform 0x40004000
-    and rf38, rf24, rf40 ; add rf8, rf8, rf38 ; ldunifrf.rf56       # 117 p | 129 select | uniform 0x40ff40ff
-    and rf58, rf8, rf40 ; sub rf24, rf24, rf38                      # 117 p
-    shr rf24, rf24, 8 ; sub rf38, rf38, rf57                        # 117 p | 119 sub
-    vfmin rf24, rf35, rf38 ; sub rf23, rf24, rf23 ; ldunifrf.rf35   # 121 low | 119 sub | 61 sec | uniform 0x00000100
-    vfmin rf7, rf7, rf23 ; sub rf8, rf8, rf58                       # 121 low | 117 p
-    vfmax rf7, rf17, rf23 ; add.ifb rf11, rf12, rf7                 # 122 high | 129 select
-    vfmax rf7, rf42, rf38 ; add.ifb rf50, rf12, rf7                 # 122 high | 129 select
-    shr rf8, rf8, 8 ; sub rf37, rf58, rf37                          # 117 p | 119 sub
-    vfmin rf41, rf51, rf37 ; sub rf8, rf8, rf41 ; ldunifrf.rf51     # 121 low | 119 sub | 130 clip | uniform 0xbfbfc000
-    vfmin rf24, rf32, rf8 ; add.ifb rf53, rf33, rf24                # 121 low | 129 select
-    vfmax rf20, rf20, rf8 ; add.ifb rf55, rf18, rf24                # 122 high | 129 select
-    vfmax rf18, rf21, rf37 ; add.ifb rf45, rf18, rf20               # 122 high | 129 select
-    add.ifb rf30, rf43, rf41 ; add.ifb rf59, rf33, rf7              # 129 select
-    add.ifb rf49, rf43, rf18 ; sub rf18, rf31, rf38                 # 129 select | 119 size
-    vfmax rf18, rf38, rf18 ; sub rf43, rf31, rf23 ; ldunifrf.rf7    # 119 size | 130 store dst | uniform value:dst_stride
-    shr rf18, rf18, rf6 ; sub rf33, rf31, rf37 ; ldunifrf.rf41      # 102 shrv | 119 size | uniform value:items
-    and rf18, rf18, rf40 ; sub rf20, rf31, rf8 ; ldunifrf.rf21      # 102 shrv | 119 size | uniform value:records
-    vfmax rf43, rf23, rf43 ; sub rf18, rf1, rf18                    # 119 size | 102 sub
-    vfmax rf18, rf18, rf28 ; sub rf41, rf41, 1                      # 102 limit
-    vfmin rf38, rf38, rf18 ; sub rf18, rf31, rf18                   # 104 min | 104 sub
-    vfmax rf18, rf38, rf18                                          # 104 part
-    shr rf18, rf43, rf6 ; add rf39, rf39, rf18                      # 102 shrv | 125 total
-    and rf18, rf18, rf40 ; add rf43, rf39, rf29                     # 102 shrv | 125 total
-    vfmax rf33, rf37, rf33 ; sub rf18, rf1, rf18                    # 119 size | 102 sub
-    vfmax rf18, rf18, rf28 ; add rf39, rf39, rf19                   # 102 limit | 126 add
-    vfmin rf23, rf23, rf18 ; sub rf18, rf31, rf18                   # 104 min | 104 sub
-    vfmax rf18, rf23, rf18                                          # 104 part
-    shr rf18, rf33, rf6 ; add rf25, rf25, rf18                      # 102 shrv | 125 total
-    and rf18, rf18, rf40 ; add rf33, rf25, rf29                     # 102 shrv | 125 total
-    vfmax rf20, rf8, rf20 ; sub rf18, rf1, rf18                     # 119 size | 102 sub
-    vfmax rf18, rf18, rf28 ; add rf25, rf25, rf19                   # 102 limit | 126 add
-    vfmin rf37, rf37, rf18 ; sub rf18, rf31, rf18                   # 104 min | 104 sub
-    vfmax rf18, rf37, rf18                                          # 104 part
-    shr rf6, rf20, rf6 ; add rf16, rf16, rf18                       # 102 shrv | 125 total
-    and rf6, rf6, rf40 ; add rf40, rf16, rf29                       # 102 shrv | 125 total
-    shr rf6, rf43, 15 ; sub rf1, rf1, rf6                           # 126 shr | 102 sub
-    vfmax rf1, rf1, rf28 ; add rf16, rf16, rf19                     # 102 limit | 126 add
-    vfmin rf8, rf8, rf1 ; sub rf1, rf31, rf1                        # 104 min | 104 sub
-    vfmax rf1, rf8, rf1                                             # 104 part
-    and rf5, rf6, rf52 ; add rf1, rf5, rf1                          # 126 shr | 125 total
-    shr rf29, rf33, 15 ; add rf33, rf1, rf29                        # 126 shr | 125 total
-    and rf5, rf29, rf52 ; add rf29, rf39, rf5                       # 126 shr | 126 add
-    shr rf5, rf40, 15 ; add rf25, rf25, rf5                         # 126 shr | 126 add
-    and rf1, rf5, rf52 ; add rf5, rf1, rf19                         # 126 shr | 126 add
-    shr rf1, rf33, 15 ; add rf16, rf16, rf1                         # 126 shr | 126 add
-    and rf1, rf1, rf52                                              # 126 shr
-    shr rf1, rf29, 4 ; add rf5, rf5, rf1                            # 126 rounded | 126 add
-    shr rf25, rf25, 4                                               # 126 rounded
-    shr rf16, rf16, 4                                               # 126 rounded
-    shr rf5, rf5, 4                                                 # 126 rounded
-    and rf1, rf1, rf10                                              # 126 rounded
-    and rf2, rf25, rf10 ; add rf1, rf2, rf1                         # 126 rounded | 129 add
-    vfmax rf1, rf1, rf53 ; add rf2, rf47, rf2                       # 129 max | 129 add
-    vfmin rf1, rf1, rf59                                            # 129 limited
-    vfmax rf2, rf2, rf11                                            # 129 max
-    vfmin rf2, rf2, rf50                                            # 129 limited
-    and rf16, rf16, rf10                                            # 126 rounded
-    and rf9, rf5, rf10 ; add rf5, rf9, rf16                         # 126 rounded | 129 add
-    vfmax rf5, rf5, rf30 ; add rf9, rf22, rf9                       # 129 max | 129 add
+    shr rf26, rf26, rf21                                            # 102 shrv
+    and rf27, rf27, rf46                                            # 102 shrv
+    shr rf27, rf24, rf21 ; sub rf24, rf25, rf27                     # 102 shrv | 102 sub
+    and rf26, rf26, rf46                                            # 102 shrv
+    and rf26, rf27, rf46 ; sub rf27, rf25, rf26 ; ldtmu.rf46        # 102 shrv | 102 sub | 117 load src
+    vfmax rf24, rf24, rf53 ; sub rf26, rf25, rf26                   # 102 limit | 102 sub
+    vfmax rf27, rf27, rf53                                          # 102 limit
+    vfmin rf56, rf56, rf24                                          # 104 min
+    vfmax rf26, rf26, rf53 ; ldtmu.rf53                             # 102 limit | 117 load src
+    vfmin rf43, rf43, rf27                                          # 104 min
+    vfmin rf30, rf60, rf26                                          # 104 min
+    vfmax rf8, rf8, rf60 ; add rf55, rf53, rf53 ; ldtmu.rf60        # 122 max | 117 load src
+    shr rf47, rf46, rf50 ; sub rf46, -1, rf50                       # 117 load src
+    shl rf55, rf55, rf46 ; add rf60, rf60, rf60 ; ldunifrf.rf54     # 117 load src | 107 px | uniform 0x00ff00ff
+    shr rf50, rf53, rf50 ; add rf47, rf47, rf55 ; ldunifrf.rf53     # 117 load src | 119 size | uniform 0x80008000
+    shl rf24, rf60, rf46 ; sub rf46, rf53, rf24                     # 117 load src | 104 sub
+    and rf50, rf47, rf54 ; add rf24, rf50, rf24                     # 117 load src
+    vfmax rf46, rf56, rf46 ; sub rf47, rf47, rf50 ; ldunifrf.rf56   # 104 max | 117 load src | 60 pri | uniform 0x40004000
+    shr rf50, rf47, 8 ; sub rf47, rf50, rf16                        # 117 load src | 119 sub
+    vfmin rf2, rf2, rf47 ; sub rf50, rf50, rf32                     # 121 min | 119 sub
+    vfmin rf60, rf57, rf50 ; sub rf57, rf53, rf47                   # 121 min | 119 size
+    vfmax rf57, rf47, rf57 ; sub rf27, rf53, rf27                   # 119 size | 104 sub
+    shr rf53, rf57, rf21 ; sub rf26, rf53, rf26                     # 102 shrv | 104 sub
+    and rf46, rf53, rf54 ; add rf53, rf46, rf46 ; ldunifrf.rf54     # 102 shrv | 120 parts9 | 119 size | uniform 0x80008000
+    vfmax rf43, rf43, rf27 ; sub rf27, rf25, rf46                   # 104 max | 102 sub
+    vfmax rf27, rf27, rf56 ; add rf43, rf43, rf43 ; ldunifrf.rf56   # 102 limit | 120 parts9 | 107 px | uniform 0x00ff00ff
+    vfmax rf26, rf30, rf26 ; add rf14, rf14, rf53                   # 104 max | 125 add
+    and rf30, rf24, rf56 ; sub rf54, rf54, rf27                     # 117 load src | 104 sub
+    vfmin rf24, rf47, rf27 ; sub rf27, rf24, rf30                   # 104 min | 117 load src
+    vfmax rf26, rf24, rf54 ; add rf24, rf26, rf26                   # 104 parts10 | 120 parts9
+    shr rf27, rf27, 8 ; add rf17, rf17, rf43                        # 117 load src | 125 add
+    vfmax rf27, rf52, rf50 ; sub rf52, rf27, rf23 ; ldunifrf.rf43   # 122 max | 119 sub | 119 size | uniform 0x80008000
+    vfmin rf13, rf13, rf52 ; add rf1, rf1, rf24                     # 121 min | 125 add
+    vfmax rf5, rf5, rf52 ; sub rf30, rf30, rf40                     # 122 max | 119 sub
+    vfmin rf26, rf44, rf30 ; add rf18, rf18, rf26                   # 121 min | 125 add
+    vfmax rf12, rf12, rf47 ; sub rf47, rf43, rf50 ; ldunifrf.rf44   # 122 max | 119 size | 107 px | uniform value:src_stride
+    vfmax rf44, rf50, rf47 ; smul24 rf47, rf59, rf44 ; ldunifrf.rf59 # 119 size | 117 p | 107 px | uniform 0x00ff00ff
+    shr rf44, rf44, rf21 ; add rf47, rf47, rf49 ; ldunifrf.rf49     # 102 shrv | 117 p | 60 pri | uniform 0x40004000
+    and rf44, rf44, rf56 ; add rf24, rf4, rf47                      # 102 shrv | 117 p
+    and tmuau, rf24, -4 ; sub rf54, rf43, rf52                      # 117 p | 119 size | uniform 0xfffffffb (vec3)
+    vfmax rf54, rf52, rf54 ; sub rf43, rf43, rf30 ; thrsw           # 119 size
+    shl rf44, rf24, 3 ; sub rf24, rf25, rf44                        # 117 p | 102 sub
+    vfmax rf43, rf30, rf43 ; sub rf53, -1, rf44                     # 119 size | 117 p
+    shr rf54, rf54, rf21                                            # 102 shrv
+    shr rf43, rf43, rf21                                            # 102 shrv
+    and rf54, rf54, rf56                                            # 102 shrv
+    and rf43, rf43, rf56 ; sub rf54, rf25, rf54 ; ldtmu.rf56        # 102 shrv | 102 sub | 117 p
+    vfmax rf24, rf24, rf49 ; sub rf43, rf25, rf43                   # 102 limit | 102 sub
+    vfmax rf54, rf54, rf49                                          # 102 limit
+    vfmin rf50, rf50, rf24                                          # 104 min
+    vfmax rf43, rf43, rf49                                          # 102 limit
+    vfmin rf52, rf52, rf54                                          # 104 min
+    vfmin rf49, rf30, rf43                                          # 104 min
+    vfmax rf8, rf8, rf30 ; ldtmu.rf30                               # 122 max | 117 p
+    shr rf46, rf56, rf44 ; add rf57, rf30, rf30 ; ldtmu.rf56        # 117 p
+    shl rf56, rf57, rf53 ; add rf57, rf56, rf56 ; ldunifrf.rf55     # 117 p | 119 size | uniform 0x80008000
+    shr rf44, rf30, rf44 ; add rf30, rf46, rf56 ; ldunifrf.rf46     # 117 p | 60 pri | uniform 0x40004000
+    shl rf24, rf57, rf53 ; sub rf53, rf55, rf24 ; ldunifrf.rf57     # 117 p | 104 sub | 129 select | uniform 0x40ff40ff
+    and rf44, rf30, rf59 ; add rf24, rf44, rf24 ; ldunifrf.rf59     # 117 p | 119 size | uniform 0x80008000
+    vfmax rf30, rf50, rf53 ; sub rf50, rf30, rf44                   # 104 parts10 | 117 p
+    shr rf44, rf50, 8 ; sub rf16, rf44, rf16                        # 117 p | 119 sub
+    vfmin rf2, rf2, rf16 ; sub rf32, rf44, rf32 ; ldunifrf.rf44     # 121 low | 119 sub | 107 px | uniform 0x00ff00ff
+    and rf50, rf24, rf44 ; sub rf59, rf59, rf16                     # 117 p | 119 size
+    vfmax rf59, rf16, rf59 ; sub rf54, rf55, rf54                   # 119 size | 104 sub
+    shr rf55, rf59, rf21 ; sub rf43, rf55, rf43                     # 102 shrv | 104 sub
+    and rf24, rf55, rf44 ; sub rf44, rf24, rf50                     # 102 shrv | 117 p
+    shr rf40, rf44, 8 ; sub rf44, rf50, rf40                        # 117 p | 119 sub
+    vfmax rf23, rf52, rf54 ; sub rf40, rf40, rf23 ; ldunifrf.rf52   # 104 parts10 | 119 sub | 60 pri | uniform 0x40004000
+    vfmax rf24, rf49, rf43 ; sub rf43, rf25, rf24 ; ldunifrf.rf49   # 104 parts10 | 102 sub | 129 select | uniform 0x40ff40ff
+    vfmax rf30, rf43, rf52 ; add rf14, rf14, rf30                   # 102 limit | 125 add
+    vfmin rf23, rf16, rf30 ; add rf17, rf17, rf23                   # 104 min | 125 add
+    vfmin rf24, rf60, rf32 ; add rf1, rf1, rf24                     # 121 low | 125 add
+    vfmin rf13, rf13, rf40 ; mov rf52, rf52                         # 121 low | 129 select
+    vfmax rf27, rf27, rf32 ; mov rf60, rf52                         # 122 high | 129 select
+    vfmax rf5, rf5, rf40 ; mov rf49, rf49                           # 122 high | 129 select
+    vfmin rf26, rf26, rf44 ; mov rf46, rf46                         # 121 low | 129 select
+    vfmax rf12, rf12, rf16 ; mov rf43, rf52 ; ldunifrf.rf16         # 122 high | 129 select | 119 size | uniform 0x80008000
+    vfmax rf8, rf8, rf44 ; sub rf54, rf16, rf32                     # 122 high | 119 size
+    add.ifa rf60, rf22, rf24 ; sub rf24, rf16, rf30                 # 129 select | 104 sub
+    vfmax rf23, rf23, rf24 ; mov rf30, rf49 ; ldunifrf.rf24         # 104 part | 129 select | 107 px | uniform 0x00ff00ff
+    add.ifa rf43, rf7, rf13 ; add rf13, rf18, rf23                  # 129 select | 125 total
+    vfmax rf54, rf32, rf54 ; mov rf18, rf49                         # 119 size | 129 select
+    shr rf2, rf54, rf21 ; add.ifa rf46, rf15, rf2                   # 102 shrv | 129 select
+    and rf2, rf2, rf24 ; mov rf57, rf57 ; ldunifrf.rf54             # 102 shrv | 129 select | 60 pri | uniform 0x40004000
+    add.ifa rf30, rf22, rf27 ; sub rf2, rf25, rf2                   # 129 select | 102 sub
+    vfmax rf2, rf2, rf54 ; add.ifa rf52, rf9, rf26                  # 102 limit | 129 select
+    vfmin rf26, rf32, rf2 ; sub rf32, rf16, rf44                    # 104 min | 119 size
+    sub rf2, rf16, rf2 ; add.ifa rf18, rf7, rf5                     # 104 sub | 129 select
+    vfmax rf12, rf44, rf32 ; add.ifa rf57, rf15, rf12               # 119 size | 129 select
+    shr rf12, rf12, rf21 ; sub rf15, rf16, rf40 ; ldunifrf.rf32     # 102 shrv | 119 size | 125 total | uniform 0x7ffd8000
+    vfmax rf15, rf40, rf15 ; add rf5, rf13, rf32 ; ldunifrf.rf7     # 119 size | 125 total | 60 pri | uniform 0x00010001
+    shr rf15, rf15, rf21 ; ldunifrf.rf22                            # 102 shrv | 126 add | uniform 0x01040107
+    and rf13, rf15, rf24 ; add rf15, rf13, rf22 ; ldunifrf.rf22     # 102 shrv | 126 add | 126 rounded | uniform 0x0fff0fff
+    and rf12, rf12, rf24 ; sub rf13, rf25, rf13                     # 102 shrv | 102 sub
+    vfmax rf13, rf13, rf54 ; sub rf12, rf25, rf12                   # 102 limit | 102 sub
+    vfmax rf12, rf12, rf54 ; sub rf54, rf16, rf13                   # 102 limit | 104 sub
+    vfmin rf16, rf40, rf13 ; sub rf13, rf16, rf12 ; ldunifrf.rf40   # 104 min | 104 sub | 60 pri | uniform 0x40004000
+    vfmax rf2, rf26, rf2 ; add.ifa rf49, rf9, rf8                   # 104 part | 129 select
+    vfmin rf12, rf44, rf12 ; add rf2, rf14, rf2 ; ldunifrf.rf14     # 104 min | 125 total | 126 add | uniform 0x01040107
+    vfmax rf16, rf16, rf54 ; add rf54, rf2, rf32 ; ldunifrf.rf44    # 104 part | 125 total | 126 rounded | uniform 0x0fff0fff
+    vfmax rf12, rf12, rf13 ; add rf13, rf17, rf16 ; ldunifrf.rf16   # 104 part | 125 total | 60 pri | uniform 0x40004000
+    shr rf12, rf54, 15 ; add rf1, rf1, rf12                         # 126 shr | 125 total
+    shr rf5, rf5, 15 ; add rf54, rf13, rf32                         # 126 shr | 125 total
+    shr rf54, rf54, 15 ; add rf32, rf1, rf32                        # 126 shr | 125 total
+    and rf2, rf12, rf7 ; add rf12, rf2, rf14 ; ldunifrf.rf17        # 126 shr | 126 add | 129 select | uniform 0x40ff40ff
+    shr rf13, rf32, 15 ; add rf32, rf13, rf14                       # 126 shr | 126 add
+    and rf2, rf54, rf7 ; add rf12, rf12, rf2 ; ldunifrf.rf54        # 126 shr | 126 add | 129 select | uniform 0x40ff40ff
+    and rf1, rf5, rf7 ; add rf5, rf1, rf14 ; ldunifrf.rf14          # 126 shr | 126 add | 130 store dst | uniform value:dst_stride
+    and rf2, rf13, rf7 ; add rf7, rf32, rf2 ; ldunifrf.rf13         # 126 shr | 126 add | uniform value:items
+    shr rf12, rf12, 4 ; add rf1, rf15, rf1                          # 126 rounded | 126 add
+    shr rf5, rf7, 4 ; add rf2, rf5, rf2                             # 126 rounded | 126 add
+    shr rf1, rf1, 4                                                 # 126 rounded
+    and rf12, rf12, rf44 ; sub rf13, rf13, 1                        # 126 rounded
+    shr rf12, rf2, 4 ; add rf2, rf48, rf12                          # 126 rounded | 129 add
+    and rf5, rf5, rf44 ; ldunifrf.rf48                              # 126 rounded | 107 px | uniform value:src_stride
+    and rf1, rf1, rf22 ; add rf4, rf4, rf48 ; ldunifrf.rf22         # 126 rounded | 107 px | 61 sec | uniform 0x00000100
+    and rf12, rf12, rf44 ; mov tmuau, rf4 ; thrsw                   # 126 rounded | 107 px | uniform 0xfffffffa (vec2)
+    vfmax rf2, rf2, rf60 ; add rf10, rf4, rf10 ; ldunifrf.rf60      # 129 max | 117 load src | 61 sec | uniform 0x00000100
+    and tmuau, rf10, -4 ; add rf5, rf41, rf5                        # 117 load src | 129 add | uniform 0xfffffffb (vec3)
+    shl rf10, rf10, 3 ; add rf11, rf4, rf11                         # 117 load src
+    and tmuau, rf11, -4 ; add rf1, rf38, rf1                        # 117 load src | 129 add | uniform 0xfffffffb (vec3)
+    shl rf11, rf11, 3 ; add rf19, rf4, rf19                         # 117 load src
+    vfmax rf12, rf5, rf43 ; add rf5, rf39, rf12 ; thrsw ; ldunifrf.rf39 # 129 max | 129 add | 107 px | uniform 0x00ff00ff
+    eidx rf38 ; ldtmu.rf43                                          # 107 px
+    vfmax rf1, rf1, rf46 ; ldunifrf.rf46                            # 129 max | 130 store dst | uniform value:dst
+    vfmin rf2, rf2, rf30 ; thrsw ; ldunifrf.rf30                    # 129 limited | uniform value:records
+    vfmax rf5, rf5, rf52 ; ldunifrf.rf52                            # 129 max | 130 clip | uniform 0xbfbfc000
+    vfmin rf12, rf12, rf18 ; ldunifrf.rf18                          # 129 limited | 130 clip | uniform 0xbfbfc000
+    and rf38, rf38, 3
+    vfmin rf1, rf1, rf57                                            # 129 limited
+    shl rf57, rf19, 3                                               # 117 load src
+    vfmax rf2, rf2, rf16                                            # 130 clip
     vfmin rf5, rf5, rf49                                            # 129 limited
-    vfmax rf9, rf9, rf55                                            # 129 max
-    vfmin rf9, rf9, rf45                                            # 129 limited
-    vfmax rf1, rf1, rf44                                            # 130 clip
-    vfmax rf2, rf2, rf44                                            # 130 clip
-    vfmax rf5, rf5, rf44                                            # 130 clip
-    vfmax rf9, rf9, rf44                                            # 130 clip
-    vfmin rf1, rf1, rf56                                            # 130 clip
-    vfmin rf2, rf2, rf56                                            # 130 clip
-    vfmin rf5, rf5, rf56 ; umul24 rf2, rf2, rf35                    # 130 clip
-    vfmin rf2, rf9, rf56 ; add rf1, rf1, rf2                        # 130 clip
-    shl rf35, rf41, 4 ; umul24 rf2, rf2, rf35                       # 130 clip
-    add rf1, rf5, rf2 ; add tmud, rf1, rf51                         # 130 clip | 130 store dst
-    add tmud, rf1, rf51 ; add rf1, rf21, rf35                       # 130 store dst
-    add.ifna tmuau, rf4, rf7 ; sub.pushc -, rf1, rf3                # 130 store dst | whether there is a batch more | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    and rf49, rf43, rf39                                            # 107 px
+    vfmax rf12, rf12, rf16                                          # 130 clip
+    shl rf38, rf38, 1                                               # 107 px
+    vfmax rf1, rf1, rf40 ; sub rf40, rf43, rf49 ; ldunifrf.rf43     # 130 clip | 107 px | uniform 0x3ff03ff0
+    vfmin rf2, rf2, rf17 ; smul24 rf14, rf38, rf14                  # 130 clip | 130 store dst
+    shr rf22, rf40, 8 ; umul24 rf2, rf2, rf22                       # 107 px | 130 clip
+    vfmax rf5, rf5, rf16 ; add rf16, rf22, rf43 ; ldunifrf.rf40     # 130 clip | 107 px | uniform 0xbfffc000
+    vfmin rf12, rf12, rf17 ; add rf14, rf46, rf14                   # 130 clip | 130 store dst
+    shl rf46, rf13, 4 ; add rf13, rf49, rf40                        # 107 px
+    vfmin rf1, rf1, rf54 ; add rf54, rf4, rf31 ; ldtmu.rf31         # 130 clip | 117 load src | 107 px
+    shl rf41, rf54, 3 ; add rf38, rf22, rf40                        # 117 load src | 107 px
+    and rf44, rf31, rf39 ; add rf39, rf49, rf43 ; ldtmu.rf48        # 107 px | 117 load src
+    and tmuau, rf19, -4 ; sub rf19, rf31, rf44                      # 117 load src | 107 px | uniform 0xfffffffb (vec3)
+    shr rf7, rf48, rf10 ; add rf48, rf44, rf40 ; thrsw ; ldtmu.rf31 # 117 load src | 107 px
+    shr rf15, rf19, 8 ; add rf19, rf44, rf43                        # 107 px
+    vfmin rf5, rf5, rf17 ; add rf17, rf15, rf40                     # 130 clip | 107 px
+    shr rf40, rf31, rf10 ; sub rf10, -1, rf10                       # 117 load src
+    shl rf12, rf12, 8 ; add rf43, rf15, rf43                        # 130 clip | 107 px
+    add rf31, rf31, rf31 ; add rf46, rf30, rf46 ; ldtmu.rf30        # 117 load src
+    shl rf2, rf31, rf10 ; add rf1, rf1, rf2 ; ldunifrf.rf31         # 117 load src | 130 clip | 107 px | uniform 0x00ff00ff
+    add rf7, rf30, rf30 ; add rf2, rf7, rf2                         # 117 load src
+    shl rf7, rf7, rf10 ; add rf5, rf5, rf12 ; ldunifrf.rf10         # 117 load src | 130 clip | 119 size | uniform 0x80008000
+    and rf40, rf2, rf31 ; add rf7, rf40, rf7                        # 117 load src
+    and rf12, rf7, rf31 ; sub rf2, rf2, rf40                        # 117 load src
+    shr rf2, rf2, 8 ; sub rf7, rf7, rf12                            # 117 load src
+    shr rf7, rf7, 8 ; sub rf2, rf2, rf38                            # 117 load src | 119 sub
+    sub rf7, rf7, rf17 ; sub rf40, rf40, rf13                       # 119 sub
+    sub rf12, rf12, rf48 ; add rf3, rf14, rf3 ; ldunifrf.rf14       # 119 sub | 130 store dst | 60 pri | uniform 0x40004000
+    sub rf46, rf10, rf40 ; sub.pushc -, rf46, rf0                   # 119 size | 130 store dst
+    vfmax rf46, rf40, rf46                                          # 119 size
+    shr rf46, rf46, rf33                                            # 102 shrv
+    and rf46, rf46, rf31                                            # 102 shrv
+    tmuwt - ; sub rf46, rf20, rf46                                  # the last trip's stores | 102 sub
+    vfmax rf1, rf46, rf14 ; add tmud, rf1, rf52                     # 102 limit | 130 store dst
+    sub rf5, rf10, rf2 ; add tmud, rf5, rf18                        # 119 size | 130 store dst
+    vfmax rf5, rf2, rf5 ; sub rf18, rf10, rf7                       # 119 size
+    shr rf5, rf5, rf33 ; sub rf46, rf10, rf12                       # 102 shrv | 119 size
+    and rf5, rf5, rf31 ; mov.ifna tmuau, rf3                        # 102 shrv | 130 store dst | uniform 0xfffffffa (vec2)
+    vfmax rf18, rf7, rf18 ; add rf52, rf4, rf37 ; ldtmu.rf37        # 119 size | 117 load src
+    and tmuau, rf54, -4 ; sub rf5, rf20, rf5                        # 117 load src | 102 sub | uniform 0xfffffffb (vec3)
+    shr rf30, rf37, rf11 ; sub rf37, rf10, rf1 ; thrsw ; ldtmu.rf54 # 117 load src | 104 sub
+    shr rf32, rf54, rf11 ; add rf60, rf54, rf54 ; ldtmu.rf54        # 117 load src
+    shl rf8, rf52, 3 ; add rf54, rf54, rf54                         # 117 load src
+    vfmax rf11, rf12, rf46 ; sub rf46, -1, rf11                     # 119 size | 117 load src
+    shl rf60, rf60, rf46 ; ldunifrf.rf9                             # 117 load src | 107 px | uniform 0xbfffc000
+    shr rf18, rf18, rf33 ; ldunifrf.rf26                            # 102 shrv | 60 pri | uniform 0x40004000
+    shr rf11, rf11, rf33                                            # 102 shrv
+    and rf18, rf18, rf31                                            # 102 shrv
+    and rf11, rf11, rf31 ; sub rf18, rf20, rf18                     # 102 shrv | 102 sub
+    vfmax rf5, rf5, rf14 ; add rf30, rf30, rf60 ; ldunifrf.rf60     # 102 limit | 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf46, rf54, rf46 ; sub rf11, rf20, rf11                     # 117 load src | 102 sub
+    and rf46, rf30, rf60 ; add rf32, rf32, rf46                     # 117 load src
+    vfmax rf18, rf18, rf14 ; sub rf30, rf30, rf46                   # 102 limit | 117 load src
+    shr rf54, rf30, 8 ; sub rf30, rf10, rf5                         # 117 load src | 104 sub
+    vfmin rf31, rf2, rf5 ; sub rf5, rf10, rf18                      # 104 min | 104 sub
+    vfmax rf11, rf11, rf14 ; sub rf14, rf54, rf38                   # 102 limit | 119 sub
+    vfmin rf18, rf7, rf18 ; sub rf46, rf46, rf13                    # 104 min | 119 sub
+    vfmin rf10, rf40, rf1 ; sub rf1, rf10, rf11                     # 104 min | 104 sub
+    vfmax rf30, rf31, rf30                                          # 104 max
+    and rf31, rf32, rf60 ; add rf30, rf30, rf9                      # 117 load src | 104 max
+    vfmin rf30, rf12, rf11 ; smul24 rf11, rf30, rf6                 # 104 min | 120 parts0
+    vfmax rf5, rf18, rf5 ; sub rf18, rf32, rf31                     # 104 max | 117 load src
+    shr rf18, rf18, 8 ; add rf5, rf5, rf9                           # 117 load src | 104 max
+    vfmax rf10, rf10, rf37 ; sub rf18, rf18, rf17 ; ldunifrf.rf37   # 104 max | 119 sub | 119 size | uniform 0x80008000
+    vfmax rf1, rf30, rf1 ; sub rf30, rf31, rf48 ; ldunifrf.rf31     # 104 max | 119 sub | 60 pri | uniform 0x40004000
+    vfmin rf32, rf2, rf26 ; add rf10, rf10, rf9                     # 121 min | 104 max
+    vfmin rf9, rf7, rf26 ; add rf1, rf1, rf9                        # 121 min | 104 max
+    vfmin rf54, rf40, rf26 ; smul24 rf5, rf5, rf6                   # 121 min | 120 parts0
+    vfmax rf10, rf2, rf26 ; smul24 rf2, rf10, rf6                   # 122 max | 120 parts0
+    vfmin rf32, rf32, rf14 ; sub rf24, rf37, rf46                   # 121 min | 119 size
+    vfmin rf27, rf12, rf26 ; smul24 rf1, rf1, rf6                   # 121 min | 120 parts0
+    vfmax rf7, rf7, rf26                                            # 122 max
+    vfmin rf9, rf9, rf18                                            # 121 min
+    vfmax rf40, rf40, rf26                                          # 122 max
+    vfmax rf24, rf46, rf24                                          # 119 size
+    vfmax rf10, rf10, rf14                                          # 122 max
+    vfmin rf54, rf54, rf46                                          # 121 min
+    vfmax rf12, rf12, rf26 ; sub rf26, rf37, rf14                   # 122 max | 119 size
+    vfmax rf26, rf14, rf26 ; sub rf23, rf37, rf18                   # 119 size
+    shr rf26, rf26, rf33 ; sub rf50, rf37, rf30                     # 102 shrv | 119 size
+    vfmax rf50, rf30, rf50                                          # 119 size
+    shr rf24, rf24, rf33                                            # 102 shrv
+    and rf26, rf26, rf60                                            # 102 shrv
+    shr rf50, rf50, rf33 ; sub rf26, rf20, rf26                     # 102 shrv | 102 sub
+    and rf24, rf24, rf60                                            # 102 shrv
+    vfmax rf26, rf26, rf31 ; sub rf24, rf20, rf24                   # 102 limit | 102 sub
+    vfmax rf24, rf24, rf31 ; sub rf55, rf37, rf26                   # 102 limit | 104 sub
+    vfmin rf26, rf14, rf26 ; sub rf14, rf37, rf24                   # 104 min | 104 sub
+    vfmin rf24, rf46, rf24                                          # 104 min
+    vfmax rf14, rf24, rf14                                          # 104 max
+    vfmax rf26, rf26, rf55                                          # 104 max
+    and rf50, rf50, rf60                                            # 102 shrv
+    vfmax rf7, rf7, rf18 ; sub rf50, rf20, rf50                     # 122 max | 102 sub
+    vfmax rf50, rf50, rf31                                          # 102 limit
+    vfmin rf55, rf30, rf50                                          # 104 min
+    vfmin rf27, rf27, rf30                                          # 121 min
+    vfmax rf40, rf40, rf46 ; sub rf46, rf37, rf50                   # 122 max | 104 sub
+    vfmax rf23, rf18, rf23                                          # 119 size
+    shr rf23, rf23, rf33                                            # 102 shrv
+    and rf23, rf23, rf60 ; ldunifrf.rf60                            # 102 shrv | 107 px | uniform 0xbfffc000
+    vfmax rf46, rf55, rf46 ; sub rf23, rf20, rf23                   # 104 max | 102 sub
+    vfmax rf23, rf23, rf31 ; add rf26, rf26, rf60                   # 102 limit | 104 max
+    vfmin rf23, rf18, rf23 ; sub rf18, rf37, rf23                   # 104 min | 104 sub
+    vfmax rf18, rf23, rf18 ; add rf23, rf4, rf42                    # 104 max | 117 load src
+    vfmax rf12, rf12, rf30 ; add rf18, rf18, rf60 ; ldtmu.rf30      # 122 max | 104 max | 117 load src
+    and tmuau, rf52, -4 ; add rf14, rf14, rf60                      # 117 load src | 104 max | uniform 0xfffffffb (vec3)
+    shr rf52, rf30, rf57 ; smul24 rf26, rf26, rf6 ; thrsw ; ldtmu.rf30 # 117 load src | 120 parts1
+    shr rf37, rf30, rf57 ; add rf42, rf30, rf30 ; ldtmu.rf30        # 117 load src
+    shl rf31, rf23, 3 ; add rf30, rf30, rf30                        # 117 load src
+    not rf57, rf57 ; add rf46, rf46, rf60 ; ldunifrf.rf60           # 117 load src | 104 max | 107 px | uniform 0x00ff00ff
+    shl rf42, rf42, rf57 ; smul24 rf18, rf18, rf6                   # 117 load src | 120 parts1
+    shl rf42, rf30, rf57 ; add rf30, rf52, rf42 ; ldunifrf.rf52     # 117 load src | 119 size | uniform 0x80008000
+    and rf42, rf30, rf60 ; add rf37, rf37, rf42                     # 117 load src
+    and rf57, rf37, rf60 ; sub rf30, rf30, rf42                     # 117 load src
+    shr rf30, rf30, 8 ; sub rf37, rf37, rf57                        # 117 load src
+    shr rf37, rf37, 8 ; sub rf30, rf30, rf38                        # 117 load src | 119 sub
+    vfmin rf32, rf32, rf30 ; sub rf37, rf37, rf17                   # 121 min | 119 sub
+    vfmax rf10, rf10, rf30 ; sub rf42, rf42, rf13                   # 122 max | 119 sub
+    vfmin rf54, rf54, rf42 ; smul24 rf14, rf14, rf6                 # 121 min | 120 parts1
+    vfmin rf11, rf9, rf37 ; add rf9, rf11, rf26                     # 121 min | 125 add
+    vfmax rf7, rf7, rf37 ; sub rf57, rf57, rf48                     # 122 max | 119 sub
+    vfmin rf27, rf27, rf57 ; smul24 rf6, rf46, rf6                  # 121 min | 120 parts1
+    vfmax rf40, rf40, rf42 ; sub rf46, rf52, rf42                   # 122 max | 119 size
+    vfmax rf12, rf12, rf57 ; add rf5, rf5, rf18                     # 122 max | 125 add
+    vfmax rf14, rf42, rf46 ; add rf2, rf2, rf14 ; ldunifrf.rf46     # 119 size | 125 add | 60 pri | uniform 0x40004000
+    shr rf6, rf14, rf33 ; add rf1, rf1, rf6 ; ldtmu.rf14            # 102 shrv | 125 add | 117 load src
+    and rf6, rf6, rf60 ; add rf29, rf4, rf29 ; ldunifrf.rf18        # 102 shrv | 117 load src | 107 px | uniform 0xbfffc000
+    sub rf26, rf52, rf30 ; sub rf55, rf52, rf37                     # 119 size
+    vfmax rf26, rf30, rf26 ; sub rf50, rf52, rf57                   # 119 size
+    vfmax rf55, rf37, rf55 ; sub rf6, rf20, rf6                     # 119 size | 102 sub
+    shr rf26, rf26, rf33                                            # 102 shrv
+    vfmax rf50, rf57, rf50                                          # 119 size
+    shr rf55, rf55, rf33                                            # 102 shrv
+    and rf26, rf26, rf60                                            # 102 shrv
+    shr rf50, rf50, rf33 ; sub rf26, rf20, rf26                     # 102 shrv | 102 sub
+    and rf55, rf55, rf60                                            # 102 shrv
+    and rf50, rf50, rf60 ; sub rf55, rf20, rf55                     # 102 shrv | 102 sub
+    vfmax rf26, rf26, rf46 ; sub rf50, rf20, rf50                   # 102 limit | 102 sub
+    vfmax rf55, rf55, rf46 ; sub rf60, rf52, rf26                   # 102 limit | 104 sub
+    vfmax rf6, rf6, rf46 ; sub rf24, rf52, rf55                     # 102 limit | 104 sub
+    vfmin rf30, rf30, rf26 ; sub rf26, rf52, rf6                    # 104 min | 104 sub
+    vfmax rf46, rf50, rf46                                          # 102 limit
+    vfmin rf52, rf37, rf55 ; sub rf37, rf52, rf46                   # 104 min | 104 sub
+    vfmin rf6, rf42, rf6                                            # 104 min
+    vfmax rf30, rf30, rf60                                          # 104 max
+    shl rf60, rf29, 3 ; add rf30, rf30, rf18                        # 117 load src | 104 max
+    vfmin rf46, rf57, rf46 ; smul24 rf30, rf30, rf45                # 104 min | 120 parts2
+    vfmax rf24, rf52, rf24 ; add rf9, rf9, rf30 ; ldtmu.rf30        # 104 max | 125 add | 117 load src
+    and tmuau, rf23, -4 ; add rf23, rf30, rf30                      # 117 load src | uniform 0xfffffffb (vec3)
+    shr rf24, rf14, rf41 ; add rf14, rf24, rf18 ; thrsw             # 117 load src | 104 max
+    vfmax rf6, rf6, rf26 ; smul24 rf14, rf14, rf45 ; ldtmu.rf26     # 104 max | 120 parts2 | 117 load src
+    shr rf41, rf30, rf41 ; sub rf30, -1, rf41                       # 117 load src
+    shl rf23, rf23, rf30 ; add rf26, rf26, rf26 ; ldunifrf.rf52     # 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf24, rf26, rf30 ; add rf23, rf24, rf23                     # 117 load src
+    and rf41, rf23, rf52 ; add rf24, rf41, rf24                     # 117 load src
+    and rf26, rf24, rf52 ; sub rf23, rf23, rf41                     # 117 load src
+    shr rf23, rf23, 8 ; sub rf41, rf41, rf13                        # 117 load src | 119 sub
+    vfmax rf24, rf46, rf37 ; sub rf37, rf24, rf26 ; ldunifrf.rf46   # 104 max | 117 load src | 119 size | uniform 0x80008000
+    shr rf37, rf37, 8 ; sub rf23, rf23, rf38                        # 117 load src | 119 sub
+    vfmin rf32, rf32, rf23 ; sub rf37, rf37, rf17                   # 121 min | 119 sub
+    vfmin rf11, rf11, rf37 ; sub rf26, rf26, rf48                   # 121 min | 119 sub
+    vfmax rf10, rf10, rf23 ; sub rf30, rf46, rf41                   # 122 max | 119 size
+    vfmin rf54, rf54, rf41 ; add rf6, rf6, rf18                     # 121 min | 104 max
+    vfmax rf18, rf7, rf37 ; add rf7, rf24, rf18                     # 122 max | 104 max
+    vfmax rf30, rf41, rf30 ; smul24 rf6, rf6, rf45                  # 119 size | 120 parts2
+    shr rf30, rf30, rf33 ; smul24 rf7, rf7, rf45                    # 102 shrv | 120 parts2
+    vfmin rf14, rf27, rf26 ; add rf5, rf5, rf14 ; ldunifrf.rf27     # 121 min | 125 add | 60 pri | uniform 0x40004000
+    vfmax rf6, rf40, rf41 ; add rf2, rf2, rf6                       # 122 max | 125 add
+    and rf30, rf30, rf52 ; sub rf40, rf46, rf23                     # 102 shrv | 119 size
+    vfmax rf12, rf12, rf26 ; sub rf30, rf20, rf30                   # 122 max | 102 sub
+    vfmax rf7, rf30, rf27 ; add rf1, rf1, rf7 ; ldtmu.rf30          # 102 limit | 125 add | 117 load src
+    and tmuau, rf29, -4 ; add rf29, rf4, rf35                       # 117 load src | uniform 0xfffffffb (vec3)
+    shr rf24, rf30, rf8 ; sub rf30, rf46, rf37 ; thrsw ; ldtmu.rf35 # 117 load src | 119 size
+    vfmax rf40, rf23, rf40 ; sub rf57, rf46, rf26 ; ldunifrf.rf42   # 119 size | 107 px | uniform 0xbfffc000
+    vfmax rf30, rf37, rf30 ; sub rf55, rf46, rf7                    # 119 size | 104 sub
+    shr rf40, rf40, rf33                                            # 102 shrv
+    vfmax rf57, rf26, rf57                                          # 119 size
+    shr rf30, rf30, rf33                                            # 102 shrv
+    and rf40, rf40, rf52                                            # 102 shrv
+    shr rf40, rf57, rf33 ; sub rf33, rf20, rf40                     # 102 shrv | 102 sub
+    and rf30, rf30, rf52                                            # 102 shrv
+    and rf30, rf40, rf52 ; sub rf40, rf20, rf30                     # 102 shrv | 102 sub
+    vfmax rf20, rf33, rf27 ; sub rf30, rf20, rf30                   # 102 limit | 102 sub
+    vfmax rf40, rf40, rf27 ; sub rf33, rf46, rf20                   # 102 limit | 104 sub
+    vfmin rf23, rf23, rf20 ; sub rf20, rf46, rf40                   # 104 min | 104 sub
+    vfmax rf27, rf30, rf27                                          # 102 limit
+    vfmin rf37, rf37, rf40 ; sub rf40, -1, rf8                      # 104 min | 117 load src
+    vfmin rf41, rf41, rf7 ; sub rf7, rf46, rf27                     # 104 min | 104 sub
+    shl rf46, rf29, 3                                               # 117 load src
+    vfmax rf23, rf23, rf33                                          # 104 max
+    vfmin rf26, rf26, rf27 ; add rf27, rf35, rf35                   # 104 min | 117 load src
+    vfmax rf23, rf37, rf20 ; add rf20, rf23, rf42                   # 104 max
+    shl rf27, rf27, rf40 ; add rf23, rf23, rf42                     # 117 load src | 104 max
+    shr rf27, rf35, rf8 ; add rf24, rf24, rf27 ; ldtmu.rf8          # 117 load src
+    vfmax rf8, rf41, rf55 ; add rf41, rf8, rf8 ; ldunifrf.rf55      # 104 max | 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf40, rf41, rf40 ; add rf8, rf8, rf42 ; ldunifrf.rf41       # 117 load src | 104 max | 119 size | uniform 0x80008000
+    and rf40, rf24, rf55 ; add rf27, rf27, rf40                     # 117 load src
+    and rf35, rf27, rf55 ; sub rf24, rf24, rf40                     # 117 load src
+    shr rf24, rf24, 8 ; sub rf27, rf27, rf35                        # 117 load src
+    shr rf27, rf27, 8 ; sub rf24, rf24, rf38                        # 117 load src | 119 sub
+    vfmax rf7, rf26, rf7 ; sub rf26, rf27, rf17 ; ldunifrf.rf27     # 104 max | 119 sub | 60 pri | uniform 0x40004000
+    vfmin rf32, rf32, rf24 ; sub rf40, rf40, rf13                   # 121 min | 119 sub
+    vfmin rf11, rf11, rf26 ; sub rf35, rf35, rf48                   # 121 min | 119 sub
+    vfmax rf10, rf10, rf24 ; sub rf37, rf41, rf40                   # 122 max | 119 size
+    vfmax rf37, rf40, rf37 ; smul24 rf20, rf20, rf45                # 119 size | 120 parts3
+    vfmin rf42, rf54, rf40 ; add rf7, rf7, rf42                     # 121 min | 104 max
+    shr rf37, rf37, rf21 ; smul24 rf23, rf23, rf45                  # 102 shrv | 120 parts3
+    and rf37, rf37, rf55 ; smul24 rf8, rf8, rf45                    # 102 shrv | 120 parts3
+    vfmax rf18, rf18, rf26 ; sub rf37, rf25, rf37                   # 122 max | 102 sub
+    vfmax rf20, rf37, rf27 ; add rf9, rf9, rf20                     # 102 limit | 125 add
+    vfmin rf45, rf40, rf20 ; smul24 rf7, rf7, rf45                  # 104 min | 120 parts3
+    vfmin rf14, rf14, rf35 ; sub rf20, rf41, rf20                   # 121 min | 104 sub
+    vfmax rf45, rf45, rf20 ; sub rf20, rf41, rf24                   # 104 max | 119 size
+    vfmax rf6, rf6, rf40 ; add rf5, rf5, rf23                       # 122 max | 125 add
+    vfmax rf8, rf24, rf20 ; add rf2, rf2, rf8                       # 119 size | 125 add
+    shr rf8, rf8, rf21 ; sub rf20, rf41, rf35                       # 102 shrv | 119 size
+    vfmax rf20, rf35, rf20 ; add rf45, rf45, rf45                   # 119 size | 120 parts4
+    and rf7, rf8, rf55 ; add rf1, rf1, rf7 ; ldtmu.rf8              # 102 shrv | 125 add | 117 load src
+    and tmuau, rf29, -4 ; add rf29, rf4, rf36                       # 117 load src | uniform 0xfffffffb (vec3)
+    shr rf23, rf8, rf31 ; sub rf8, rf41, rf26 ; thrsw ; ldtmu.rf36  # 117 load src | 119 size
+    shr rf40, rf36, rf31 ; sub rf31, -1, rf31                       # 117 load src
+    shl rf37, rf29, 3 ; sub rf7, rf25, rf7                          # 117 load src | 102 sub
+    vfmax rf2, rf26, rf8 ; add rf8, rf2, rf45                       # 119 size | 125 add
+    shr rf2, rf2, rf21 ; add rf36, rf36, rf36                       # 102 shrv | 117 load src
+    shr rf20, rf20, rf21                                            # 102 shrv
+    and rf2, rf2, rf55                                              # 102 shrv
+    and rf2, rf20, rf55 ; sub rf20, rf25, rf2 ; ldtmu.rf55          # 102 shrv | 102 sub | 117 load src
+    vfmax rf2, rf7, rf27 ; sub rf7, rf25, rf2                       # 102 limit | 102 sub
+    vfmax rf20, rf20, rf27 ; sub rf45, rf41, rf2                    # 102 limit | 104 sub
+    vfmin rf24, rf24, rf2 ; sub rf2, rf41, rf20                     # 104 min | 104 sub
+    vfmax rf7, rf7, rf27                                            # 102 limit
+    vfmin rf20, rf26, rf20 ; add rf26, rf55, rf55                   # 104 min | 117 load src
+    shl rf41, rf36, rf31 ; sub rf36, rf41, rf7                      # 117 load src | 104 sub
+    vfmax rf23, rf24, rf45 ; add rf24, rf23, rf41 ; ldunifrf.rf41   # 104 max | 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf26, rf26, rf31 ; add rf23, rf23, rf23                     # 117 load src | 120 parts4
+    and rf40, rf24, rf41 ; add rf26, rf40, rf26                     # 117 load src
+    vfmin rf7, rf35, rf7 ; sub rf24, rf24, rf40                     # 104 min | 117 load src
+    shr rf23, rf24, 8 ; add rf9, rf9, rf23                          # 117 load src | 125 add
+    vfmax rf2, rf20, rf2 ; sub rf20, rf23, rf38                     # 104 max | 119 sub
+    and rf40, rf26, rf41 ; sub rf23, rf40, rf13                     # 117 load src | 119 sub
+    vfmax rf7, rf7, rf36 ; sub rf26, rf26, rf40                     # 104 max | 117 load src
+    shr rf26, rf26, 8 ; add rf2, rf2, rf2                           # 117 load src | 120 parts4
+    vfmin rf26, rf32, rf20 ; sub rf32, rf26, rf17                   # 121 min | 119 sub
+    vfmax rf10, rf10, rf20 ; add rf7, rf7, rf7                      # 122 max | 120 parts4
+    vfmin rf5, rf42, rf23 ; add rf2, rf5, rf2                       # 121 min | 125 add
+    vfmin rf11, rf11, rf32 ; sub rf40, rf40, rf48                   # 121 min | 119 sub
+    vfmax rf1, rf12, rf35 ; add rf7, rf1, rf7 ; ldunifrf.rf12       # 122 max | 125 add | 119 size | uniform 0x80008000
+    vfmax rf18, rf18, rf32 ; add rf35, rf4, rf51 ; ldtmu.rf51       # 122 max | 117 load src
+    and tmuau, rf29, -4 ; sub rf29, rf12, rf20                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
+    shl rf36, rf35, 3 ; sub rf42, rf12, rf32                        # 117 load src | 119 size
+    shr rf31, rf51, rf60 ; sub rf51, rf12, rf23 ; thrsw ; ldtmu.rf24 # 117 load src | 119 size
+    shr rf45, rf24, rf60 ; sub rf60, -1, rf60                       # 117 load src
+    vfmax rf29, rf20, rf29 ; sub rf55, rf12, rf40 ; ldunifrf.rf27   # 119 size | 60 pri | uniform 0x40004000
+    vfmax rf42, rf32, rf42                                          # 119 size
+    vfmax rf51, rf23, rf51                                          # 119 size
+    shr rf29, rf29, rf21                                            # 102 shrv
+    vfmax rf55, rf40, rf55                                          # 119 size
+    shr rf42, rf42, rf21                                            # 102 shrv
+    shr rf51, rf51, rf21                                            # 102 shrv
+    and rf29, rf29, rf41                                            # 102 shrv
+    shr rf55, rf55, rf21 ; sub rf29, rf25, rf29                     # 102 shrv | 102 sub
+    and rf42, rf42, rf41                                            # 102 shrv
+    and rf42, rf51, rf41 ; sub rf51, rf25, rf42                     # 102 shrv | 102 sub
+    and rf42, rf55, rf41 ; sub rf41, rf25, rf42                     # 102 shrv | 102 sub
+    vfmax rf29, rf29, rf27 ; sub rf42, rf25, rf42                   # 102 limit | 102 sub
+    vfmax rf51, rf51, rf27 ; sub rf55, rf12, rf29                   # 102 limit | 104 sub
+    vfmax rf41, rf41, rf27 ; sub rf54, rf12, rf51                   # 102 limit | 104 sub
+    vfmin rf29, rf20, rf29 ; sub rf20, rf12, rf41                   # 104 min | 104 sub
+    vfmax rf27, rf42, rf27                                          # 102 limit
+    vfmin rf32, rf32, rf51 ; sub rf12, rf12, rf27                   # 104 min | 104 sub
+    vfmin rf41, rf23, rf41                                          # 104 min
+    vfmax rf29, rf29, rf55                                          # 104 max
+    vfmin rf29, rf40, rf27 ; add rf27, rf29, rf29                   # 104 min | 120 parts5
+    vfmax rf27, rf32, rf54 ; add rf9, rf9, rf27 ; ldtmu.rf32        # 104 max | 125 add | 117 load src
+    vfmax rf20, rf41, rf20 ; add rf24, rf24, rf24                   # 104 max | 117 load src
+    shl rf27, rf24, rf60 ; add rf24, rf27, rf27                     # 117 load src | 120 parts5
+    vfmax rf12, rf29, rf12 ; add rf29, rf32, rf32 ; ldunifrf.rf32   # 104 max | 117 load src | 107 px | uniform 0x00ff00ff
+    vfmin rf14, rf14, rf40 ; add rf27, rf31, rf27                   # 121 min | 117 load src
+    shl rf29, rf29, rf60 ; add rf20, rf20, rf20                     # 117 load src | 120 parts5
+    and rf45, rf27, rf32 ; add rf29, rf45, rf29                     # 117 load src
+    vfmax rf6, rf6, rf23 ; sub rf23, rf27, rf45                     # 122 max | 117 load src
+    and rf45, rf29, rf32 ; sub rf27, rf45, rf13                     # 117 load src | 119 sub
+    shr rf23, rf23, 8 ; sub rf29, rf29, rf45                        # 117 load src
+    shr rf29, rf29, 8 ; sub rf23, rf23, rf38                        # 117 load src | 119 sub
+    vfmin rf26, rf26, rf23 ; sub rf29, rf29, rf17                   # 121 min | 119 sub
+    vfmax rf12, rf10, rf23 ; add rf10, rf12, rf12                   # 122 max | 120 parts5
+    vfmin rf5, rf5, rf27 ; add rf2, rf2, rf24                       # 121 min | 125 add
+    vfmin rf11, rf11, rf29 ; sub rf45, rf45, rf48                   # 121 min | 119 sub
+    vfmax rf1, rf1, rf40 ; add rf8, rf8, rf20 ; ldunifrf.rf20       # 122 max | 125 add | 119 size | uniform 0x80008000
+    vfmax rf18, rf18, rf29 ; sub rf40, rf20, rf23 ; ldunifrf.rf24   # 122 max | 119 size | 60 pri | uniform 0x40004000
+    vfmax rf60, rf23, rf40 ; sub rf40, rf20, rf27                   # 119 size
+    vfmax rf40, rf27, rf40 ; sub rf31, rf20, rf45                   # 119 size
+    shr rf10, rf60, rf21 ; add rf7, rf7, rf10 ; ldtmu.rf60          # 102 shrv | 125 add | 117 load src
+    and tmuau, rf35, -4 ; add rf28, rf4, rf28                       # 117 load src | uniform 0xfffffffb (vec3)
+    shr rf41, rf60, rf46 ; sub rf60, rf20, rf29 ; thrsw ; ldtmu.rf35 # 117 load src | 119 size
+    shr rf54, rf35, rf46 ; sub rf46, -1, rf46                       # 117 load src
+    shl rf55, rf28, 3                                               # 117 load src
+    vfmax rf60, rf29, rf60                                          # 119 size
+    vfmax rf31, rf45, rf31                                          # 119 size
+    shr rf60, rf60, rf21                                            # 102 shrv
+    shr rf40, rf40, rf21                                            # 102 shrv
+    and rf10, rf10, rf32                                            # 102 shrv
+    shr rf31, rf31, rf21 ; sub rf10, rf25, rf10                     # 102 shrv | 102 sub
+    and rf60, rf60, rf32                                            # 102 shrv
+    and rf40, rf40, rf32 ; sub rf60, rf25, rf60                     # 102 shrv | 102 sub
+    and rf32, rf31, rf32 ; sub rf31, rf25, rf40                     # 102 shrv | 102 sub
+    vfmax rf10, rf10, rf24 ; sub rf32, rf25, rf32                   # 102 limit | 102 sub
+    vfmax rf60, rf60, rf24 ; sub rf40, rf20, rf10                   # 102 limit | 104 sub
+    vfmax rf31, rf31, rf24 ; sub rf51, rf20, rf60                   # 102 limit | 104 sub
+    vfmin rf23, rf23, rf10 ; sub rf10, rf20, rf31                   # 104 min | 104 sub
+    vfmax rf24, rf32, rf24                                          # 102 limit
+    vfmin rf29, rf29, rf60 ; sub rf20, rf20, rf24                   # 104 min | 104 sub
+    vfmin rf31, rf27, rf31                                          # 104 min
+    vfmax rf23, rf23, rf40 ; ldtmu.rf40                             # 104 parts6 | 117 load src
+    vfmin rf23, rf45, rf24 ; add rf9, rf9, rf23                     # 104 min | 125 add
+    vfmax rf29, rf29, rf51 ; add rf35, rf35, rf35 ; ldunifrf.rf51   # 104 parts6 | 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf29, rf35, rf46 ; add rf2, rf2, rf29                       # 117 load src | 125 add
+    vfmax rf10, rf31, rf10 ; add rf31, rf40, rf40                   # 104 parts6 | 117 load src
+    shl rf31, rf31, rf46 ; add rf29, rf41, rf29                     # 117 load src
+    and rf54, rf29, rf51 ; add rf31, rf54, rf31                     # 117 load src
+    and rf41, rf31, rf51 ; sub rf29, rf29, rf54                     # 117 load src
+    shr rf29, rf29, 8 ; sub rf54, rf54, rf13                        # 117 load src | 119 sub
+    vfmax rf20, rf23, rf20 ; sub rf23, rf31, rf41                   # 104 parts6 | 117 load src
+    shr rf29, rf23, 8 ; sub rf23, rf29, rf38                        # 117 load src | 119 sub
+    vfmin rf10, rf26, rf23 ; add rf8, rf8, rf10                     # 121 min | 125 add
+    vfmin rf14, rf14, rf45 ; sub rf29, rf29, rf17                   # 121 min | 119 sub
+    vfmin rf11, rf11, rf29 ; sub rf41, rf41, rf48                   # 121 min | 119 sub
+    vfmax rf6, rf6, rf27 ; add rf7, rf7, rf20 ; ldunifrf.rf20       # 122 max | 125 add | 119 size | uniform 0x80008000
+    vfmax rf12, rf12, rf23 ; sub rf27, rf20, rf54 ; ldunifrf.rf26   # 122 max | 119 size | 60 pri | uniform 0x40004000
+    vfmax rf27, rf54, rf27                                          # 119 size
+    vfmin rf5, rf5, rf54                                            # 121 min
+    vfmax rf1, rf1, rf45 ; add rf45, rf4, rf47 ; ldtmu.rf4          # 122 max | 117 p | 117 load src
+    and tmuau, rf28, -4 ; sub rf28, rf20, rf23                      # 117 load src | 119 size | uniform 0xfffffffb (vec3)
+    shr rf31, rf4, rf37 ; sub rf4, rf20, rf29 ; thrsw ; ldtmu.rf47  # 117 load src | 119 size
+    shr rf40, rf47, rf37 ; add rf46, rf47, rf47 ; ldtmu.rf47        # 117 load src
+    shl rf24, rf45, 3 ; sub rf35, rf20, rf41                        # 117 p | 119 size
+    vfmax rf28, rf23, rf28 ; sub rf37, -1, rf37                     # 119 size | 117 load src
+    vfmax rf4, rf29, rf4                                            # 119 size
+    shr rf28, rf28, rf21                                            # 102 shrv
+    vfmax rf35, rf41, rf35                                          # 119 size
+    shr rf4, rf4, rf21                                              # 102 shrv
+    shr rf27, rf27, rf21                                            # 102 shrv
+    and rf28, rf28, rf51                                            # 102 shrv
+    shr rf35, rf35, rf21 ; sub rf28, rf25, rf28                     # 102 shrv | 102 sub
+    and rf4, rf4, rf51                                              # 102 shrv
+    and rf4, rf27, rf51 ; sub rf27, rf25, rf4                       # 102 shrv | 102 sub
+    and rf35, rf35, rf51 ; sub rf4, rf25, rf4                       # 102 shrv | 102 sub
+    shl rf46, rf46, rf37 ; sub rf35, rf25, rf35                     # 117 load src | 102 sub
+    vfmax rf28, rf28, rf26 ; add rf31, rf31, rf46 ; ldunifrf.rf46   # 102 limit | 117 load src | 107 px | uniform 0x00ff00ff
+    vfmax rf27, rf27, rf26 ; sub rf51, rf20, rf28                   # 102 limit | 104 sub
+    vfmax rf4, rf4, rf26 ; sub rf60, rf20, rf27                     # 102 limit | 104 sub
+    vfmin rf28, rf23, rf28 ; sub rf23, rf20, rf4                    # 104 min | 104 sub
+    vfmax rf26, rf35, rf26                                          # 102 limit
+    vfmin rf27, rf29, rf27 ; sub rf20, rf20, rf26                   # 104 min | 104 sub
+    vfmin rf4, rf54, rf4                                            # 104 min
+    vfmax rf28, rf28, rf51                                          # 104 parts7
+    vfmin rf26, rf41, rf26 ; add rf9, rf9, rf28                     # 104 min | 125 add
+    vfmax rf27, rf27, rf60 ; add rf47, rf47, rf47                   # 104 parts7 | 117 load src
+    shl rf27, rf47, rf37 ; add rf2, rf2, rf27                       # 117 load src | 125 add
+    and rf40, rf31, rf46 ; add rf27, rf40, rf27                     # 117 load src
+    and rf37, rf27, rf46 ; sub rf31, rf31, rf40                     # 117 load src
+    shr rf31, rf31, 8 ; sub rf40, rf40, rf13                        # 117 load src | 119 sub
+    vfmax rf4, rf4, rf23 ; sub rf23, rf27, rf37                     # 104 parts7 | 117 load src
+    shr rf31, rf23, 8 ; sub rf23, rf31, rf38                        # 117 load src | 119 sub
+    vfmax rf20, rf26, rf20 ; sub rf26, rf31, rf17                   # 104 parts7 | 119 sub
+    vfmin rf10, rf10, rf23 ; sub rf37, rf37, rf48                   # 121 min | 119 sub
+    vfmax rf4, rf18, rf29 ; add rf8, rf8, rf4 ; ldunifrf.rf18       # 122 max | 125 add | 119 size | uniform 0x80008000
+    vfmin rf14, rf14, rf41 ; sub rf29, rf18, rf40                   # 121 min | 119 size
+    vfmin rf11, rf11, rf26 ; add rf7, rf7, rf20                     # 121 min | 125 add
+    vfmax rf6, rf6, rf54 ; sub rf54, rf18, rf23 ; ldunifrf.rf20     # 122 max | 119 size | 60 pri | uniform 0x40004000
+    vfmax rf29, rf40, rf29                                          # 119 size
+    shr rf29, rf29, rf21                                            # 102 shrv
+    and rf29, rf29, rf46                                            # 102 shrv
+    vfmax rf12, rf12, rf23 ; sub rf29, rf25, rf29                   # 122 max | 102 sub
+    vfmin rf5, rf5, rf40                                            # 121 min
+    vfmax rf1, rf1, rf41 ; sub rf41, rf18, rf26 ; ldtmu.rf31        # 122 max | 119 size | 117 load src
+    and tmuau, rf45, -4 ; sub rf45, rf18, rf37                      # 117 p | 119 size | uniform 0xfffffffb (vec3)
+    shr rf27, rf31, rf36 ; thrsw ; ldtmu.rf31                       # 117 load src
+    shr rf60, rf31, rf36 ; add rf47, rf31, rf31 ; ldtmu.rf31        # 117 load src
+    vfmax rf36, rf23, rf54 ; sub rf54, -1, rf36                     # 119 size | 117 load src
+    shl rf31, rf47, rf54 ; add rf47, rf31, rf31 ; ldunifrf.rf28     # 117 load src | 107 px | uniform 0x00ff00ff
+    vfmax rf27, rf26, rf41 ; add rf31, rf27, rf31                   # 119 size | 117 load src
+    shl rf47, rf47, rf54                                            # 117 load src
+    and rf60, rf31, rf28 ; add rf47, rf60, rf47                     # 117 load src
+    shr rf31, rf36, rf21 ; sub rf36, rf31, rf60                     # 102 shrv | 117 load src
+    shr rf36, rf36, 8                                               # 117 load src
+    vfmax rf36, rf37, rf45 ; sub rf45, rf36, rf38                   # 119 size | 119 sub
+    shr rf27, rf27, rf21                                            # 102 shrv
+    and rf31, rf31, rf46                                            # 102 shrv
+    shr rf36, rf36, rf21 ; sub rf31, rf25, rf31                     # 102 shrv | 102 sub
+    and rf27, rf27, rf46                                            # 102 shrv
+    and rf36, rf36, rf46 ; sub rf46, rf60, rf13                     # 102 shrv | 119 sub
+    vfmax rf27, rf31, rf20 ; sub rf31, rf25, rf27                   # 102 limit | 102 sub
+    vfmax rf36, rf31, rf20 ; sub rf31, rf25, rf36                   # 102 limit | 102 sub
+    vfmax rf29, rf29, rf20 ; sub rf60, rf18, rf27                   # 102 limit | 104 sub
+    vfmin rf27, rf23, rf27 ; sub rf23, rf18, rf36                   # 104 min | 104 sub
+    vfmax rf20, rf31, rf20 ; sub rf31, rf18, rf29                   # 102 limit | 104 sub
+    vfmin rf36, rf26, rf36 ; sub rf18, rf18, rf20                   # 104 min | 104 sub
+    vfmin rf29, rf40, rf29                                          # 104 min
+    vfmax rf27, rf27, rf60                                          # 104 max
+    vfmin rf27, rf37, rf20 ; add rf20, rf27, rf27                   # 104 min | 120 parts8
+    vfmax rf20, rf36, rf23 ; add rf9, rf9, rf20                     # 104 max | 125 add
+    and rf23, rf47, rf28 ; add rf20, rf20, rf20                     # 117 load src | 120 parts8
+    vfmax rf29, rf29, rf31 ; sub rf31, rf47, rf23                   # 104 max | 117 load src
+    shr rf23, rf31, 8 ; sub rf31, rf23, rf48                        # 117 load src | 119 sub
+    vfmax rf18, rf27, rf18 ; sub rf23, rf23, rf17 ; ldunifrf.rf27   # 104 max | 119 sub | 119 size | uniform 0x80008000
+    vfmin rf29, rf10, rf45 ; add rf10, rf29, rf29                   # 121 min | 120 parts8
+    vfmax rf4, rf4, rf26 ; sub rf26, rf27, rf46                     # 122 max | 119 size
+    vfmin rf14, rf14, rf37 ; add rf18, rf18, rf18                   # 121 min | 120 parts8
+    vfmin rf11, rf11, rf23 ; add rf2, rf2, rf20                     # 121 min | 125 add
+    vfmax rf6, rf6, rf40 ; sub rf40, rf27, rf45 ; ldunifrf.rf20     # 122 max | 119 size | 60 pri | uniform 0x40004000
+    vfmax rf10, rf46, rf26 ; add rf8, rf8, rf10                     # 119 size | 125 add
+    shr rf10, rf10, rf21 ; add rf7, rf7, rf18                       # 102 shrv | 125 add
+    vfmax rf40, rf45, rf40                                          # 119 size
+    and rf10, rf10, rf28                                            # 102 shrv
+    vfmax rf10, rf12, rf45 ; sub rf12, rf25, rf10                   # 122 max | 102 sub
+    vfmax rf12, rf12, rf20                                          # 102 limit
+    vfmin rf18, rf46, rf12 ; sub rf12, rf27, rf12                   # 104 min | 104 sub
+    vfmax rf12, rf18, rf12                                          # 104 max
+    vfmin rf5, rf5, rf46 ; add rf12, rf12, rf12                     # 121 min | 120 parts9
+    vfmax rf1, rf1, rf37 ; sub rf37, rf27, rf23 ; ldtmu.rf18        # 122 max | 119 size | 117 load src
+    shr rf47, rf18, rf55 ; sub rf18, rf27, rf31 ; ldtmu.rf26        # 117 load src | 119 size
+    shr rf60, rf26, rf55 ; add rf36, rf26, rf26 ; ldtmu.rf26        # 117 load src
+    vfmax rf37, rf23, rf37 ; sub rf55, -1, rf55                     # 119 size | 117 load src
+    shl rf26, rf36, rf55 ; add rf36, rf26, rf26 ; ldunifrf.rf54     # 117 load src | 107 px | uniform 0x00ff00ff
+    shl rf36, rf36, rf55 ; add rf26, rf47, rf26                     # 117 load src
+    and rf60, rf26, rf54 ; add rf36, rf60, rf36                     # 117 load src
+    shr rf26, rf40, rf21 ; sub rf40, rf26, rf60                     # 102 shrv | 117 load src
+    shr rf40, rf40, 8 ; sub rf60, rf60, rf13                        # 117 load src | 119 sub
+    vfmax rf18, rf31, rf18 ; sub rf40, rf40, rf38                   # 119 size | 119 sub
+    shr rf8, rf37, rf21 ; add rf12, rf8, rf12                       # 102 shrv | 125 add
+    and rf37, rf36, rf54 ; mov rf0, rf34                            # 117 load src | next trip
+    and rf26, rf26, rf28                                            # 102 shrv
+    shr rf26, rf18, rf21 ; sub rf18, rf25, rf26                     # 102 shrv | 102 sub
+    and rf8, rf8, rf28                                              # 102 shrv
+    and rf26, rf26, rf28 ; sub rf28, rf36, rf37                     # 102 shrv | 117 load src
+    vfmax rf8, rf18, rf20 ; sub rf18, rf25, rf8                     # 102 limit | 102 sub
+    vfmax rf26, rf18, rf20 ; sub rf18, rf25, rf26                   # 102 limit | 102 sub
+    vfmin rf45, rf45, rf8 ; sub rf8, rf27, rf8                      # 104 min | 104 sub
+    vfmax rf18, rf18, rf20 ; sub rf20, rf27, rf26                   # 102 limit | 104 sub
+    vfmin rf27, rf23, rf26 ; sub rf26, rf27, rf18                   # 104 min | 104 sub
+    vfmax rf8, rf45, rf8                                            # 104 max
+    shr rf28, rf28, 8 ; add rf8, rf8, rf8                           # 117 load src | 120 parts9
+    vfmin rf18, rf31, rf18 ; sub rf28, rf28, rf17                   # 104 min | 119 sub
+    vfmax rf9, rf27, rf20 ; add rf8, rf9, rf8 ; ldunifrf.rf20       # 104 max | 125 add | 119 size | uniform 0x80008000
+    vfmax rf18, rf18, rf26 ; sub rf26, rf37, rf48                   # 104 max | 119 sub
+    vfmin rf29, rf29, rf40 ; sub rf37, rf20, rf60                   # 121 min | 119 size
+    vfmax rf4, rf4, rf23 ; add rf9, rf9, rf9                        # 122 max | 120 parts9
+    vfmax rf37, rf60, rf37 ; add rf18, rf18, rf18                   # 119 size | 120 parts9
+    shr rf9, rf37, rf21 ; add rf2, rf2, rf9 ; ldunifrf.rf37         # 102 shrv | 125 add | 60 pri | uniform 0x40004000
+    and rf9, rf9, rf54 ; add rf7, rf7, rf18                         # 102 shrv | 125 add
+    vfmin rf9, rf14, rf31 ; sub rf14, rf25, rf9                     # 121 min | 102 sub
+    vfmax rf14, rf14, rf37                                          # 102 limit
+    vfmin rf18, rf60, rf14                                          # 104 min
+    vfmin rf11, rf11, rf28                                          # 121 min
+    vfmax rf6, rf6, rf46 ; sub rf46, rf20, rf40                     # 122 max | 119 size
+    vfmax rf14, rf40, rf46 ; sub rf46, rf20, rf14                   # 119 size | 104 sub
+    vfmax rf18, rf18, rf46                                          # 104 parts10
+    shr rf12, rf14, rf21 ; add rf14, rf12, rf18                     # 102 shrv | 125 add
+    and rf12, rf12, rf54                                            # 102 shrv
+    vfmax rf10, rf10, rf40 ; sub rf12, rf25, rf12                   # 122 max | 102 sub
+    vfmax rf12, rf12, rf37                                          # 102 limit
+    vfmin rf40, rf40, rf12 ; sub rf12, rf20, rf12                   # 104 min | 104 sub
+    vfmax rf40, rf40, rf12 ; sub rf12, rf20, rf26                   # 104 parts10 | 119 size
+    vfmin rf5, rf5, rf60 ; add rf8, rf8, rf40                       # 121 min | 125 add
+    vfmax rf12, rf26, rf12                                          # 119 size
+    shr rf12, rf12, rf21                                            # 102 shrv
+    and rf12, rf12, rf54                                            # 102 shrv
+    vfmax rf1, rf1, rf31 ; sub rf31, rf20, rf28 ; ldtmu.rf40        # 122 max | 119 size | 117 p
+    shr rf18, rf40, rf24 ; sub rf12, rf25, rf12 ; ldtmu.rf40        # 117 p | 102 sub
+    shr rf23, rf40, rf24 ; add rf46, rf40, rf40 ; ldtmu.rf40        # 117 p
+    vfmax rf24, rf28, rf31 ; sub rf31, -1, rf24                     # 119 size | 117 p
+    shl rf40, rf46, rf31 ; add rf46, rf40, rf40 ; ldunifrf.rf27     # 117 p | 107 px | uniform 0x00ff00ff
+    shl rf31, rf46, rf31 ; add rf18, rf18, rf40 ; ldunifrf.rf40     # 117 p | 60 pri | uniform 0x40004000
+    and rf31, rf18, rf27 ; add rf23, rf23, rf31 ; ldunifrf.rf46     # 117 p | 129 select | uniform 0x40ff40ff
+    and rf27, rf23, rf27 ; sub rf18, rf18, rf31                     # 117 p
+    shr rf18, rf18, 8 ; sub rf23, rf23, rf27                        # 117 p
+    shr rf23, rf23, 8 ; sub rf18, rf18, rf38                        # 117 p | 119 sub
+    shr rf17, rf24, rf21 ; sub rf23, rf23, rf17                     # 102 shrv | 119 sub
+    and rf13, rf17, rf54 ; sub rf17, rf31, rf13                     # 102 shrv | 119 sub
+    vfmax rf12, rf12, rf37 ; sub rf27, rf27, rf48 ; ldunifrf.rf48   # 102 limit | 119 sub | 119 size | uniform 0x80008000
+    vfmin rf31, rf26, rf12 ; sub rf13, rf25, rf13                   # 104 min | 102 sub
+    vfmax rf12, rf13, rf37 ; sub rf13, rf20, rf12                   # 102 limit | 104 sub
+    vfmin rf20, rf28, rf12 ; sub rf12, rf20, rf12                   # 104 min | 104 sub
+    vfmax rf12, rf20, rf12 ; sub rf20, rf48, rf17                   # 104 parts10 | 119 size
+    vfmax rf2, rf31, rf13 ; add rf12, rf2, rf12 ; ldunifrf.rf13     # 104 parts10 | 125 add | 107 px | uniform 0x00ff00ff
+    vfmax rf7, rf17, rf20 ; add rf2, rf7, rf2 ; ldunifrf.rf20       # 119 size | 125 add | 60 pri | uniform 0x40004000
+    shr rf7, rf7, rf21 ; mov rf40, rf40                             # 102 shrv | 129 select
+    vfmin rf29, rf29, rf18 ; mov rf31, rf40                         # 121 low | 129 select
+    vfmax rf4, rf4, rf28 ; mov rf28, rf46                           # 122 max | 129 select
+    vfmin rf9, rf9, rf26 ; mov rf46, rf40                           # 121 min | 129 select
+    vfmin rf11, rf11, rf23 ; add.ifb rf31, rf22, rf29               # 121 low | 129 select
+    vfmax rf6, rf6, rf60 ; sub rf60, rf48, rf18                     # 122 max | 119 size
+    and rf7, rf7, rf13 ; mov rf29, rf28                             # 102 shrv | 129 select
+    vfmax rf7, rf10, rf18 ; sub rf10, rf25, rf7                     # 122 high | 102 sub
+    vfmax rf10, rf10, rf20 ; mov rf37, rf40                         # 102 limit | 129 select
+    vfmin rf5, rf5, rf17 ; add.ifb rf46, rf15, rf11                 # 121 low | 129 select
+    vfmax rf1, rf1, rf26 ; sub rf26, rf48, rf23 ; ldunifrf.rf11     # 122 max | 119 size | 125 total | uniform 0x7ffd8000
+    vfmax rf60, rf18, rf60 ; sub rf54, rf48, rf27 ; ldunifrf.rf24   # 119 size | 60 pri | uniform 0x00010001
+    vfmax rf26, rf23, rf26 ; sub rf38, rf48, rf10 ; ldunifrf.rf45   # 119 size | 104 sub | 126 add | uniform 0x01040107
+    shr rf60, rf60, rf21 ; mov rf36, rf28                           # 102 shrv | 129 select
+    vfmax rf7, rf27, rf54 ; add.ifb rf29, rf22, rf7                 # 119 size | 129 select
+    shr rf5, rf26, rf21 ; add.ifb rf37, rf49, rf5                   # 102 shrv | 129 select
+    and rf60, rf60, rf13 ; mov rf26, rf28                           # 102 shrv | 129 select
+    shr rf21, rf7, rf21 ; sub rf7, rf25, rf60                       # 102 shrv | 102 sub
+    and rf5, rf5, rf13                                              # 102 shrv
+    and rf5, rf21, rf13 ; sub rf13, rf25, rf5                       # 102 shrv | 102 sub
+    vfmax rf5, rf7, rf20 ; sub rf7, rf25, rf5 ; ldunifrf.rf25       # 102 limit | 102 sub | 126 rounded | uniform 0x0fff0fff
+    vfmax rf13, rf13, rf20 ; sub rf21, rf48, rf5                    # 102 limit | 104 sub
+    vfmin rf18, rf18, rf5 ; sub rf5, rf48, rf13                     # 104 min | 104 sub
+    vfmax rf7, rf7, rf20                                            # 102 limit
+    vfmin rf48, rf23, rf13 ; sub rf13, rf48, rf7                    # 104 min | 104 sub
+    vfmin rf10, rf17, rf10                                          # 104 min
+    vfmax rf18, rf18, rf21                                          # 104 part
+    vfmin rf8, rf27, rf7 ; add rf7, rf8, rf18                       # 104 min | 125 total
+    vfmax rf5, rf48, rf5 ; add rf48, rf7, rf11                      # 104 part | 125 total
+    vfmax rf5, rf10, rf38 ; add rf10, rf12, rf5                     # 104 part | 125 total
+    vfmax rf8, rf8, rf13 ; add rf5, rf14, rf5 ; ldunifrf.rf13       # 104 part | 125 total | 60 pri | uniform 0x40004000
+    shr rf8, rf48, 15 ; add rf2, rf2, rf8                           # 126 shr | 125 total
+    and rf8, rf8, rf24 ; add rf48, rf10, rf11                       # 126 shr | 125 total
+    shr rf14, rf48, 15 ; add rf48, rf5, rf11                        # 126 shr | 125 total
+    shr rf11, rf48, 15 ; add rf48, rf2, rf11                        # 126 shr | 125 total
+    shr rf7, rf48, 15 ; add rf48, rf7, rf45                         # 126 shr | 126 add
+    and rf10, rf14, rf24 ; add rf14, rf10, rf45                     # 126 shr | 126 add
+    and rf5, rf11, rf24 ; add rf11, rf5, rf45                       # 126 shr | 126 add
+    and rf7, rf7, rf24 ; add rf8, rf48, rf8 ; ldunifrf.rf24         # 126 shr | 126 add | 129 select | uniform 0x40ff40ff
+    shr rf2, rf8, 4 ; add rf8, rf2, rf45                            # 126 rounded | 126 add
+    and rf2, rf2, rf25 ; add rf10, rf14, rf10 ; ldunifrf.rf14       # 126 rounded | 126 add | 61 sec | uniform 0x00000100
+    shr rf10, rf10, 4 ; add rf5, rf11, rf5                          # 126 rounded | 126 add
+    shr rf5, rf5, 4 ; add rf7, rf8, rf7                             # 126 rounded | 126 add
+    shr rf7, rf7, 4 ; add rf2, rf16, rf2                            # 126 rounded | 129 add
+    and rf10, rf10, rf25 ; ldunifrf.rf16                            # 126 rounded | 61 sec | uniform 0x00000100
+    and rf5, rf5, rf25 ; add rf10, rf43, rf10 ; ldunifrf.rf43       # 126 rounded | 129 add | 130 clip | uniform 0xbfbfc000
+    vfmax rf4, rf4, rf23 ; add rf5, rf39, rf5 ; ldunifrf.rf23       # 122 high | 129 add | uniform value:items
+    vfmin rf4, rf9, rf27 ; add.ifb rf36, rf15, rf4                  # 121 low | 129 select
+    and rf4, rf7, rf25 ; add.ifb rf40, rf44, rf4                    # 126 rounded | 129 select
+    vfmax rf4, rf6, rf17 ; add rf6, rf19, rf4 ; ldunifrf.rf17       # 122 high | 129 add | 130 clip | uniform 0xbfbfc000
+    vfmax rf2, rf2, rf31 ; add.ifb rf26, rf49, rf4                  # 129 max | 129 select
+    vfmax rf1, rf1, rf27 ; sub rf23, rf23, 1                        # 122 high
+    vfmax rf1, rf10, rf46 ; add.ifb rf28, rf44, rf1                 # 129 max | 129 select
+    vfmax rf5, rf5, rf37 ; ldunifrf.rf37                            # 129 max | 130 store dst | uniform value:dst_stride
+    vfmin rf2, rf2, rf29 ; ldunifrf.rf29                            # 129 limited | uniform value:records
+    vfmax rf6, rf6, rf40                                            # 129 max
+    vfmin rf1, rf1, rf36                                            # 129 limited
+    vfmin rf5, rf5, rf26                                            # 129 limited
+    vfmax rf2, rf2, rf13                                            # 130 clip
+    vfmin rf6, rf6, rf28                                            # 129 limited
+    vfmax rf1, rf1, rf13                                            # 130 clip
+    vfmax rf5, rf5, rf13                                            # 130 clip
+    vfmin rf2, rf2, rf24                                            # 130 clip
+    vfmax rf6, rf6, rf13 ; umul24 rf2, rf2, rf14                    # 130 clip
+    vfmin rf1, rf1, rf24                                            # 130 clip
+    vfmin rf1, rf5, rf24 ; umul24 rf5, rf1, rf16                    # 130 clip
+    vfmin rf2, rf6, rf24 ; add rf1, rf1, rf2                        # 130 clip
+    shl rf5, rf23, 4 ; add rf2, rf2, rf5                            # 130 clip
+    add tmud, rf1, rf43 ; add rf1, rf29, rf5                        # 130 store dst
+    add tmud, rf2, rf17 ; sub.pushc -, rf1, rf34                    # 130 store dst | whether there is a trip more
+    nop ; add.ifnb tmuau, rf3, rf37                                 # 130 store dst | uniform 0xfffffffa (vec2)
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash 5a83d0dc6499920a
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 419 instructions a trip, 419 an item; 399 at least for all it does.
 # 60 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 63 load 71 words, 4 store 4.
@@ -545,8 +545,8 @@ loop:
     max.ifnb rf32, rf8, rf52 ; v8dot rf7, rf5, 1                    # 129 select | 60 pri
     shl rf8, rf7, 2 ; v8dot rf9, rf5, rf47                          # 97 table | 61 sec
     min tmud, rf23, rf32 ; v8dot rf11, rf5, rf48                    # 130 store dst | 63 dir
-    sub.ifna tmuau, rf24, -3 ; sub.pushc -, rf0, rf3                # 130 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    sub.ifna tmuau, rf24, -3 ; sub.pushc -, rf0, rf3                # 130 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
+    bu.anyna loop, r:unif                                           # next trip
     nop ; add rf3, rf2, rf1                                         # the item's record
     nop
     nop

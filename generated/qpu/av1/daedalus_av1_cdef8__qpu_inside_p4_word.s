@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash 76db4f00a478fc8f
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 454 instructions a trip, 454 an item; 439 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 24 load 44 words, 1 store 1.
@@ -525,7 +525,7 @@ loop:
     umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
     max rf9, rf9, rf35                                              # 129 max
     max.ifnb rf38, rf5, rf46                                        # 129 select
-    min rf26, rf26, rf29 ; sub.pushc -, rf0, rf3                    # 129 limited | whether there is a batch more
+    min rf26, rf26, rf29 ; sub.pushc -, rf0, rf3                    # 129 limited | whether there is a trip more
     min rf27, rf27, rf32 ; add rf3, rf2, rf1                        # 129 limited | the item's record
     min rf7, rf7, rf34                                              # 129 limited
     min rf9, rf9, rf38                                              # 129 limited
@@ -536,7 +536,7 @@ loop:
     nop ; add.ifnb tmua, rf22, rf4                                  # 130 store dst
     nop ; ldtmu.rf4                                                 # the item's record
     nop ; ldtmu.rf7                                                 # the item's record
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; add rf19, rf18, rf7 ; ldtmu.rf5                           # 117 load src | the item's record
     and rf9, rf5, rf8 ; v8dot rf7, rf5, rf6                         # 60 pri | 62 damping
     shl rf10, rf9, 2 ; v8dot rf12, rf5, rf11                        # 97 table | 61 sec

@@ -7,8 +7,8 @@
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 # input hash a289c431c60326d9
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 854 instructions a trip, 427 an item; 813 at least for all it does.
 # 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 24 load 57 words, 1 store 2.
@@ -927,7 +927,7 @@ loop:
     nop ; sub.pushn -, rf23, 0                                      # 126 sub
     add rf23, rf23, 8 ; sub.pushc -, rf0, rf2                       # 126 add | 130 store dst
     sub.ifb rf23, rf23, 1 ; mov rf2, rf3                            # 126 sub | next trip
-    asr rf3, rf23, 4 ; sub.pushc -, rf0, rf3                        # 126 rounded | whether there is a batch more
+    asr rf3, rf23, 4 ; sub.pushc -, rf0, rf3                        # 126 rounded | whether there is a trip more
     umin tmuau, rf2, rf0 ; add rf3, rf35, rf3 ; thrsw               # the item's record | 129 add | uniform 0xfffffffb (vec3)
     max rf43, rf3, rf43 ; add rf3, rf2, rf1                         # 129 max | the item's record
     min rf43, rf43, rf51                                            # 129 limited
@@ -936,7 +936,7 @@ loop:
     v8pack tmud, rf39, rf16                                         # 130 store dst
     v8pack tmud, rf25, rf5                                          # 130 store dst
     nop ; add.ifnb tmuau, rf20, rf4                                 # 130 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; ldtmu.rf4                                                 # the item's record
     nop ; ldtmu.rf5                                                 # the item's record
     nop ; add rf16, rf15, rf5 ; ldtmu.rf5                           # 117 load src | the item's record

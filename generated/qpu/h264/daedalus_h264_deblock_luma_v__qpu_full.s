@@ -7,8 +7,8 @@
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
 # input hash c9c726a5c569c5c6
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 55 instructions a trip, 55 an item; 50 at least for all it does.
 # 35 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 8 load 10 words, 4 store 4.
@@ -111,14 +111,14 @@ loop:
     max rf16, rf16, 0 ; sub.andc -, rf28, rf22                      # 50 clip | 50 store dst
     sub.andnn -, rf23, 0 ; mov.ifb tmuau, rf17                      # 50 store dst | 48 store dst | uniform 0xfffffffd (u8)
     sub.andc -, rf15, rf22 ; mov rf15, rf20                         # 50 store dst | for later in the trip
-    min tmud, rf16, rf12 ; sub.pushc -, rf0, rf3                    # 50 store dst | whether there is a batch more
+    min tmud, rf16, rf12 ; sub.pushc -, rf0, rf3                    # 50 store dst | whether there is a trip more
     add rf3, rf2, rf1 ; mov.ifb tmuau, rf15                         # the item's record | 50 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf2, rf3                                              # next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

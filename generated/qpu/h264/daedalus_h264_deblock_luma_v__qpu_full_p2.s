@@ -7,8 +7,8 @@
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
 # input hash 4cd50c7fb4c8bc0d
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 94 instructions a trip, 47 an item; 93 at least for all it does.
 # 45 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 14 load 16 words, 8 store 8.
@@ -166,8 +166,8 @@ loop:
     sub.andc -, rf33, rf19 ; mov rf2, rf3                           # 50 store dst | next trip
     umin rf22, rf2, rf0 ; sub.andnn -, rf22, 0                      # the item's record | 50 store dst
     min tmud, rf21, rf13 ; sub.andc -, rf39, rf19                   # 50 store dst
-    add.ifa tmuau, rf17, rf12 ; sub.pushc -, rf0, rf3               # 50 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    add.ifa tmuau, rf17, rf12 ; sub.pushc -, rf0, rf3               # 50 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
+    bu.anyna loop, r:unif                                           # next trip
     mov rf4, rf18 ; mov rf5, rf20                                   # next trip
     add rf3, rf2, rf1 ; add rf8, rf22, rf7                          # the item's record | 37 tc0
     nop

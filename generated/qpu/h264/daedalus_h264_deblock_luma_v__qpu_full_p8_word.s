@@ -7,8 +7,8 @@
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
 # input hash daf30ec9f8bfd082
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 342 instructions a trip, 42.8 an item; 323 at least for all it does.
 # 55 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 17 words, 4 store 8.
@@ -389,7 +389,7 @@ loop:
     max rf25, rf25, rf29 ; sub.andc -, rf53, rf23                   # 33 max | 50 select
     add rf23, rf22, rf25 ; sub.andc -, rf37, rf23                   # 50 add | 50 select
     max rf23, rf23, 0 ; sub.pushc -, rf0, rf2                       # 50 clip | 45 store dst
-    min.ifb rf22, rf23, rf11 ; sub.pushc -, rf0, rf4                # 50 select | whether there is a batch more
+    min.ifb rf22, rf23, rf11 ; sub.pushc -, rf0, rf4                # 50 select | whether there is a trip more
     vpack rf22, rf49, rf22 ; mov rf2, rf4                           # 50 store dst | next trip
     umin rf3, rf2, rf0 ; add rf4, rf2, rf1                          # the item's record
     tmuwt - ; mov tmuau, rf3                                        # the last trip's stores | the item's record | uniform 0xfffffffb (vec3)
@@ -416,17 +416,17 @@ loop:
     nop ; mov tmuau, rf16 ; thrsw ; ldtmu.rf10                      # 36 q0 | 36 p2 | uniform 0xfffffffa (vec2)
     nop
     nop
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -9,8 +9,8 @@
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash 7af3cd185de24fe0
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 61 instructions a trip, 15.2 an item; 39 at least for all it does.
 # 34 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 13 load 14 words, 8 store 8.
@@ -157,8 +157,8 @@ loop:
     nop ; mov rf33, rf7.il                                          # s1 37 w3
     asr rf7, rf33, 1                                                # s1 32 shr
     nop ; ldtmu.rf10                                                # s1 37 w1
-    mov rf10, rf10.il ; sub.pushc -, rf0, rf31                      # s1 37 w1 | whether there is a batch more
-    bu.anyna loop, r:unif                                           # next batch
+    mov rf10, rf10.il ; sub.pushc -, rf0, rf31                      # s1 37 w1 | whether there is a trip more
+    bu.anyna loop, r:unif                                           # next trip
     asr rf10, rf10, 1 ; add rf7, rf10, rf7                          # s1 32 shr | s1 32 h
     sub rf10, rf10, rf33 ; mov rf31, rf32                           # s1 32 g | for later in the trip
     nop

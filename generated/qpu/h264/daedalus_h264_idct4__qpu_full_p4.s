@@ -9,8 +9,8 @@
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash 1102f15002ede2d7
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 146 instructions a trip, 9.1 an item; 135 at least for all it does.
 # 52 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 16 store 16.
@@ -245,7 +245,7 @@ loop:
     min tmud, rf35, rf15 ; sub.pushc -, rf0, rf2                    # 40 store dst
     mov.ifna tmuau, rf9 ; sub.pushc -, rf0, rf2                     # 40 store dst | uniform 0xfffffffd (u8)
     nop ; mov rf2, rf3 ; ldtmu.rf35                                 # next trip | 40 load dst
-    add rf3, rf35, rf7 ; sub.pushc -, rf0, rf3                      # 40 add | whether there is a batch more
+    add rf3, rf35, rf7 ; sub.pushc -, rf0, rf3                      # 40 add | whether there is a trip more
     max rf7, rf3, 0 ; add rf3, rf2, rf1                             # 40 clip | the item's record
     min tmud, rf7, rf15 ; add rf35, rf21, 2                         # 40 store dst | 37 w0
     add.ifnb tmuau, rf9, rf16 ; add rf30, rf35, 2                   # 40 store dst | 37 w0 | uniform 0xfffffffd (u8)
@@ -257,18 +257,18 @@ loop:
     mov tmuau, rf30 ; add rf10, rf9, 2                              # 37 w0 | uniform 0xfffffffe (u16)
     mov tmuau, rf33 ; add rf11, rf10, 2                             # 37 w0 | uniform 0xfffffffe (u16)
     nop ; mov tmuau, rf40                                           # 37 w0 | uniform 0xfffffffe (u16)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -9,8 +9,8 @@
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash 0fecb0531d999d88
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 113 instructions a trip, 7.1 an item; 107 at least for all it does.
 # 54 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 7 load 14 words, 4 store 4.
@@ -167,7 +167,7 @@ loop:
     add rf25, rf33, rf45 ; add rf31, rf25, rf31                     # 40 add
     max rf25, rf25, 0 ; sub rf32, rf48, rf32                        # 40 clip | 33 r
     min rf25, rf25, rf11 ; v8dot rf34, rf34, rf17                   # 40 clip | 40 load dst
-    vpack rf3, rf26, rf25 ; sub.pushc -, rf0, rf3                   # 40 store dst | whether there is a batch more
+    vpack rf3, rf26, rf25 ; sub.pushc -, rf0, rf3                   # 40 store dst | whether there is a trip more
     v8pack tmud, rf49, rf3 ; add rf3, rf2, rf1                      # 40 store dst | the item's record
     max rf21, rf31, 0 ; mov.ifnb tmua, rf21                         # 40 clip | 40 store dst
     min rf28, rf21, rf11 ; mov rf21, rf28                           # 40 clip | for later in the trip
@@ -177,16 +177,16 @@ loop:
     mov rf22, rf13 ; add rf34, rf34, rf22                           # for later in the trip | 40 add
     max rf34, rf34, 0                                               # 40 clip
     min rf34, rf34, rf11                                            # 40 clip
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf30, rf30, rf34                                          # 40 store dst
     v8pack tmud, rf24, rf30                                         # 40 store dst
     mov.ifnb tmua, rf23 ; mov rf23, rf14                            # 40 store dst | for later in the trip
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

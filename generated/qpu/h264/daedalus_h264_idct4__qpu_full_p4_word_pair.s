@@ -9,8 +9,8 @@
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash b7bc96cf90e4778d
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 103 instructions a trip, 6.4 an item; 103 at least for all it does.
 # 48 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 7 load 14 words, 4 store 4.
@@ -182,7 +182,7 @@ loop:
     asr rf49, rf16, 1 ; add rf23, rf46, rf21                        # 32 shr | 31 e
     add tmud, rf8, rf37 ; add rf24, rf43, rf7 ; ldtmu.rf31          # 40 store dst | 32 h | 40 load dst
     and rf33, rf31, rf32 ; mov.ifna tmua, rf44                      # 40 load dst | 40 store dst
-    sub.pushc -, rf0, rf3 ; mov rf3, rf9.il                         # whether there is a batch more | 37 w0
+    sub.pushc -, rf0, rf3 ; mov rf3, rf9.il                         # whether there is a trip more | 37 w0
     mov rf6, rf5.il ; mov rf8, rf11.il ; ldtmu.rf40                 # 37 w1 | 37 w3 | 40 load dst
     asr rf7, rf6, 1 ; mov rf11, rf17.il                             # 32 shr | 37 w1
     asr rf12, rf11, 1 ; mov rf13, rf4.il                            # 32 shr | 37 w3
@@ -194,7 +194,7 @@ loop:
     add rf3, rf2, rf1 ; add rf4, rf3, rf48                          # the item's record | 37 add
     mov rf5, rf45.il ; mov rf9, rf14.il                             # 37 w2 | 37 w0
     mov rf10, rf47.il ; sub rf14, rf44, rf50                        # 37 w2 | 31 f
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     sub rf17, rf46, rf21 ; sub rf18, rf18, rf22                     # 31 f | 32 g
     add rf21, rf44, rf50 ; add rf22, rf51, rf49                     # 31 e | 32 h
     nop ; add rf44, rf43, rf38                                      # 40 load dst

@@ -9,8 +9,8 @@
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash 132e92e2752f96f1
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 128 instructions a trip, 8 an item; 112 at least for all it does.
 # 31 of the 32 registers that 4 threads a QPU leave each.
 # Lookups a trip: 7 load 14 words, 4 store 4.
@@ -175,8 +175,8 @@ loop:
     asr rf5, rf5, 6 ; mov.ifna tmua, rf26                           # 40 shr | 40 store dst
     shl rf15, rf15, 3 ; add rf5, rf18, rf5                          # 40 add
     max rf5, rf5, 0 ; add rf15, rf20, rf15                          # 40 clip
-    min rf3, rf5, rf30 ; sub.pushc -, rf15, rf3                     # 40 clip | whether there is a batch more
-    bu.anyna loop, r:unif                                           # next batch
+    min rf3, rf5, rf30 ; sub.pushc -, rf15, rf3                     # 40 clip | whether there is a trip more
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf3, rf19, rf3                                            # 40 store dst
     v8pack tmud, rf9, rf3                                           # 40 store dst
     nop ; mov.ifnb tmua, rf14                                       # 40 store dst

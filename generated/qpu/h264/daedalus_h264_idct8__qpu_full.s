@@ -9,8 +9,8 @@
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash 034f20b294478c03
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 118 instructions a trip, 59 an item; 99 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 26 words, 16 store 16.
@@ -262,7 +262,7 @@ loop:
     add rf13, rf61, rf13 ; add rf16, rf16, rf51                     # s1 74 b3 | s1 73 b1
     mov rf48, rf2 ; mov rf2, rf50                                   # for later in the trip | next trip
     mov.ifna tmuau, rf47 ; mov rf47, rf31                           # s2 84 store dst | for later in the trip | uniform 0xfffffffd (u8)
-    min tmud, rf58, rf32 ; sub.pushc -, rf0, rf49                   # s2 84 store dst | whether there is a batch more
+    min tmud, rf58, rf32 ; sub.pushc -, rf0, rf49                   # s2 84 store dst | whether there is a trip more
     mov rf49, rf50 ; mov.ifnb tmuau, rf35                           # for later in the trip | s2 84 store dst | uniform 0xfffffffd (u8)
     min tmud, rf54, rf32 ; add rf35, rf47, rf33                     # s2 84 store dst
     mov.ifnb tmuau, rf37 ; add rf37, rf35, rf33                     # s2 84 store dst | uniform 0xfffffffd (u8)
@@ -276,7 +276,7 @@ loop:
     nop ; mov.ifnb tmuau, rf45                                      # s2 84 store dst | uniform 0xfffffffd (u8)
     min tmud, rf55, rf32                                            # s2 84 store dst
     add.ifnb tmuau, rf45, rf33 ; add rf45, rf43, rf33               # s2 84 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -9,8 +9,8 @@
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash 4044fa6ad47744ab
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 265 instructions a trip, 66.2 an item; 251 at least for all it does.
 # 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 24 store 24.
@@ -374,10 +374,10 @@ loop:
     max rf29, rf29, 0 ; mov.ifna tmuau, rf30                        # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
     min rf30, rf29, rf18 ; add rf29, rf30, rf19                     # s2 84 clip | s2 84 store dst
     shl rf30, rf30, 8 ; add tmud, rf36, rf42                        # s2 84 store dst
-    mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf41                   # s2 84 store dst | whether there is a batch more | uniform 0xfffffffe (u16)
+    mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf41                   # s2 84 store dst | whether there is a trip more | uniform 0xfffffffe (u16)
     add tmud, rf44, rf30 ; mov rf4, rf41                            # s2 84 store dst | next trip
     nop ; add.ifnb tmuau, rf29, rf19                                # s2 84 store dst | uniform 0xfffffffe (u16)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -9,8 +9,8 @@
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash e4ddd5d97238df16
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 352 instructions a trip, 44 an item; 338 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 17 load 26 words, 8 store 8.
@@ -424,7 +424,7 @@ loop:
     v8pack tmud, rf24, rf26 ; add rf24, rf5, rf16 ; ldtmu.rf3       # s2 84 store dst | the item's record
     max rf5, rf11, 0 ; mov.ifna tmua, rf5                           # s2 84 clip | s2 84 store dst
     vpack rf54, rf54, rf34 ; ldtmu.rf34                             # s2 84 store dst | the item's record
-    shl rf20, rf34, 7 ; sub.pushc -, rf1, rf20                      # s1 81 w0 | whether there is a batch more
+    shl rf20, rf34, 7 ; sub.pushc -, rf1, rf20                      # s1 81 w0 | whether there is a trip more
     min rf20, rf8, rf15 ; add rf8, rf4, rf20                        # s2 84 clip | s1 81 w0
     min rf5, rf5, rf15 ; mov tmuau, rf8 ; thrsw                     # s2 84 clip | s1 81 w0 | uniform 0xfffffffa (vec2)
     vpack rf8, rf20, rf5 ; add rf5, rf8, rf58                       # s2 84 store dst | s1 81 w4
@@ -438,16 +438,16 @@ loop:
     add.ifnb tmua, rf24, rf16 ; mov rf8, rf22.il ; thrsw            # s2 84 store dst | s1 81 w4
     mov tmuau, rf46 ; mov rf13, rf22.ih ; ldtmu.rf7                 # s1 81 w5 | s1 81 w4 | uniform 0xfffffffa (vec2)
     nop
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

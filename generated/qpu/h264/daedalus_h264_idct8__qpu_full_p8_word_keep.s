@@ -7,12 +7,12 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash 181f92061fc263b8
+# input hash 0217d613363cd964
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 666 instructions a trip, 41.6 an item; 650 at least for all it does.
-# 63 of the 64 registers that 2 threads a QPU leave each.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
+# 704 instructions a trip, 44 an item; 650 at least for all it does.
+# 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 50 words, 16 store 16.
 # Record: dst_off, index.
 #
@@ -23,741 +23,767 @@
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many records
-.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # how many threads
+.uniform 0xfffffffa  # vec2
+.uniform 0x000000ff
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of coeffs
 .uniform 0x00000010
+.uniform 0x00000000  # how many records
 .uniform 0xfffffffc  # vec4
 .uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
+.uniform 0x00000000  # address of the first record
 .uniform 0x00000020
 .uniform 0x00000000  # address of dst
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x000000ff
 .uniform 0x00000020
 .uniform 0x00000100
-.uniform 0x000000ff
-.uniform 0x00000100
-.uniform 0x000000ff
+.uniform 0x00000000  # how many threads
 .uniform 0x00000020
 .uniform 0x00010000
-.uniform 0x000000ff
-.uniform 0x00010000
-.uniform 0x000000ff
 .uniform 0x00000020
+.uniform 0x00000000  # address of coeffs
 .uniform 0x01000000
-.uniform 0x000000ff
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x01000000
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000020
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of the first record
-.uniform 0x000000ff
+.uniform 0x00000010
 .uniform 0x00000020
 .uniform 0x00000100
-.uniform 0x000000ff
-.uniform 0x00000100
-.uniform 0x000000ff
 .uniform 0x00000020
 .uniform 0x00010000
-.uniform 0x000000ff
-.uniform 0x00010000
-.uniform 0x000000ff
 .uniform 0x00000020
 .uniform 0x01000000
-.uniform 0x000000ff
-.uniform 0x01000000
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0xffffff10  # back to the loop's first word
+.uniform 0xfffffffa  # vec2
+.uniform 0xffffff78  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shl rf0, rf0, 4
-    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf3                 # s2 84 load dst | uniform value:records
+    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 84 load dst
+    shl rf1, rf1, 3 ; add rf0, rf0, rf3
     shl rf0, rf0, 3
-    sub rf1, rf1, 1 ; add rf0, rf3, rf0
-    shl rf1, rf1, 3
-    nop ; ldunifrf.rf2                                              # uniform value:records
-loop:
-    nop ; add rf2, rf2, rf1 ; ldunifrf.rf1                          # uniform value:items
-    tmuwt - ; sub rf1, rf1, 1
-    shl rf1, rf1, 3
+    nop ; ldunifrf.rf3                                              # uniform value:records
+    nop ; add rf2, rf3, rf1 ; ldunifrf.rf1                          # uniform value:records
+    nop ; add rf0, rf1, rf0 ; ldunifrf.rf3                          # uniform value:threads
     umin tmuau, rf0, rf2 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf2                                              # uniform value:threads
-    shl rf2, rf2, 7
-    nop ; add rf3, rf0, rf2 ; ldtmu.rf2                             # the item's record
-    nop ; ldtmu.rf4                                                 # the item's record
-    shl rf4, rf4, 7                                                 # s1 81 w0
-    nop ; ldunifrf.rf5                                              # s1 81 w0 | uniform value:coeffs
-    nop ; add rf4, rf5, rf4 ; ldunifrf.rf5                          # s1 81 w0 | uniform 0x00000010
-    mov tmuau, rf4 ; add rf4, rf4, rf5                              # s1 81 w0 | uniform 0xfffffffc (vec4)
-    mov tmuau, rf4 ; add rf4, rf4, rf5 ; thrsw                      # s1 81 w0 | uniform 0xfffffffc (vec4)
-    nop ; add rf6, rf4, rf5 ; ldunifrf.rf7                          # s1 81 w0 | s2 83 add | uniform 0x00000020
-    nop ; add rf8, rf6, rf5 ; ldunifrf.rf9                          # s1 81 w0 | s2 84 load dst | uniform value:dst
-    add rf9, rf8, rf5 ; add rf10, rf9, rf2 ; ldtmu.rf2              # s1 81 w0 | s2 84 load dst
-    add rf12, rf9, rf5 ; mov rf13, rf2.il ; ldtmu.rf11              # s1 81 w0
-    mov rf14, rf2.ih ; mov rf15, rf11.il ; ldtmu.rf2                # s1 81 w0
-    mov rf16, rf11.ih ; mov rf17, rf2.il ; ldtmu.rf11               # s1 81 w0
-    mov tmuau, rf4 ; mov rf4, rf2.ih ; ldtmu.rf2                    # s1 81 w0 | uniform 0xfffffffc (vec4)
-    mov rf18, rf2.il ; mov rf19, rf2.ih ; ldtmu.rf2                 # s1 81 w1 | s1 81 w0
-    mov rf20, rf2.il ; mov rf21, rf2.ih ; ldtmu.rf2                 # s1 81 w1 | s1 81 w0
-    mov rf22, rf2.il ; mov rf23, rf2.ih ; ldtmu.rf2                 # s1 81 w1 | s1 81 w0
-    mov tmuau, rf6 ; mov rf6, rf11.il ; thrsw                       # s1 81 w0 | uniform 0xfffffffc (vec4)
-    asr rf11, rf18, 1 ; mov rf24, rf11.ih                           # s1 70 shr | s1 81 w0
-    asr rf25, rf19, 1 ; mov rf26, rf2.il                            # s1 70 shr | s1 81 w1
-    nop ; mov rf27, rf2.ih ; ldtmu.rf2                              # s1 81 w1 | s1 81 w0
-    mov rf28, rf2.il ; mov rf29, rf2.ih ; ldtmu.rf2                 # s1 81 w2 | s1 81 w0
-    mov rf30, rf2.il ; mov rf31, rf2.ih ; ldtmu.rf2                 # s1 81 w2 | s1 81 w0
-    mov rf32, rf2.il ; mov rf33, rf2.ih ; ldtmu.rf2                 # s1 81 w2 | s1 81 w0
-    mov tmuau, rf8 ; mov rf34, rf2.il ; ldtmu.rf8                   # s1 81 w0 | s1 81 w2 | uniform 0xfffffffc (vec4)
-    mov rf35, rf8.il ; mov rf36, rf8.ih ; ldtmu.rf8                 # s1 81 w3 | s1 81 w0
-    mov rf37, rf8.il ; mov rf38, rf8.ih ; ldtmu.rf8                 # s1 81 w3 | s1 81 w0
-    mov rf39, rf8.il ; mov rf40, rf8.ih ; ldtmu.rf8                 # s1 81 w3 | s1 81 w0
-    mov tmuau, rf9 ; mov rf2, rf2.ih ; thrsw                        # s1 81 w0 | s1 81 w2 | uniform 0xfffffffc (vec4)
-    asr rf9, rf28, 1 ; mov rf41, rf8.il                             # s1 66 shr | s1 81 w3
-    asr rf42, rf35, 1                                               # s1 68 shr
-    nop ; ldtmu.rf43                                                # s1 81 w0
-    mov rf44, rf43.il ; mov rf45, rf43.ih ; ldtmu.rf43              # s1 81 w4 | s1 81 w0
-    add rf44, rf13, rf44 ; sub rf46, rf13, rf44 ; ldtmu.rf13        # s1 65 a0 | s1 65 a2 | s1 81 w0
-    add rf45, rf14, rf45 ; sub rf47, rf14, rf45 ; ldtmu.rf14        # s1 65 a0 | s1 65 a2 | s1 81 w0
-    mov tmuau, rf12 ; mov rf49, rf43.il ; ldtmu.rf48                # s1 81 w0 | s1 81 w4 | uniform 0xfffffffc (vec4)
-    mov rf50, rf48.il ; mov rf51, rf48.ih ; ldtmu.rf48              # s1 81 w5 | s1 81 w0
-    sub rf53, rf50, rf35 ; add rf54, rf35, rf50 ; ldtmu.rf52        # s1 67 sub | s1 70 add | s1 81 w0
-    add rf55, rf54, rf18 ; sub rf56, rf51, rf36 ; ldtmu.rf54        # s1 70 add | s1 67 sub | s1 81 w0
-    add tmuau, rf12, rf5 ; add rf5, rf55, rf11 ; thrsw              # s1 81 w0 | s1 70 a7 | uniform 0xfffffffc (vec4)
-    asr rf11, rf5, 2 ; add rf12, rf36, rf51                         # s1 73 shr | s1 70 add
-    asr rf12, rf50, 1 ; add rf55, rf12, rf19                        # s1 69 shr | s1 70 add
-    add rf43, rf55, rf25 ; mov rf55, rf43.ih ; ldtmu.rf25           # s1 70 a7 | s1 81 w4 | s1 81 w0
-    mov rf57, rf25.il ; mov rf58, rf25.ih ; ldtmu.rf25              # s1 81 w6 | s1 81 w0
-    asr rf9, rf57, 1 ; sub rf57, rf9, rf57                          # s1 66 shr | s1 66 a4
-    add rf28, rf28, rf9 ; add rf59, rf46, rf57 ; ldtmu.rf9          # s1 66 a6 | s1 72 b2 | s1 81 w0
-    add rf44, rf44, rf28 ; sub rf60, rf44, rf28 ; ldtmu.rf28        # s1 71 b0 | s1 71 b6 | s1 81 w0
-    nop ; sub rf57, rf46, rf57 ; ldtmu.rf46                         # s1 72 b4 | s1 81 w0
-    mov rf46, rf46.il ; mov rf61, rf46.ih                           # s1 81 w7
-    asr rf62, rf46, 1 ; sub rf53, rf53, rf46                        # s1 67 shr | s1 67 sub
-    sub rf53, rf53, rf62 ; add rf62, rf18, rf46                     # s1 67 a1 | s1 68 add
-    asr rf11, rf53, 2 ; add rf53, rf53, rf11                        # s1 73 shr | s1 73 b1
-    sub rf5, rf5, rf11 ; sub rf11, rf46, rf18                       # s1 73 b7 | s1 69 sub
-    add rf5, rf44, rf5 ; sub rf44, rf44, rf5                        # s1 76 add | s1 76 sub
-    sub rf11, rf62, rf35 ; add rf35, rf11, rf50                     # s1 68 sub | s1 69 add
-    asr rf42, rf58, 1 ; sub rf11, rf11, rf42                        # s1 66 shr | s1 68 a3
-    asr rf35, rf11, 2 ; add rf12, rf35, rf12                        # s1 74 shr | s1 69 a5
-    asr rf35, rf12, 2 ; sub rf12, rf35, rf12                        # s1 74 shr | s1 74 b5
-    asr rf35, rf29, 1 ; add rf11, rf11, rf35                        # s1 66 shr | s1 74 b3
-    asr rf62, rf61, 1 ; add rf50, rf59, rf12                        # s1 67 shr | s1 76 add
-    vpack rf12, rf5, rf50 ; sub rf50, rf59, rf12 ; ldtmu.rf5        # s1 81 store rows | s1 76 sub | s1 81 w0
-    vpack rf50, rf50, rf44 ; add rf44, rf57, rf11                   # s1 81 store rows | s1 76 add
-    sub rf57, rf57, rf11 ; add rf11, rf60, rf53                     # s1 76 sub | s1 76 add
-    vpack rf11, rf44, rf11 ; sub rf44, rf60, rf53                   # s1 81 store rows | s1 76 sub
-    vpack rf29, rf44, rf57 ; add rf42, rf29, rf42                   # s1 81 store rows | s1 66 a6
-    asr rf58, rf43, 2 ; sub rf35, rf35, rf58                        # s1 73 shr | s1 66 a4
-    asr rf44, rf36, 1 ; sub rf56, rf56, rf61                        # s1 68 shr | s1 67 sub
-    asr rf62, rf51, 1 ; sub rf56, rf56, rf62                        # s1 69 shr | s1 67 a1
-    asr rf53, rf56, 2 ; add rf57, rf45, rf42                        # s1 73 shr | s1 71 b0
-    sub rf43, rf45, rf42 ; sub rf42, rf43, rf53                     # s1 71 b6 | s1 73 b7
-    add rf58, rf56, rf58 ; add rf56, rf57, rf42                     # s1 73 b1 | s1 76 add
-    sub rf57, rf57, rf42 ; add rf42, rf19, rf61                     # s1 76 sub | s1 68 add
-    sub rf36, rf61, rf19 ; sub rf19, rf42, rf36                     # s1 69 sub | s1 68 sub
-    sub rf36, rf19, rf44 ; add rf44, rf36, rf51 ; ldtmu.rf19        # s1 68 a3 | s1 69 add | s1 81 w0
-    asr rf62, rf36, 2 ; add rf44, rf44, rf62                        # s1 74 shr | s1 69 a5
-    asr rf42, rf44, 2 ; add rf51, rf47, rf35                        # s1 74 shr | s1 72 b2
-    sub rf44, rf47, rf35 ; sub rf35, rf62, rf44                     # s1 72 b4 | s1 74 b5
-    add rf42, rf36, rf42 ; add rf36, rf51, rf35                     # s1 74 b3 | s1 76 add
-    vpack rf35, rf56, rf36 ; sub rf36, rf51, rf35                   # s1 81 store rows | s1 76 sub
-    vpack rf57, rf36, rf57 ; add rf36, rf44, rf42                   # s1 81 store rows | s1 76 add
-    asr rf44, rf30, 1 ; sub rf42, rf44, rf42                        # s1 66 shr | s1 76 sub
-    add rf43, rf43, rf58 ; sub rf58, rf43, rf58                     # s1 76 add | s1 76 sub
-    vpack rf36, rf36, rf43 ; add rf43, rf15, rf49                   # s1 81 store rows | s1 65 a0
-    vpack rf15, rf58, rf42 ; sub rf42, rf15, rf49                   # s1 81 store rows | s1 65 a2
-    mov rf25, rf25.il ; mov rf49, rf25.ih                           # s1 81 w6
-    asr rf25, rf25, 1 ; sub rf44, rf44, rf25                        # s1 66 shr | s1 66 a4
-    asr rf30, rf20, 1 ; add rf25, rf30, rf25                        # s1 70 shr | s1 66 a6
-    mov rf48, rf48.il ; mov rf58, rf48.ih                           # s1 81 w5
-    sub rf51, rf48, rf37 ; mov rf56, rf5.il                         # s1 67 sub | s1 81 w7
-    asr rf47, rf56, 1 ; sub rf51, rf51, rf56                        # s1 67 shr | s1 67 sub
-    asr rf5, rf37, 1 ; mov rf62, rf5.ih                             # s1 68 shr | s1 81 w7
-    sub rf47, rf51, rf47 ; add rf51, rf37, rf48                     # s1 67 a1 | s1 70 add
-    asr rf61, rf47, 2 ; add rf51, rf51, rf20                        # s1 73 shr | s1 70 add
-    asr rf51, rf48, 1 ; add rf30, rf51, rf30                        # s1 69 shr | s1 70 a7
-    asr rf53, rf30, 2 ; add rf45, rf43, rf25                        # s1 73 shr | s1 71 b0
-    sub rf30, rf43, rf25 ; sub rf25, rf30, rf61                     # s1 71 b6 | s1 73 b7
-    add rf53, rf47, rf53 ; add rf47, rf45, rf25                     # s1 73 b1 | s1 76 add
-    sub rf45, rf45, rf25 ; add rf25, rf20, rf56                     # s1 76 sub | s1 68 add
-    sub rf25, rf56, rf20 ; sub rf20, rf25, rf37                     # s1 69 sub | s1 68 sub
-    sub rf5, rf20, rf5 ; add rf20, rf25, rf48                       # s1 68 a3 | s1 69 add
-    asr rf51, rf5, 2 ; add rf20, rf20, rf51                         # s1 74 shr | s1 69 a5
-    asr rf48, rf20, 2 ; add rf25, rf42, rf44                        # s1 74 shr | s1 72 b2
-    asr rf44, rf49, 1 ; sub rf42, rf42, rf44                        # s1 66 shr | s1 72 b4
-    asr rf51, rf31, 1 ; sub rf20, rf51, rf20                        # s1 66 shr | s1 74 b5
-    asr rf48, rf62, 1 ; add rf5, rf5, rf48                          # s1 67 shr | s1 74 b3
-    add rf20, rf25, rf20 ; sub rf25, rf25, rf20                     # s1 76 add | s1 76 sub
-    vpack rf20, rf47, rf20 ; add rf47, rf42, rf5                    # s1 81 store rows | s1 76 add
-    vpack rf25, rf25, rf45 ; sub rf5, rf42, rf5                     # s1 81 store rows | s1 76 sub
-    asr rf45, rf21, 1 ; add rf42, rf30, rf53                        # s1 70 shr | s1 76 add
-    vpack rf42, rf47, rf42 ; sub rf47, rf30, rf53 ; ldtmu.rf30      # s1 81 store rows | s1 76 sub | s1 81 w0
-    vpack rf5, rf47, rf5 ; add rf47, rf16, rf55                     # s1 81 store rows | s1 65 a0
-    sub rf31, rf16, rf55 ; add rf16, rf31, rf44                     # s1 65 a2 | s1 66 a6
-    asr rf51, rf38, 1 ; sub rf49, rf51, rf49                        # s1 68 shr | s1 66 a4
-    asr rf55, rf58, 1 ; sub rf44, rf58, rf38                        # s1 69 shr | s1 67 sub
-    sub rf44, rf44, rf62 ; add rf53, rf38, rf58                     # s1 67 sub | s1 70 add
-    sub rf44, rf44, rf48 ; add rf48, rf53, rf21                     # s1 67 a1 | s1 70 add
-    asr rf48, rf44, 2 ; add rf45, rf48, rf45                        # s1 73 shr | s1 70 a7
-    asr rf37, rf45, 2 ; add rf53, rf47, rf16                        # s1 73 shr | s1 71 b0
-    sub rf45, rf47, rf16 ; sub rf16, rf45, rf48                     # s1 71 b6 | s1 73 b7
-    add rf44, rf44, rf37 ; add rf37, rf53, rf16                     # s1 73 b1 | s1 76 add
-    sub rf53, rf53, rf16 ; add rf16, rf21, rf62                     # s1 76 sub | s1 68 add
-    sub rf21, rf62, rf21 ; sub rf16, rf16, rf38                     # s1 69 sub | s1 68 sub
-    sub rf16, rf16, rf51 ; add rf21, rf21, rf58                     # s1 68 a3 | s1 69 add
-    asr rf55, rf16, 2 ; add rf21, rf21, rf55                        # s1 74 shr | s1 69 a5
-    asr rf58, rf21, 2 ; add rf51, rf31, rf49                        # s1 74 shr | s1 72 b2
-    sub rf31, rf31, rf49 ; sub rf21, rf55, rf21                     # s1 72 b4 | s1 74 b5
-    add rf58, rf16, rf58 ; add rf16, rf51, rf21                     # s1 74 b3 | s1 76 add
-    vpack rf16, rf37, rf16 ; sub rf21, rf51, rf21                   # s1 81 store rows | s1 76 sub
-    vpack rf53, rf21, rf53 ; add rf21, rf31, rf58                   # s1 81 store rows | s1 76 add
-    asr rf58, rf32, 1 ; sub rf31, rf31, rf58                        # s1 66 shr | s1 76 sub
-    add rf44, rf45, rf44 ; sub rf45, rf45, rf44                     # s1 76 add | s1 76 sub
-    vpack rf21, rf21, rf44 ; mov rf44, rf13.il ; ldunifrf.rf37      # s1 81 store rows | s1 81 w4 | s2 84 load dst | uniform 0x000000ff
-    vpack rf13, rf45, rf31 ; mov rf31, rf13.ih                      # s1 81 store rows | s1 81 w4
-    add rf17, rf17, rf44 ; sub rf44, rf17, rf44                     # s1 65 a0 | s1 65 a2
-    mov rf9, rf9.il ; mov rf45, rf9.ih                              # s1 81 w6
-    asr rf9, rf9, 1 ; sub rf58, rf58, rf9                           # s1 66 shr | s1 66 a4
-    asr rf32, rf22, 1 ; add rf9, rf32, rf9                          # s1 70 shr | s1 66 a6
-    mov rf52, rf52.il ; mov rf51, rf52.ih                           # s1 81 w5
-    sub rf49, rf52, rf39 ; mov rf55, rf19.il                        # s1 67 sub | s1 81 w7
-    asr rf38, rf55, 1 ; sub rf49, rf49, rf55                        # s1 67 shr | s1 67 sub
-    asr rf19, rf39, 1 ; mov rf62, rf19.ih                           # s1 68 shr | s1 81 w7
-    sub rf38, rf49, rf38 ; add rf49, rf39, rf52                     # s1 67 a1 | s1 70 add
-    asr rf47, rf38, 2 ; add rf49, rf49, rf22                        # s1 73 shr | s1 70 add
-    asr rf49, rf52, 1 ; add rf32, rf49, rf32                        # s1 69 shr | s1 70 a7
-    asr rf56, rf32, 2 ; add rf48, rf17, rf9                         # s1 73 shr | s1 71 b0
-    sub rf17, rf17, rf9 ; sub rf9, rf32, rf47                       # s1 71 b6 | s1 73 b7
-    add rf56, rf38, rf56 ; add rf38, rf48, rf9                      # s1 73 b1 | s1 76 add
-    sub rf48, rf48, rf9 ; add rf9, rf22, rf55                       # s1 76 sub | s1 68 add
-    sub rf22, rf55, rf22 ; sub rf9, rf9, rf39                       # s1 69 sub | s1 68 sub
-    sub rf9, rf9, rf19 ; add rf19, rf22, rf52                       # s1 68 a3 | s1 69 add
-    asr rf49, rf9, 2 ; add rf19, rf19, rf49                         # s1 74 shr | s1 69 a5
-    asr rf52, rf19, 2 ; add rf22, rf44, rf58                        # s1 74 shr | s1 72 b2
-    asr rf58, rf45, 1 ; sub rf44, rf44, rf58                        # s1 66 shr | s1 72 b4
-    asr rf49, rf33, 1 ; sub rf19, rf49, rf19                        # s1 66 shr | s1 74 b5
-    asr rf52, rf62, 1 ; add rf9, rf9, rf52                          # s1 67 shr | s1 74 b3
-    add rf19, rf22, rf19 ; sub rf22, rf22, rf19                     # s1 76 add | s1 76 sub
-    vpack rf19, rf38, rf19 ; add rf38, rf44, rf9                    # s1 81 store rows | s1 76 add
-    vpack rf22, rf22, rf48 ; sub rf9, rf44, rf9                     # s1 81 store rows | s1 76 sub
-    asr rf48, rf23, 1 ; add rf44, rf17, rf56                        # s1 70 shr | s1 76 add
-    vpack rf17, rf38, rf44 ; sub rf38, rf17, rf56                   # s1 81 store rows | s1 76 sub
-    vpack rf9, rf38, rf9 ; add rf38, rf4, rf31                      # s1 81 store rows | s1 65 a0
-    sub rf31, rf4, rf31 ; add rf4, rf33, rf58 ; ldunifrf.rf33       # s1 65 a2 | s1 66 a6 | s2 84 load dst | uniform value:dst_stride
-    asr rf49, rf40, 1 ; sub rf45, rf49, rf45                        # s1 68 shr | s1 66 a4
-    asr rf44, rf51, 1 ; sub rf58, rf51, rf40                        # s1 69 shr | s1 67 sub
-    sub rf58, rf58, rf62 ; add rf56, rf40, rf51                     # s1 67 sub | s1 70 add
-    sub rf52, rf58, rf52 ; add rf56, rf56, rf23                     # s1 67 a1 | s1 70 add
-    asr rf56, rf52, 2 ; add rf48, rf56, rf48                        # s1 73 shr | s1 70 a7
-    asr rf39, rf48, 2 ; add rf58, rf38, rf4                         # s1 73 shr | s1 71 b0
-    sub rf38, rf38, rf4 ; sub rf4, rf48, rf56                       # s1 71 b6 | s1 73 b7
-    add rf52, rf52, rf39 ; add rf39, rf58, rf4                      # s1 73 b1 | s1 76 add
-    sub rf58, rf58, rf4 ; add rf4, rf23, rf62                       # s1 76 sub | s1 68 add
-    sub rf23, rf62, rf23 ; sub rf4, rf4, rf40 ; ldunifrf.rf40       # s1 69 sub | s1 68 sub | s2 84 load dst | uniform 0x000000ff
-    sub rf4, rf4, rf49 ; add rf23, rf23, rf51                       # s1 68 a3 | s1 69 add
-    asr rf44, rf4, 2 ; add rf23, rf23, rf44                         # s1 74 shr | s1 69 a5
-    asr rf51, rf23, 2 ; add rf49, rf31, rf45                        # s1 74 shr | s1 72 b2
-    sub rf31, rf31, rf45 ; sub rf23, rf44, rf23                     # s1 72 b4 | s1 74 b5
-    add rf51, rf4, rf51 ; add rf4, rf49, rf23                       # s1 74 b3 | s1 76 add
-    vpack rf4, rf39, rf4 ; sub rf23, rf49, rf23 ; ldunifrf.rf39     # s1 81 store rows | s1 76 sub | s2 83 add | uniform 0x00000020
-    vpack rf58, rf23, rf58 ; add rf23, rf31, rf51                   # s1 81 store rows | s1 76 add
-    asr rf51, rf34, 1 ; sub rf31, rf31, rf51                        # s1 66 shr | s1 76 sub
-    add rf38, rf38, rf52 ; sub rf52, rf38, rf52                     # s1 76 add | s1 76 sub
-    vpack rf23, rf23, rf38 ; mov rf38, rf14.il                      # s1 81 store rows | s1 81 w4
-    vpack rf14, rf52, rf31 ; mov rf31, rf14.ih ; ldunifrf.rf52      # s1 81 store rows | s1 81 w4 | s2 84 load dst | uniform 0x00000100
-    add rf6, rf6, rf38 ; sub rf38, rf6, rf38                        # s1 65 a0 | s1 65 a2
-    mov rf28, rf28.il ; mov rf49, rf28.ih                           # s1 81 w6
-    asr rf28, rf28, 1 ; sub rf51, rf51, rf28                        # s1 66 shr | s1 66 a4
-    asr rf34, rf26, 1 ; add rf28, rf34, rf28                        # s1 70 shr | s1 66 a6
-    mov rf54, rf54.il ; mov rf44, rf54.ih                           # s1 81 w5
-    mov rf45, rf8.ih ; sub rf8, rf54, rf41                          # s1 81 w3 | s1 67 sub
-    mov rf30, rf30.il ; mov rf62, rf30.ih                           # s1 81 w7
-    asr rf48, rf30, 1 ; sub rf8, rf8, rf30                          # s1 67 shr | s1 67 sub
-    asr rf48, rf41, 1 ; sub rf8, rf8, rf48                          # s1 68 shr | s1 67 a1
-    asr rf55, rf8, 2 ; add rf56, rf41, rf54                         # s1 73 shr | s1 70 add
-    asr rf32, rf54, 1 ; add rf56, rf56, rf26                        # s1 69 shr | s1 70 add
-    add rf34, rf56, rf34 ; add rf56, rf6, rf28                      # s1 70 a7 | s1 71 b0
-    asr rf28, rf34, 2 ; sub rf6, rf6, rf28                          # s1 73 shr | s1 71 b6
-    sub rf8, rf34, rf55 ; add rf28, rf8, rf28                       # s1 73 b7 | s1 73 b1
-    add rf8, rf56, rf8 ; sub rf56, rf56, rf8                        # s1 76 add | s1 76 sub
-    add rf26, rf26, rf30 ; sub rf30, rf30, rf26                     # s1 68 add | s1 69 sub
-    sub rf26, rf26, rf41 ; add rf30, rf30, rf54                     # s1 68 sub | s1 69 add
-    asr rf48, rf49, 1 ; sub rf26, rf26, rf48                        # s1 66 shr | s1 68 a3
-    asr rf32, rf26, 2 ; add rf30, rf30, rf32                        # s1 74 shr | s1 69 a5
-    asr rf54, rf30, 2 ; add rf41, rf38, rf51                        # s1 74 shr | s1 72 b2
-    asr rf51, rf2, 1 ; sub rf38, rf38, rf51                         # s1 66 shr | s1 72 b4
-    asr rf32, rf62, 1 ; sub rf30, rf32, rf30                        # s1 67 shr | s1 74 b5
-    add rf54, rf26, rf54 ; add rf26, rf41, rf30                     # s1 74 b3 | s1 76 add
-    vpack rf8, rf8, rf26 ; sub rf26, rf41, rf30                     # s1 81 store rows | s1 76 sub
-    vpack rf56, rf26, rf56 ; add rf26, rf38, rf54                   # s1 81 store rows | s1 76 add
-    asr rf54, rf27, 1 ; sub rf38, rf38, rf54                        # s1 70 shr | s1 76 sub
-    add rf6, rf6, rf28 ; sub rf28, rf6, rf28                        # s1 76 add | s1 76 sub
-    vpack rf6, rf26, rf6 ; add rf26, rf24, rf31                     # s1 81 store rows | s1 65 a0
-    vpack rf24, rf28, rf38 ; sub rf28, rf24, rf31 ; ldunifrf.rf31   # s1 81 store rows | s1 65 a2 | s2 84 load dst | uniform 0x000000ff
-    add rf2, rf2, rf48 ; sub rf48, rf51, rf49 ; ldunifrf.rf49       # s1 66 a6 | s1 66 a4 | s2 84 load dst | uniform 0x00000100
-    asr rf38, rf45, 1 ; sub rf51, rf44, rf45                        # s1 68 shr | s1 67 sub
-    asr rf30, rf44, 1 ; sub rf51, rf51, rf62                        # s1 69 shr | s1 67 sub
-    sub rf32, rf51, rf32 ; add rf51, rf45, rf44                     # s1 67 a1 | s1 70 add
-    asr rf41, rf32, 2 ; add rf51, rf51, rf27                        # s1 73 shr | s1 70 add
-    add rf51, rf51, rf54 ; add rf54, rf26, rf2                      # s1 70 a7 | s1 71 b0
-    asr rf26, rf51, 2 ; sub rf2, rf26, rf2                          # s1 73 shr | s1 71 b6
-    sub rf26, rf51, rf41 ; add rf32, rf32, rf26                     # s1 73 b7 | s1 73 b1
-    add rf26, rf54, rf26 ; sub rf54, rf54, rf26                     # s1 76 add | s1 76 sub
-    add rf27, rf27, rf62 ; sub rf62, rf62, rf27                     # s1 68 add | s1 69 sub
-    sub rf27, rf27, rf45 ; add rf44, rf62, rf44 ; ldunifrf.rf45     # s1 68 sub | s1 69 add | s2 84 load dst | uniform 0x000000ff
-    sub rf27, rf27, rf38 ; add rf30, rf44, rf30                     # s1 68 a3 | s1 69 a5
-    asr rf44, rf27, 2 ; add rf38, rf28, rf48                        # s1 74 shr | s1 72 b2
-    asr rf48, rf30, 2 ; sub rf28, rf28, rf48                        # s1 74 shr | s1 72 b4
-    sub rf27, rf44, rf30 ; add rf30, rf27, rf48                     # s1 74 b5 | s1 74 b3
-    add rf27, rf38, rf27 ; sub rf38, rf38, rf27                     # s1 76 add | s1 76 sub
-    vpack rf26, rf26, rf27 ; add rf27, rf28, rf30 ; ldunifrf.rf44   # s1 81 store rows | s1 76 add | s2 83 add | uniform 0x00000020
-    vpack rf30, rf38, rf54 ; sub rf28, rf28, rf30                   # s1 81 store rows | s1 76 sub
-    add rf2, rf2, rf32 ; sub rf32, rf2, rf32                        # s1 76 add | s1 76 sub
-    vpack rf2, rf27, rf2 ; mov rf27, rf12.il                        # s1 81 store rows | s2 83 w0
-    vpack rf7, rf32, rf28 ; add rf27, rf27, rf7 ; ldunifrf.rf28     # s1 81 store rows | s2 83 add | s2 84 load dst | uniform 0x00010000
-    mov rf32, rf19.il ; mov rf38, rf8.il                            # s2 83 w4 | s2 83 w6
-    asr rf48, rf38, 1 ; add rf54, rf27, rf32                        # s2 66 shr | s2 65 a0
-    sub rf32, rf27, rf32 ; mov rf27, rf20.il                        # s2 65 a2 | s2 83 w2
-    asr rf48, rf27, 1 ; add rf27, rf27, rf48                        # s2 66 shr | s2 66 a6
-    sub rf48, rf48, rf38 ; mov rf38, rf4.il                         # s2 66 a4 | s2 83 w5
-    mov rf62, rf16.il ; mov rf41, rf26.il                           # s2 83 w3 | s2 83 w7
-    asr rf34, rf41, 1 ; sub rf51, rf38, rf62                        # s2 67 shr | s2 67 sub
-    sub rf51, rf51, rf41 ; add rf55, rf62, rf38                     # s2 67 sub | s2 70 add
-    sub rf34, rf51, rf34 ; mov rf51, rf35.il                        # s2 67 a1 | s2 83 w1
-    asr rf47, rf51, 1 ; add rf55, rf55, rf51                        # s2 70 shr | s2 70 add
+    nop ; ldunifrf.rf1                                              # s2 84 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf2                                              # s2 84 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf4                                              # s1 81 w0 | uniform value:coeffs
+    nop ; ldunifrf.rf5                                              # s1 81 w0 | uniform 0x00000010
+loop:
+    nop ; ldtmu.rf6                                                 # the item's record
+    nop ; ldtmu.rf7                                                 # the item's record
+    shl rf7, rf7, 7                                                 # s1 81 w0
+    shl rf4, rf3, 7 ; add rf3, rf4, rf7                             # s1 81 w0
+    tmuwt - ; add rf7, rf3, rf5 ; ldunifrf.rf8                      # s1 81 w0 | uniform value:items
+    mov tmuau, rf3 ; add rf3, rf7, rf5                              # s1 81 w0 | uniform 0xfffffffc (vec4)
+    mov tmuau, rf7 ; add rf7, rf3, rf5 ; thrsw                      # s1 81 w0 | uniform 0xfffffffc (vec4)
+    add rf8, rf7, rf5 ; sub rf9, rf8, 1                             # s1 81 w0
+    add rf4, rf8, rf5 ; add rf10, rf0, rf4                          # s1 81 w0 | the item's record
+    nop ; add rf12, rf4, rf5 ; ldtmu.rf11                           # s1 81 w0
+    mov rf14, rf11.ih ; mov rf13, rf11.il ; ldtmu.rf11              # s1 81 w0
+    mov rf16, rf11.ih ; mov rf15, rf11.il ; ldtmu.rf11              # s1 81 w0
+    nop ; ldtmu.rf17                                                # s1 81 w0
+    nop ; mov tmuau, rf3 ; ldtmu.rf3                                # s1 81 w0 | uniform 0xfffffffc (vec4)
+    mov rf19, rf3.ih ; mov rf18, rf3.il ; ldtmu.rf3                 # s1 81 w1 | s1 81 w0
+    mov rf21, rf3.ih ; mov rf20, rf3.il ; ldtmu.rf3                 # s1 81 w1 | s1 81 w0
+    nop ; ldtmu.rf22                                                # s1 81 w0
+    nop ; mov tmuau, rf7 ; thrsw                                    # s1 81 w0 | uniform 0xfffffffc (vec4)
+    asr rf7, rf19, 1                                                # s1 70 shr
+    asr rf23, rf18, 1                                               # s1 70 shr
+    nop ; ldtmu.rf24                                                # s1 81 w0
+    mov rf26, rf24.ih ; mov rf25, rf24.il ; ldtmu.rf24              # s1 81 w2 | s1 81 w0
+    mov rf28, rf24.ih ; mov rf27, rf24.il ; ldtmu.rf24              # s1 81 w2 | s1 81 w0
+    nop ; ldtmu.rf29                                                # s1 81 w0
+    asr rf8, rf26, 1 ; mov tmuau, rf8                               # s1 66 shr | s1 81 w0 | uniform 0xfffffffc (vec4)
+    nop ; ldtmu.rf30                                                # s1 81 w0
+    asr rf31, rf25, 1 ; mov rf32, rf30.ih                           # s1 66 shr | s1 81 w3
+    asr rf33, rf32, 1 ; mov rf30, rf30.il                           # s1 68 shr | s1 81 w3
+    asr rf34, rf30, 1                                               # s1 68 shr
+    nop ; ldtmu.rf35                                                # s1 81 w0
+    nop ; ldtmu.rf36                                                # s1 81 w0
+    nop ; ldtmu.rf37                                                # s1 81 w0
+    nop ; mov tmuau, rf4 ; thrsw                                    # s1 81 w0 | uniform 0xfffffffc (vec4)
+    nop
+    nop
+    nop ; ldtmu.rf4                                                 # s1 81 w0
+    mov rf39, rf4.ih ; mov rf38, rf4.il ; ldtmu.rf4                 # s1 81 w4 | s1 81 w0
+    add rf39, rf14, rf39 ; sub rf40, rf14, rf39 ; ldtmu.rf14        # s1 65 a0 | s1 65 a2 | s1 81 w0
+    add rf38, rf13, rf38 ; sub rf41, rf13, rf38 ; ldtmu.rf13        # s1 65 a0 | s1 65 a2 | s1 81 w0
+    nop ; mov tmuau, rf12 ; ldtmu.rf42                              # s1 81 w0 | uniform 0xfffffffc (vec4)
+    mov rf44, rf42.ih ; mov rf43, rf42.il ; ldtmu.rf42              # s1 81 w5 | s1 81 w0
+    asr rf45, rf43, 1 ; sub rf46, rf44, rf32                        # s1 69 shr | s1 67 sub
+    sub rf48, rf43, rf30 ; add rf49, rf30, rf43 ; ldtmu.rf47        # s1 67 sub | s1 70 add | s1 81 w0
+    nop ; add rf50, rf49, rf18 ; ldtmu.rf49                         # s1 70 add | s1 81 w0
+    add tmuau, rf12, rf5 ; add rf5, rf50, rf23 ; thrsw              # s1 81 w0 | s1 70 a7 | uniform 0xfffffffc (vec4)
+    asr rf12, rf5, 2                                                # s1 73 shr
+    nop
+    nop ; ldtmu.rf23                                                # s1 81 w0
+    mov rf51, rf23.ih ; mov rf50, rf23.il ; ldtmu.rf23              # s1 81 w6 | s1 81 w0
+    asr rf31, rf50, 1 ; sub rf50, rf31, rf50                        # s1 66 shr | s1 66 a4
+    add rf31, rf25, rf31 ; add rf52, rf41, rf50 ; ldtmu.rf25        # s1 66 a6 | s1 72 b2 | s1 81 w0
+    add rf38, rf38, rf31 ; sub rf53, rf38, rf31 ; ldtmu.rf31        # s1 71 b0 | s1 71 b6 | s1 81 w0
+    nop ; sub rf50, rf41, rf50 ; ldtmu.rf41                         # s1 72 b4 | s1 81 w0
+    mov rf54, rf41.ih ; mov rf41, rf41.il                           # s1 81 w7
+    asr rf55, rf41, 1 ; add rf56, rf18, rf41                        # s1 67 shr | s1 68 add
+    sub rf41, rf41, rf18 ; sub rf18, rf48, rf41                     # s1 69 sub | s1 67 sub
+    sub rf30, rf56, rf30 ; add rf41, rf41, rf43                     # s1 68 sub | s1 69 add
+    asr rf55, rf54, 1 ; sub rf18, rf18, rf55                        # s1 67 shr | s1 67 a1
+    asr rf34, rf51, 1 ; sub rf30, rf30, rf34                        # s1 66 shr | s1 68 a3
+    asr rf46, rf18, 2 ; sub rf43, rf46, rf54                        # s1 73 shr | s1 67 sub
+    asr rf45, rf30, 2 ; add rf41, rf41, rf45                        # s1 74 shr | s1 69 a5
+    asr rf26, rf41, 2 ; add rf34, rf26, rf34                        # s1 74 shr | s1 66 a6
+    sub rf51, rf8, rf51 ; add rf8, rf32, rf44                       # s1 66 a4 | s1 70 add
+    sub rf5, rf5, rf46 ; add rf8, rf8, rf19                         # s1 73 b7 | s1 70 add
+    sub rf7, rf43, rf55 ; add rf8, rf8, rf7                         # s1 67 a1 | s1 70 a7
+    asr rf55, rf7, 2 ; add rf43, rf39, rf34                         # s1 73 shr | s1 71 b0
+    asr rf18, rf8, 2 ; add rf12, rf18, rf12                         # s1 73 shr | s1 73 b1
+    sub rf34, rf45, rf41 ; sub rf39, rf39, rf34                     # s1 74 b5 | s1 71 b6
+    add rf55, rf19, rf54 ; sub rf8, rf8, rf55                       # s1 68 add | s1 73 b7
+    add rf18, rf7, rf18 ; sub rf7, rf54, rf19                       # s1 73 b1 | s1 69 sub
+    asr rf55, rf44, 1 ; sub rf32, rf55, rf32                        # s1 69 shr | s1 68 sub
+    add rf32, rf7, rf44 ; sub rf7, rf32, rf33                       # s1 69 add | s1 68 a3
+    asr rf55, rf7, 2 ; add rf32, rf32, rf55                         # s1 74 shr | s1 69 a5
+    asr rf44, rf32, 2 ; add rf33, rf40, rf51                        # s1 74 shr | s1 72 b2
+    add rf26, rf30, rf26 ; sub rf30, rf40, rf51                     # s1 74 b3 | s1 72 b4
+    sub rf7, rf55, rf32 ; add rf32, rf7, rf44                       # s1 74 b5 | s1 74 b3
+    add rf8, rf43, rf8 ; sub rf43, rf43, rf8                        # s1 76 add | s1 76 sub
+    add rf7, rf33, rf7 ; sub rf33, rf33, rf7                        # s1 76 add | s1 76 sub
+    vpack rf7, rf8, rf7 ; mov rf8, rf4.ih                           # s1 81 store rows | s1 81 w4
+    vpack rf33, rf33, rf43 ; mov rf4, rf4.il                        # s1 81 store rows | s1 81 w4
+    add rf30, rf30, rf32 ; sub rf32, rf30, rf32                     # s1 76 add | s1 76 sub
+    add rf18, rf39, rf18 ; sub rf39, rf39, rf18                     # s1 76 add | s1 76 sub
+    vpack rf18, rf30, rf18 ; mov rf30, rf23.ih                      # s1 81 store rows | s1 81 w6
+    vpack rf23, rf39, rf32 ; mov rf32, rf23.il                      # s1 81 store rows | s1 81 w6
+    add rf43, rf15, rf4 ; add rf39, rf38, rf5                       # s1 65 a0 | s1 76 add
+    add rf44, rf52, rf34 ; add rf55, rf50, rf26                     # s1 76 add
+    vpack rf39, rf39, rf44 ; add rf44, rf53, rf12                   # s1 81 store rows | s1 76 add
+    vpack rf5, rf55, rf44 ; sub rf38, rf38, rf5                     # s1 81 store rows | s1 76 sub
+    asr rf4, rf32, 1 ; sub rf15, rf15, rf4                          # s1 66 shr | s1 65 a2
+    asr rf27, rf27, 1 ; add rf4, rf27, rf4                          # s1 66 shr | s1 66 a6
+    mov rf32, rf42.ih ; sub rf27, rf27, rf32                        # s1 81 w5 | s1 66 a4
+    mov rf52, rf35.ih ; sub rf34, rf52, rf34                        # s1 81 w3 | s1 76 sub
+    vpack rf38, rf34, rf38 ; mov rf42, rf42.il ; ldtmu.rf34         # s1 81 store rows | s1 81 w5 | s1 81 w0
+    mov rf35, rf35.il ; mov rf44, rf34.il                           # s1 81 w3 | s1 81 w7
+    asr rf50, rf44, 1 ; sub rf26, rf50, rf26                        # s1 67 shr | s1 76 sub
+    sub rf53, rf42, rf35 ; sub rf12, rf53, rf12                     # s1 67 sub | s1 76 sub
+    vpack rf12, rf12, rf26 ; mov rf26, rf34.ih                      # s1 81 store rows | s1 81 w7
+    asr rf55, rf26, 1 ; sub rf34, rf32, rf52                        # s1 67 shr | s1 67 sub
+    asr rf51, rf21, 1 ; add rf40, rf52, rf32                        # s1 70 shr | s1 70 add
+    asr rf34, rf30, 1 ; sub rf19, rf34, rf26                        # s1 66 shr | s1 67 sub
+    asr rf41, rf28, 1 ; add rf54, rf35, rf42                        # s1 66 shr | s1 70 add
+    asr rf45, rf20, 1 ; add rf46, rf20, rf44                        # s1 70 shr | s1 68 add
+    asr rf56, rf35, 1 ; sub rf48, rf44, rf20                        # s1 68 shr | s1 69 sub
+    asr rf53, rf42, 1 ; sub rf44, rf53, rf44                        # s1 69 shr | s1 67 sub
+    add rf20, rf54, rf20 ; sub rf35, rf46, rf35                     # s1 70 add | s1 68 sub
+    add rf42, rf48, rf42 ; add rf48, rf16, rf8                      # s1 69 add | s1 65 a0
+    sub rf8, rf44, rf50 ; sub rf16, rf16, rf8                       # s1 67 a1 | s1 65 a2
+    asr rf28, rf8, 2 ; add rf34, rf28, rf34                         # s1 73 shr | s1 66 a6
+    add rf40, rf40, rf21 ; sub rf19, rf19, rf55                     # s1 70 add | s1 67 a1
+    asr rf51, rf19, 2 ; add rf40, rf40, rf51                        # s1 73 shr | s1 70 a7
+    asr rf41, rf40, 2 ; sub rf30, rf41, rf30                        # s1 73 shr | s1 66 a4
+    add rf45, rf48, rf34 ; add rf20, rf20, rf45                     # s1 71 b0 | s1 70 a7
+    asr rf56, rf20, 2 ; sub rf35, rf35, rf56                        # s1 73 shr | s1 68 a3
+    asr rf53, rf35, 2 ; add rf42, rf42, rf53                        # s1 74 shr | s1 69 a5
+    asr rf44, rf42, 2 ; add rf55, rf43, rf4                         # s1 74 shr | s1 71 b0
+    sub rf4, rf43, rf4 ; sub rf34, rf48, rf34                       # s1 71 b6
+    sub rf40, rf40, rf51 ; add rf51, rf21, rf26                     # s1 73 b7 | s1 68 add
+    add rf21, rf19, rf41 ; sub rf19, rf26, rf21                     # s1 73 b1 | s1 69 sub
+    asr rf41, rf52, 1 ; add rf26, rf45, rf40                        # s1 68 shr | s1 76 add
+    sub rf20, rf20, rf28 ; sub rf28, rf51, rf52                     # s1 73 b7 | s1 68 sub
+    asr rf40, rf32, 1 ; sub rf45, rf45, rf40                        # s1 69 shr | s1 76 sub
+    add rf28, rf19, rf32 ; sub rf19, rf28, rf41                     # s1 69 add | s1 68 a3
+    asr rf40, rf19, 2 ; add rf28, rf28, rf40                        # s1 74 shr | s1 69 a5
+    asr rf41, rf28, 2 ; add rf32, rf16, rf30                        # s1 74 shr | s1 72 b2
+    add rf8, rf8, rf56 ; sub rf16, rf16, rf30                       # s1 73 b1 | s1 72 b4
+    sub rf19, rf40, rf28 ; add rf28, rf19, rf41                     # s1 74 b5 | s1 74 b3
+    add rf40, rf32, rf19 ; add rf41, rf16, rf28                     # s1 76 add
+    vpack rf26, rf26, rf40 ; add rf40, rf34, rf21                   # s1 81 store rows | s1 76 add
+    sub rf19, rf32, rf19 ; sub rf16, rf16, rf28                     # s1 76 sub
+    vpack rf40, rf41, rf40 ; mov rf41, rf11.ih                      # s1 81 store rows | s1 81 w0
+    vpack rf19, rf19, rf45 ; mov rf45, rf14.ih                      # s1 81 store rows | s1 81 w4
+    mov rf21, rf11.il ; sub rf11, rf34, rf21                        # s1 81 w0 | s1 76 sub
+    vpack rf11, rf11, rf16 ; mov rf16, rf25.ih                      # s1 81 store rows | s1 81 w6
+    mov rf34, rf14.il ; add rf14, rf15, rf27                        # s1 81 w4 | s1 72 b2
+    sub rf15, rf15, rf27 ; add rf27, rf21, rf34                     # s1 72 b4 | s1 65 a0
+    sub rf35, rf53, rf42 ; add rf42, rf35, rf44                     # s1 74 b5 | s1 74 b3
+    shl rf25, rf9, 3 ; mov rf9, rf25.il                             # s1 81 w6
+    asr rf21, rf9, 1 ; sub rf34, rf21, rf34                         # s1 66 shr | s1 65 a2
+    add rf55, rf55, rf20 ; sub rf44, rf55, rf20 ; ldtmu.rf20        # s1 76 add | s1 76 sub | s1 81 w0
+    mov rf28, rf47.ih ; mov rf53, rf24.ih                           # s1 81 w5 | s1 81 w2
+    mov rf32, rf24.il ; add rf24, rf14, rf35                        # s1 81 w2 | s1 76 add
+    vpack rf21, rf55, rf24 ; add rf24, rf32, rf21                   # s1 81 store rows | s1 66 a6
+    asr rf32, rf32, 1 ; sub rf14, rf14, rf35                        # s1 66 shr | s1 76 sub
+    vpack rf14, rf14, rf44 ; mov rf44, rf36.ih                      # s1 81 store rows | s1 81 w3
+    mov rf36, rf47.il ; mov rf47, rf36.il                           # s1 81 w5 | s1 81 w3
+    sub rf9, rf36, rf47 ; sub rf32, rf32, rf9                       # s1 67 sub | s1 66 a4
+    add rf15, rf15, rf42 ; sub rf42, rf15, rf42                     # s1 76 add | s1 76 sub
+    mov rf55, rf20.il ; add rf35, rf4, rf8                          # s1 81 w7 | s1 76 add
+    vpack rf4, rf15, rf35 ; sub rf8, rf4, rf8                       # s1 81 store rows | s1 76 sub
+    asr rf15, rf55, 1                                               # s1 67 shr
+    vpack rf8, rf8, rf42 ; mov rf20, rf20.ih                        # s1 81 store rows | s1 81 w7
+    asr rf42, rf20, 1 ; mov rf35, rf3.ih                            # s1 67 shr | s1 81 w1
+    asr rf56, rf35, 1 ; sub rf30, rf28, rf44                        # s1 70 shr | s1 67 sub
+    asr rf51, rf16, 1 ; add rf52, rf44, rf28                        # s1 66 shr | s1 70 add
+    asr rf43, rf53, 1 ; mov rf3, rf3.il                             # s1 66 shr | s1 81 w1
+    asr rf50, rf3, 1 ; add rf48, rf47, rf36                         # s1 70 shr | s1 70 add
+    asr rf54, rf47, 1 ; add rf46, rf3, rf55                         # s1 68 shr | s1 68 add
+    asr rf58, rf36, 1 ; sub rf57, rf55, rf3                         # s1 69 shr | s1 69 sub
+    sub rf3, rf9, rf55 ; add rf9, rf48, rf3                         # s1 67 sub | s1 70 add
+    sub rf36, rf46, rf47 ; add rf46, rf57, rf36                     # s1 68 sub | s1 69 add
+    sub rf3, rf3, rf15 ; sub rf15, rf30, rf20                       # s1 67 a1 | s1 67 sub
+    asr rf30, rf3, 2 ; add rf47, rf41, rf45                         # s1 73 shr | s1 65 a0
+    add rf9, rf9, rf50 ; sub rf41, rf41, rf45                       # s1 70 a7 | s1 65 a2
+    asr rf51, rf9, 2 ; add rf53, rf53, rf51                         # s1 73 shr | s1 66 a6
+    sub rf43, rf43, rf16 ; add rf16, rf52, rf35                     # s1 66 a4 | s1 70 add
+    sub rf15, rf15, rf42 ; add rf16, rf16, rf56                     # s1 67 a1 | s1 70 a7
+    asr rf56, rf15, 2 ; add rf42, rf47, rf53                        # s1 73 shr | s1 71 b0
+    sub rf36, rf36, rf54 ; sub rf47, rf47, rf53                     # s1 68 a3 | s1 71 b6
+    asr rf58, rf16, 2 ; add rf46, rf46, rf58                        # s1 73 shr | s1 69 a5
+    asr rf54, rf36, 2 ; add rf53, rf27, rf24                        # s1 74 shr | s1 71 b0
+    asr rf24, rf46, 2 ; sub rf27, rf27, rf24                        # s1 74 shr | s1 71 b6
+    sub rf9, rf9, rf30 ; sub rf16, rf16, rf56                       # s1 73 b7
+    asr rf15, rf44, 1 ; add rf58, rf15, rf58                        # s1 68 shr | s1 73 b1
+    add rf56, rf35, rf20 ; add rf30, rf42, rf16                     # s1 68 add | s1 76 add
+    add rf3, rf3, rf51 ; sub rf16, rf42, rf16                       # s1 73 b1 | s1 76 sub
+    asr rf35, rf28, 1 ; sub rf20, rf20, rf35                        # s1 69 shr | s1 69 sub
+    sub rf20, rf56, rf44 ; add rf28, rf20, rf28                     # s1 68 sub | s1 69 add
+    sub rf15, rf20, rf15 ; add rf20, rf28, rf35                     # s1 68 a3 | s1 69 a5
+    asr rf35, rf15, 2 ; add rf28, rf41, rf43                        # s1 74 shr | s1 72 b2
+    asr rf56, rf20, 2 ; add rf44, rf34, rf32                        # s1 74 shr | s1 72 b2
+    sub rf34, rf34, rf32 ; sub rf32, rf54, rf46                     # s1 72 b4 | s1 74 b5
+    sub rf35, rf41, rf43 ; sub rf20, rf35, rf20                     # s1 72 b4 | s1 74 b5
+    add rf15, rf15, rf56 ; mov rf56, rf17.il                        # s1 74 b3 | s1 81 w0
+    add rf20, rf28, rf20 ; sub rf28, rf28, rf20                     # s1 76 add | s1 76 sub
+    vpack rf20, rf30, rf20 ; add rf30, rf35, rf15                   # s1 81 store rows | s1 76 add
+    vpack rf28, rf28, rf16 ; add rf16, rf47, rf58                   # s1 81 store rows | s1 76 add
+    vpack rf15, rf30, rf16 ; sub rf16, rf35, rf15                   # s1 81 store rows | s1 76 sub
+    mov rf17, rf17.ih ; mov rf30, rf13.ih                           # s1 81 w0 | s1 81 w4
+    sub rf13, rf47, rf58 ; mov rf47, rf13.il                        # s1 76 sub | s1 81 w4
+    vpack rf13, rf13, rf16 ; mov rf16, rf31.ih                      # s1 81 store rows | s1 81 w6
+    add rf36, rf56, rf47 ; add rf24, rf36, rf24                     # s1 65 a0 | s1 74 b3
+    add rf58, rf53, rf9 ; add rf35, rf44, rf32                      # s1 76 add
+    vpack rf35, rf58, rf35 ; add rf58, rf34, rf24                   # s1 81 store rows | s1 76 add
+    add rf9, rf27, rf3 ; sub rf53, rf53, rf9                        # s1 76 add | s1 76 sub
+    vpack rf9, rf58, rf9 ; mov rf58, rf49.ih                        # s1 81 store rows | s1 81 w5
+    mov rf49, rf49.il ; mov rf41, rf29.ih                           # s1 81 w5 | s1 81 w2
+    mov rf29, rf31.il ; mov rf31, rf29.il                           # s1 81 w6 | s1 81 w2
+    asr rf47, rf29, 1 ; sub rf56, rf56, rf47                        # s1 66 shr | s1 65 a2
+    add rf44, rf31, rf47 ; sub rf32, rf44, rf32                     # s1 66 a6 | s1 76 sub
+    asr rf31, rf31, 1 ; sub rf24, rf34, rf24                        # s1 66 shr | s1 76 sub
+    vpack rf53, rf32, rf53 ; mov rf34, rf37.ih ; ldtmu.rf32         # s1 81 store rows | s1 81 w3 | s1 81 w0
+    mov rf37, rf37.il ; mov rf47, rf32.il                           # s1 81 w3 | s1 81 w7
+    sub rf31, rf31, rf29 ; sub rf29, rf49, rf37                     # s1 66 a4 | s1 67 sub
+    sub rf3, rf27, rf3 ; sub rf27, rf29, rf47                       # s1 76 sub | s1 67 sub
+    vpack rf24, rf3, rf24 ; mov rf3, rf32.ih ; ldunifrf.rf32        # s1 81 store rows | s1 81 w7 | uniform value:records
+    asr rf29, rf3, 1 ; mov rf43, rf22.ih                            # s1 67 shr | s1 81 w1
+    asr rf46, rf43, 1 ; mov rf22, rf22.il                           # s1 70 shr | s1 81 w1
+    asr rf54, rf47, 1 ; sub rf42, rf58, rf34                        # s1 67 shr | s1 67 sub
+    asr rf52, rf22, 1 ; add rf51, rf37, rf49                        # s1 70 shr | s1 70 add
+    asr rf50, rf37, 1 ; add rf45, rf22, rf47                        # s1 68 shr | s1 68 add
+    asr rf57, rf49, 1 ; sub rf47, rf47, rf22                        # s1 69 shr | s1 69 sub
+    add rf22, rf51, rf22 ; sub rf37, rf45, rf37                     # s1 70 add | s1 68 sub
+    add rf47, rf47, rf49 ; sub rf27, rf27, rf54                     # s1 69 add | s1 67 a1
+    asr rf52, rf16, 1 ; add rf22, rf22, rf52                        # s1 66 shr | s1 70 a7
+    asr rf49, rf41, 1 ; sub rf42, rf42, rf3                         # s1 66 shr | s1 67 sub
+    asr rf37, rf27, 2 ; sub rf50, rf37, rf50                        # s1 73 shr | s1 68 a3
+    asr rf57, rf22, 2 ; add rf47, rf47, rf57                        # s1 73 shr | s1 69 a5
+    asr rf54, rf50, 2 ; add rf45, rf17, rf30                        # s1 74 shr | s1 65 a0
+    asr rf48, rf47, 2 ; add rf51, rf36, rf44                        # s1 74 shr | s1 71 b0
+    sub rf36, rf36, rf44 ; sub rf22, rf22, rf37                     # s1 71 b6 | s1 73 b7
+    sub rf29, rf17, rf30 ; sub rf17, rf42, rf29                     # s1 65 a2 | s1 67 a1
+    add rf52, rf34, rf58 ; add rf41, rf41, rf52                     # s1 70 add | s1 66 a6
+    add rf16, rf52, rf43 ; sub rf49, rf49, rf16                     # s1 70 add | s1 66 a4
+    asr rf46, rf17, 2 ; add rf16, rf16, rf46                        # s1 73 shr | s1 70 a7
+    add rf57, rf45, rf41 ; add rf27, rf27, rf57                     # s1 71 b0 | s1 73 b1
+    asr rf30, rf16, 2 ; add rf52, rf56, rf31                        # s1 73 shr | s1 72 b2
+    sub rf47, rf56, rf31 ; sub rf31, rf54, rf47                     # s1 72 b4 | s1 74 b5
+    sub rf45, rf45, rf41 ; add rf41, rf43, rf3                      # s1 71 b6 | s1 68 add
+    sub rf16, rf16, rf46 ; add rf17, rf17, rf30                     # s1 73 b7 | s1 73 b1
+    asr rf50, rf34, 1 ; add rf48, rf50, rf48                        # s1 68 shr | s1 74 b3
+    asr rf43, rf58, 1 ; sub rf3, rf3, rf43                          # s1 69 shr | s1 69 sub
+    sub rf3, rf41, rf34 ; add rf34, rf3, rf58                       # s1 68 sub | s1 69 add
+    sub rf3, rf3, rf50 ; add rf34, rf34, rf43                       # s1 68 a3 | s1 69 a5
+    asr rf50, rf3, 2 ; add rf43, rf29, rf49                         # s1 74 shr | s1 72 b2
+    asr rf58, rf34, 2 ; add rf41, rf57, rf16                        # s1 74 shr | s1 76 add
+    sub rf57, rf57, rf16 ; add rf16, rf51, rf22                     # s1 76 sub | s1 76 add
+    add rf30, rf52, rf31 ; add rf46, rf47, rf48                     # s1 76 add
+    vpack rf16, rf16, rf30 ; add rf30, rf36, rf27                   # s1 81 store rows | s1 76 add
+    vpack rf22, rf46, rf30 ; sub rf30, rf51, rf22                   # s1 81 store rows | s1 76 sub
+    sub rf34, rf29, rf49 ; sub rf29, rf50, rf34 ; ldunifrf.rf49     # s1 72 b4 | s1 74 b5 | s2 83 add | uniform 0x00000020
+    add rf58, rf3, rf58 ; add rf3, rf43, rf29                       # s1 74 b3 | s1 76 add
+    vpack rf3, rf41, rf3 ; sub rf29, rf43, rf29                     # s1 81 store rows | s1 76 sub
+    vpack rf57, rf29, rf57 ; add rf29, rf34, rf58                   # s1 81 store rows | s1 76 add
+    sub rf58, rf34, rf58 ; add rf34, rf45, rf17                     # s1 76 sub | s1 76 add
+    vpack rf17, rf29, rf34 ; sub rf29, rf45, rf17                   # s1 81 store rows | s1 76 sub
+    vpack rf29, rf29, rf58 ; mov rf58, rf20.il                      # s1 81 store rows | s2 83 w5
+    mov rf52, rf26.il ; sub rf31, rf52, rf31                        # s2 83 w3 | s1 76 sub
+    vpack rf31, rf31, rf30 ; sub rf30, rf47, rf48 ; ldunifrf.rf47   # s1 81 store rows | s1 76 sub | s2 84 load dst | uniform value:dst
+    sub rf6, rf36, rf27 ; add rf27, rf47, rf6                       # s1 76 sub | s2 84 load dst
+    vpack rf6, rf6, rf30 ; mov tmua, rf27 ; thrsw                   # s1 81 store rows | s2 84 load dst
+    asr rf30, rf52, 1 ; add rf36, rf27, rf2                         # s2 68 shr | s2 84 load dst
+    mov tmua, rf36 ; add rf36, rf36, rf2                            # s2 84 load dst
+    mov tmua, rf36 ; add rf47, rf36, rf2 ; thrsw ; ldtmu.rf36       # s2 84 load dst
+    asr rf48, rf58, 1 ; mov tmua, rf47                              # s2 69 shr | s2 84 load dst
+    add rf34, rf47, rf2 ; sub rf47, rf58, rf52                      # s2 84 load dst | s2 67 sub
+    mov rf45, rf3.il ; mov rf41, rf7.il ; thrsw                     # s2 83 w7 | s2 83 w1
+    asr rf50, rf45, 1 ; mov rf43, rf39.il                           # s2 67 shr | s2 83 w0
+    asr rf51, rf41, 1 ; mov rf46, rf16.il                           # s2 70 shr | s2 83 w6
+    asr rf47, rf46, 1 ; sub rf54, rf47, rf45                        # s2 66 shr | s2 67 sub
+    add rf49, rf52, rf58 ; add rf43, rf43, rf49                     # s2 70 add | s2 83 add
+    add rf42, rf41, rf45 ; mov rf56, rf35.il                        # s2 68 add | s2 83 w4
+    mov rf50, rf21.il ; sub rf54, rf54, rf50                        # s2 83 w2 | s2 67 a1
+    asr rf37, rf50, 1 ; add rf49, rf49, rf41                        # s2 66 shr | s2 70 add
+    asr rf55, rf54, 2 ; add rf44, rf43, rf56                        # s2 73 shr | s2 65 a0
+    add rf47, rf50, rf47 ; add rf49, rf49, rf51                     # s2 66 a6 | s2 70 a7
+    asr rf56, rf49, 2 ; sub rf43, rf43, rf56                        # s2 73 shr | s2 65 a2
+    sub rf37, rf37, rf46 ; sub rf41, rf45, rf41                     # s2 66 a4 | s2 69 sub
+    sub rf41, rf42, rf52 ; add rf42, rf41, rf58                     # s2 68 sub | s2 69 add
+    sub rf30, rf41, rf30 ; mov tmua, rf34 ; thrsw                   # s2 68 a3 | s2 84 load dst
+    asr rf48, rf30, 2 ; add rf42, rf42, rf48                        # s2 74 shr | s2 69 a5
+    asr rf52, rf42, 2 ; add rf41, rf44, rf47                        # s2 74 shr | s2 71 b0
+    sub rf44, rf49, rf55 ; sub rf47, rf44, rf47 ; thrsw             # s2 73 b7 | s2 71 b6
+    add rf56, rf34, rf2 ; add rf54, rf54, rf56 ; ldtmu.rf34         # s2 84 load dst | s2 73 b1
+    mov tmua, rf56 ; add rf56, rf56, rf2                            # s2 84 load dst
+    mov tmua, rf56 ; add rf49, rf41, rf44 ; thrsw                   # s2 84 load dst | s2 76 add
+    asr rf49, rf49, 6 ; add tmua, rf56, rf2                         # s2 84 shr | s2 84 load dst
+    add rf37, rf43, rf37 ; sub rf43, rf43, rf37                     # s2 72 b2 | s2 72 b4
+    sub rf39, rf48, rf42 ; mov rf42, rf39.ih ; thrsw                # s2 74 b5 | s2 83 w0
+    add rf16, rf30, rf52 ; mov rf30, rf16.ih                        # s2 74 b3 | s2 83 w6
+    and rf35, rf36, rf1 ; mov rf52, rf35.ih                         # s2 84 load dst | s2 83 w4
+    add rf37, rf37, rf39 ; sub rf39, rf37, rf39 ; thrsw             # s2 76 add | s2 76 sub
+    asr rf37, rf37, 6 ; sub rf41, rf41, rf44                        # s2 84 shr | s2 76 r
+    asr rf21, rf39, 6 ; mov rf39, rf21.ih                           # s2 84 shr | s2 83 w2
+    asr rf44, rf41, 6 ; add rf41, rf43, rf16                        # s2 84 shr | s2 76 add
+    asr rf16, rf41, 6 ; sub rf41, rf43, rf16                        # s2 84 shr | s2 76 sub
+    asr rf41, rf41, 6 ; add rf35, rf35, rf49                        # s2 84 shr | s2 84 add
+    max rf20, rf35, 0 ; mov rf35, rf20.ih                           # s2 84 clip | s2 83 w5
+    min rf20, rf20, rf1 ; mov rf49, rf26.ih ; ldtmu.rf26            # s2 84 clip | s2 83 w3 | s2 84 load dst
+    mov rf3, rf3.ih ; mov rf43, rf7.ih ; ldtmu.rf7                  # s2 83 w7 | s2 83 w1 | s2 84 load dst
+    add rf47, rf47, rf54 ; sub rf54, rf47, rf54 ; ldtmu.rf48        # s2 76 add | s2 76 sub | s2 84 load dst
+    asr rf25, rf47, 6 ; add rf32, rf32, rf25                        # s2 84 shr
+    asr rf54, rf54, 6                                               # s2 84 shr
+    and rf47, rf34, rf1 ; ldtmu.rf56                                # s2 84 load dst
+    and rf47, rf26, rf1 ; add rf37, rf47, rf37 ; ldtmu.rf55         # s2 84 load dst | s2 84 add
+    max rf16, rf37, 0 ; add rf37, rf47, rf16                        # s2 84 clip | s2 84 add
+    max rf37, rf37, 0                                               # s2 84 clip
+    min rf16, rf16, rf1 ; ldtmu.rf47                                # s2 84 clip | s2 84 load dst
+    asr rf58, rf30, 1                                               # s2 66 shr
+    min rf37, rf37, rf1 ; sub rf45, rf35, rf49 ; ldunifrf.rf46      # s2 84 clip | s2 67 sub | s2 83 add | uniform 0x00000020
+    asr rf46, rf39, 1 ; add rf42, rf42, rf46                        # s2 66 shr | s2 83 add
+    and rf50, rf7, rf1 ; add rf51, rf42, rf52                       # s2 84 load dst | s2 65 a0
+    and rf59, rf48, rf1 ; v8dot rf60, rf56, 1                       # s2 84 load dst
+    and rf50, rf55, rf1 ; add rf25, rf50, rf25                      # s2 84 load dst | s2 84 add
+    max rf25, rf25, 0 ; add rf54, rf59, rf54                        # s2 84 clip | s2 84 add
+    max rf41, rf54, 0 ; add rf54, rf60, rf41                        # s2 84 clip | s2 84 add
+    max rf21, rf54, 0 ; add rf50, rf50, rf21                        # s2 84 clip | s2 84 add
+    max rf42, rf50, 0 ; sub rf50, rf42, rf52                        # s2 84 clip | s2 65 a2
+    min rf25, rf25, rf1 ; sub rf45, rf45, rf3                       # s2 84 clip | s2 67 sub
+    asr rf58, rf3, 1 ; add rf39, rf39, rf58                         # s2 67 shr | s2 66 a6
+    min rf41, rf41, rf1 ; add rf52, rf49, rf35                      # s2 84 clip | s2 70 add
+    min rf21, rf21, rf1 ; sub rf45, rf45, rf58                      # s2 84 clip | s2 67 a1
+    asr rf58, rf43, 1 ; add rf52, rf52, rf43                        # s2 70 shr | s2 70 add
+    asr rf30, rf45, 2 ; sub rf46, rf46, rf30                        # s2 73 shr | s2 66 a4
+    min rf42, rf42, rf1 ; add rf52, rf52, rf58 ; ldunifrf.rf58      # s2 84 clip | s2 70 a7 | s2 84 load dst | uniform 0x00000100
+    asr rf60, rf52, 2 ; add rf54, rf51, rf39                        # s2 73 shr | s2 71 b0
+    and rf59, rf47, rf1                                             # s2 84 load dst
+    nop ; add rf44, rf59, rf44                                      # s2 84 add
+    max rf44, rf44, 0                                               # s2 84 clip
+    min rf44, rf44, rf1 ; add rf59, rf43, rf3                       # s2 84 clip | s2 68 add
+    sub rf3, rf52, rf30 ; sub rf30, rf3, rf43                       # s2 73 b7 | s2 69 sub
+    asr rf39, rf49, 1 ; sub rf51, rf51, rf39                        # s2 68 shr | s2 71 b6
+    asr rf59, rf35, 1 ; sub rf49, rf59, rf49                        # s2 69 shr | s2 68 sub
+    add rf35, rf30, rf35 ; sub rf30, rf49, rf39                     # s2 69 add | s2 68 a3
+    asr rf59, rf30, 2 ; add rf35, rf35, rf59                        # s2 74 shr | s2 69 a5
+    asr rf45, rf35, 2 ; add rf60, rf45, rf60                        # s2 74 shr | s2 73 b1
+    add rf39, rf54, rf3 ; add rf49, rf50, rf46                      # s2 76 add | s2 72 b2
+    asr rf39, rf39, 6 ; sub rf46, rf50, rf46                        # s2 84 shr | s2 72 b4
+    sub rf30, rf59, rf35 ; add rf35, rf30, rf45                     # s2 74 b5 | s2 74 b3
+    sub rf54, rf54, rf3 ; v8dot rf3, rf36, rf58                     # s2 76 r | s2 84 load dst
+    asr rf45, rf54, 6 ; add rf54, rf49, rf30                        # s2 84 shr | s2 76 add
+    asr rf30, rf54, 6 ; sub rf49, rf49, rf30                        # s2 84 shr | s2 76 sub
+    asr rf54, rf49, 6 ; add rf49, rf46, rf35                        # s2 84 shr | s2 76 add
+    asr rf39, rf49, 6 ; add rf3, rf3, rf39                          # s2 84 shr | s2 84 add
+    max rf3, rf3, 0 ; sub rf35, rf46, rf35                          # s2 84 clip | s2 76 sub
+    asr rf46, rf35, 6 ; add rf35, rf51, rf60                        # s2 84 shr | s2 76 add
+    min rf3, rf3, rf1 ; v8dot rf49, rf34, rf58                      # s2 84 clip | s2 84 load dst
+    vpack rf20, rf20, rf3 ; sub rf51, rf51, rf60 ; ldunifrf.rf3     # s2 84 store dst | s2 76 sub | uniform value:threads
+    asr rf60, rf35, 6 ; v8dot rf35, rf26, rf58                      # s2 84 shr | s2 84 load dst
+    asr rf59, rf51, 6 ; v8dot rf51, rf7, rf58                       # s2 84 shr | s2 84 load dst
+    add rf30, rf49, rf30 ; v8dot rf49, rf48, rf58                   # s2 84 add | s2 84 load dst
+    max rf30, rf30, 0 ; add rf35, rf35, rf39                        # s2 84 clip | s2 84 add
+    max rf35, rf35, 0 ; v8dot rf39, rf56, rf58                      # s2 84 clip | s2 84 load dst
+    min rf30, rf30, rf1 ; add rf51, rf51, rf60                      # s2 84 clip | s2 84 add
+    max rf49, rf51, 0 ; add rf51, rf49, rf59                        # s2 84 clip | s2 84 add
+    max rf51, rf51, 0 ; v8dot rf59, rf55, rf58                      # s2 84 clip | s2 84 load dst
+    min rf35, rf35, rf1 ; add rf39, rf39, rf46                      # s2 84 clip | s2 84 add
+    max rf39, rf39, 0 ; add rf54, rf59, rf54                        # s2 84 clip | s2 84 add
+    max rf54, rf54, 0 ; v8dot rf58, rf47, rf58                      # s2 84 clip | s2 84 load dst
+    min rf45, rf49, rf1 ; add rf49, rf58, rf45                      # s2 84 clip | s2 84 add
+    max rf49, rf49, 0 ; mov rf58, rf5.il                            # s2 84 clip | s2 83 w0
+    min rf51, rf51, rf1                                             # s2 84 clip
+    min rf39, rf39, rf1                                             # s2 84 clip
+    min rf54, rf54, rf1                                             # s2 84 clip
+    vpack rf16, rf16, rf30 ; mov rf30, rf9.il ; ldunifrf.rf59       # s2 84 store dst | s2 83 w4 | s2 83 add | uniform 0x00000020
+    min rf49, rf49, rf1                                             # s2 84 clip
+    vpack rf35, rf37, rf35 ; mov rf37, rf15.il                      # s2 84 store dst | s2 83 w5
+    vpack rf25, rf25, rf45 ; mov rf45, rf40.il                      # s2 84 store dst | s2 83 w3
+    vpack rf41, rf41, rf51 ; sub rf51, rf37, rf45                   # s2 84 store dst | s2 67 sub
+    vpack rf21, rf21, rf39 ; mov rf39, rf17.il                      # s2 84 store dst | s2 83 w7
+    asr rf46, rf39, 1 ; mov rf60, rf18.il                           # s2 67 shr | s2 83 w1
+    vpack rf42, rf42, rf54 ; mov rf54, rf22.il                      # s2 84 store dst | s2 83 w6
+    asr rf51, rf54, 1 ; sub rf50, rf51, rf39                        # s2 66 shr | s2 67 sub
+    vpack rf44, rf44, rf49 ; add rf49, rf45, rf37                   # s2 84 store dst | s2 70 add
+    asr rf59, rf60, 1 ; add rf58, rf58, rf59                        # s2 70 shr | s2 83 add
+    mov rf46, rf4.il ; sub rf50, rf50, rf46                         # s2 83 w2 | s2 67 a1
+    asr rf52, rf46, 1 ; add rf43, rf58, rf30                        # s2 66 shr | s2 65 a0
+    add rf46, rf46, rf51 ; add rf49, rf49, rf60                     # s2 66 a6 | s2 70 add
+    asr rf30, rf50, 2 ; sub rf58, rf58, rf30                        # s2 73 shr | s2 65 a2
+    add rf49, rf49, rf59 ; sub rf52, rf52, rf54 ; ldunifrf.rf54     # s2 70 a7 | s2 66 a4 | s2 84 load dst | uniform 0x00010000
+    asr rf5, rf49, 2 ; mov rf59, rf5.ih                             # s2 73 shr | s2 83 w0
+    mov rf51, rf9.ih ; add rf9, rf43, rf46                          # s2 83 w4 | s2 71 b0
+    sub rf22, rf49, rf30 ; mov rf30, rf22.ih                        # s2 73 b7 | s2 83 w6
+    asr rf43, rf45, 1 ; sub rf46, rf43, rf46                        # s2 68 shr | s2 71 b6
+    add rf5, rf60, rf39 ; add rf50, rf50, rf5                       # s2 68 add | s2 73 b1
+    asr rf60, rf37, 1 ; sub rf39, rf39, rf60                        # s2 69 shr | s2 69 sub
+    sub rf5, rf5, rf45 ; add rf37, rf39, rf37                       # s2 68 sub | s2 69 add
+    mov rf15, rf15.ih ; mov rf40, rf40.ih                           # s2 83 w5 | s2 83 w3
+    mov rf17, rf17.ih ; mov rf4, rf4.ih                             # s2 83 w7 | s2 83 w2
+    sub rf5, rf5, rf43 ; add rf37, rf37, rf60                       # s2 68 a3 | s2 69 a5
+    asr rf60, rf5, 2 ; add rf43, rf9, rf22                          # s2 74 shr | s2 76 add
+    asr rf43, rf43, 6 ; add rf39, rf58, rf52                        # s2 84 shr | s2 72 b2
+    sub rf22, rf9, rf22 ; sub rf9, rf58, rf52                       # s2 76 r | s2 72 b4
+    asr rf60, rf37, 2 ; sub rf37, rf60, rf37                        # s2 74 shr | s2 74 b5
+    asr rf22, rf22, 6 ; add rf5, rf5, rf60                          # s2 84 shr | s2 74 b3
+    mov rf60, rf18.ih ; v8dot rf18, rf36, rf54                      # s2 83 w1 | s2 84 load dst
+    add rf43, rf39, rf37 ; add rf18, rf18, rf43                     # s2 76 add | s2 84 add
+    asr rf37, rf43, 6 ; sub rf39, rf39, rf37                        # s2 84 shr | s2 76 sub
+    asr rf43, rf39, 6 ; add rf39, rf9, rf5                          # s2 84 shr | s2 76 add
+    max rf18, rf18, 0 ; v8dot rf52, rf34, rf54                      # s2 84 clip | s2 84 load dst
+    min rf5, rf18, rf1 ; sub rf9, rf9, rf5                          # s2 84 clip | s2 76 sub
+    asr rf39, rf39, 6 ; add rf18, rf46, rf50                        # s2 84 shr | s2 76 add
+    asr rf46, rf9, 6 ; sub rf9, rf46, rf50                          # s2 84 shr | s2 76 sub
+    asr rf50, rf18, 6 ; v8dot rf18, rf26, rf54                      # s2 84 shr | s2 84 load dst
+    asr rf58, rf9, 6 ; v8dot rf9, rf7, rf54                         # s2 84 shr | s2 84 load dst
+    add rf37, rf52, rf37 ; v8dot rf52, rf48, rf54                   # s2 84 add | s2 84 load dst
+    max rf18, rf37, 0 ; add rf37, rf18, rf39                        # s2 84 clip | s2 84 add
+    max rf37, rf37, 0 ; v8dot rf39, rf56, rf54                      # s2 84 clip | s2 84 load dst
+    min rf18, rf18, rf1 ; v8dot rf45, rf55, rf54                    # s2 84 clip | s2 84 load dst
+    min rf37, rf37, rf1 ; v8dot rf54, rf47, rf54                    # s2 84 clip | s2 84 load dst
+    add rf9, rf9, rf50 ; add rf50, rf52, rf58 ; ldunifrf.rf52       # s2 84 add | s2 83 add | uniform 0x00000020
+    max rf9, rf9, 0 ; add rf52, rf59, rf52                          # s2 84 clip | s2 83 add
+    asr rf58, rf30, 1 ; add rf59, rf52, rf51                        # s2 66 shr | s2 65 a0
+    max rf39, rf50, 0 ; add rf46, rf39, rf46                        # s2 84 clip | s2 84 add
+    max rf46, rf46, 0 ; sub rf51, rf52, rf51                        # s2 84 clip | s2 65 a2
+    asr rf45, rf4, 1 ; add rf43, rf45, rf43                         # s2 66 shr | s2 84 add
+    max rf4, rf43, 0 ; add rf43, rf4, rf58                          # s2 84 clip | s2 66 a6
+    asr rf30, rf17, 1 ; sub rf45, rf45, rf30                        # s2 67 shr | s2 66 a4
+    min rf9, rf9, rf1 ; sub rf58, rf15, rf40                        # s2 84 clip | s2 67 sub
+    min rf39, rf39, rf1 ; sub rf58, rf58, rf17                      # s2 84 clip | s2 67 sub
+    asr rf58, rf60, 1 ; sub rf30, rf58, rf30                        # s2 70 shr | s2 67 a1
+    min rf46, rf46, rf1 ; add rf52, rf40, rf15                      # s2 84 clip | s2 70 add
+    min rf52, rf4, rf1 ; add rf50, rf52, rf60 ; ldunifrf.rf4        # s2 84 clip | s2 70 add | s1 81 w0 | uniform value:coeffs
+    add rf22, rf54, rf22 ; add rf50, rf50, rf58                     # s2 84 add | s2 70 a7
+    asr rf58, rf30, 2 ; add rf54, rf59, rf43                        # s2 73 shr | s2 71 b0
+    max rf22, rf22, 0                                               # s2 84 clip
+    min rf22, rf22, rf1 ; sub rf58, rf50, rf58 ; ldunifrf.rf49      # s2 84 clip | s2 73 b7 | s2 84 load dst | uniform 0x01000000
+    asr rf50, rf50, 2 ; sub rf43, rf59, rf43                        # s2 73 shr | s2 71 b6
+    add rf50, rf30, rf50 ; add rf30, rf54, rf58 ; ldunifrf.rf59     # s2 73 b1 | s2 76 add | uniform value:items
+    asr rf30, rf30, 6 ; v8dot rf36, rf36, rf49                      # s2 84 shr | s2 84 load dst
+    shr rf34, rf34, -8 ; add rf30, rf36, rf30                       # s2 84 load dst | s2 84 add
+    max rf30, rf30, 0 ; add rf36, rf60, rf17                        # s2 84 clip | s2 68 add
+    min rf26, rf30, rf1 ; v8dot rf30, rf26, rf49 ; ldunifrf.rf61    # s2 84 clip | s2 84 load dst | uniform value:records
+    vpack rf5, rf5, rf26 ; v8dot rf7, rf7, rf49                     # s2 84 store dst | s2 84 load dst
+    asr rf17, rf40, 1 ; sub rf60, rf17, rf60                        # s2 68 shr | s2 69 sub
+    shr rf40, rf48, -8 ; sub rf36, rf36, rf40                       # s2 84 load dst | s2 68 sub
+    asr rf56, rf15, 1 ; v8dot rf48, rf56, rf49                      # s2 69 shr | s2 84 load dst
+    sub rf36, rf59, 1 ; sub rf17, rf36, rf17                        # s2 68 a3
+    shl rf36, rf36, 3 ; add rf15, rf60, rf15                        # s2 69 add
+    asr rf56, rf17, 2 ; add rf15, rf15, rf56                        # s2 74 shr | s2 69 a5
+    asr rf59, rf15, 2 ; add rf60, rf51, rf45                        # s2 74 shr | s2 72 b2
+    add rf45, rf61, rf36 ; sub rf36, rf51, rf45                     # s2 72 b4
+    sub rf15, rf56, rf15 ; add rf17, rf17, rf59                     # s2 74 b5 | s2 74 b3
+    add rf15, rf60, rf15 ; sub rf60, rf60, rf15                     # s2 76 add | s2 76 sub
+    asr rf15, rf15, 6 ; sub rf54, rf54, rf58                        # s2 84 shr | s2 76 r
+    asr rf55, rf60, 6 ; v8dot rf60, rf55, rf49                      # s2 84 shr | s2 84 load dst
+    shr rf34, rf47, -8 ; add rf15, rf34, rf15                       # s2 84 load dst | s2 84 add
+    asr rf47, rf54, 6 ; add rf54, rf27, rf2                         # s2 84 shr | s2 84 store dst
+    max rf15, rf15, 0 ; add rf55, rf60, rf55                        # s2 84 clip | s2 84 add
+    max rf34, rf55, 0 ; add rf47, rf34, rf47                        # s2 84 clip | s2 84 add
+    max rf55, rf47, 0 ; add rf47, rf36, rf17                        # s2 84 clip | s2 76 add
+    min rf15, rf15, rf1 ; sub.pushc -, rf45, rf0                    # s2 84 clip | s2 84 store dst
+    asr rf17, rf47, 6 ; sub rf36, rf36, rf17                        # s2 84 shr | s2 76 sub
+    min rf47, rf34, rf1 ; add rf34, rf54, rf2                       # s2 84 clip | s2 84 store dst
+    min rf55, rf55, rf1                                             # s2 84 clip
+    tmuwt - ; add rf17, rf30, rf17                                  # the last trip's stores | s2 84 add
+    max rf17, rf17, 0                                               # s2 84 clip
+    min rf17, rf17, rf1                                             # s2 84 clip
+    vpack rf15, rf18, rf15 ; add rf18, rf34, rf2                    # s2 84 store dst
+    vpack rf47, rf52, rf47                                          # s2 84 store dst
+    asr rf36, rf36, 6                                               # s2 84 shr
+    vpack rf55, rf22, rf55 ; add rf22, rf43, rf50                   # s2 84 store dst | s2 76 add
+    vpack rf17, rf37, rf17 ; add rf36, rf48, rf36                   # s2 84 store dst | s2 84 add
+    asr rf22, rf22, 6 ; sub rf43, rf43, rf50                        # s2 84 shr | s2 76 sub
+    max rf22, rf36, 0 ; add rf7, rf7, rf22                          # s2 84 clip | s2 84 add
+    asr rf43, rf43, 6                                               # s2 84 shr
+    max rf7, rf7, 0 ; add rf40, rf40, rf43                          # s2 84 clip | s2 84 add
+    max rf40, rf40, 0 ; add rf43, rf18, rf2                         # s2 84 clip | s2 84 store dst
+    min rf22, rf22, rf1                                             # s2 84 clip
+    min rf7, rf7, rf1                                               # s2 84 clip
+    min rf40, rf40, rf1                                             # s2 84 clip
+    vpack rf22, rf46, rf22                                          # s2 84 store dst
+    vpack rf7, rf9, rf7 ; add rf9, rf43, rf2                        # s2 84 store dst
+    vpack rf39, rf39, rf40 ; add rf40, rf9, rf2                     # s2 84 store dst
+    v8pack tmud, rf20, rf5 ; sub rf20, rf27, -4                     # s2 84 store dst | s2 84 load dst
+    mov.ifna tmua, rf27 ; mov rf27, rf13.il                         # s2 84 store dst | s2 83 w5
+    v8pack tmud, rf16, rf15 ; mov rf15, rf11.il ; ldunifrf.rf16     # s2 84 store dst | s2 83 w3 | s2 83 add | uniform 0x00000020
+    mov rf46, rf29.il ; mov rf36, rf23.il                           # s2 83 w7 | s2 83 w1
+    asr rf50, rf46, 1 ; sub rf5, rf27, rf15                         # s2 67 shr | s2 67 sub
+    mov rf37, rf12.il ; mov rf48, rf6.il                            # s2 83 w0 | s2 83 w6
+    asr rf37, rf48, 1 ; add rf16, rf37, rf16                        # s2 66 shr | s2 83 add
+    mov rf54, rf24.il ; mov.ifna tmua, rf54                         # s2 83 w4 | s2 84 store dst
+    v8pack tmud, rf35, rf17 ; add rf17, rf15, rf27                  # s2 84 store dst | s2 70 add
+    mov rf5, rf8.il ; sub rf35, rf5, rf46                           # s2 83 w2 | s2 67 sub
+    asr rf30, rf5, 1 ; add rf52, rf16, rf54                         # s2 66 shr | s2 65 a0
+    sub rf37, rf16, rf54 ; add rf16, rf5, rf37                      # s2 65 a2 | s2 66 a6
+    sub rf30, rf30, rf48 ; add rf17, rf17, rf36                     # s2 66 a4 | s2 70 add
+    asr rf50, rf36, 1 ; sub rf35, rf35, rf50                        # s2 70 shr | s2 67 a1
+    asr rf34, rf35, 2 ; mov.ifna tmua, rf34                         # s2 73 shr | s2 84 store dst
+    v8pack tmud, rf25, rf7 ; add rf7, rf36, rf46 ; ldunifrf.rf5     # s2 84 store dst | s2 68 add | s1 81 w0 | uniform 0x00000010
+    add rf17, rf17, rf50 ; sub rf36, rf46, rf36                     # s2 70 a7 | s2 69 sub
+    asr rf15, rf15, 1 ; sub rf7, rf7, rf15                          # s2 68 shr | s2 68 sub
+    asr rf50, rf27, 1 ; add rf46, rf52, rf16                        # s2 69 shr | s2 71 b0
+    asr rf52, rf17, 2 ; sub rf16, rf52, rf16                        # s2 73 shr | s2 71 b6
+    sub rf17, rf17, rf34 ; add rf34, rf35, rf52                     # s2 73 b7 | s2 73 b1
+    add rf15, rf36, rf27 ; sub rf7, rf7, rf15                       # s2 69 add | s2 68 a3
+    asr rf50, rf7, 2 ; add rf15, rf15, rf50                         # s2 74 shr | s2 69 a5
+    asr rf36, rf15, 2 ; add rf27, rf37, rf30                        # s2 74 shr | s2 72 b2
+    add rf18, rf46, rf17 ; mov.ifna tmua, rf18                      # s2 76 add | s2 84 store dst
+    asr rf18, rf18, 6 ; mov tmua, rf20                              # s2 84 shr | s2 84 load dst
+    v8pack tmud, rf41, rf39 ; add rf39, rf20, rf2                   # s2 84 store dst | s2 84 load dst
+    sub rf30, rf37, rf30 ; add rf37, rf39, rf2                      # s2 72 b4 | s2 84 load dst
+    sub rf7, rf50, rf15 ; add rf15, rf7, rf36                       # s2 74 b5 | s2 74 b3
+    add rf50, rf37, rf2 ; add rf36, rf27, rf7                       # s2 84 load dst | s2 76 add
+    asr rf7, rf36, 6 ; sub rf27, rf27, rf7                          # s2 84 shr | s2 76 sub
+    asr rf17, rf27, 6 ; sub rf27, rf46, rf17                        # s2 84 shr | s2 76 r
+    mov.ifna tmua, rf43 ; add rf43, rf50, rf2 ; thrsw               # s2 84 store dst | s2 84 load dst
+    mov tmua, rf39 ; add rf39, rf43, rf2                            # s2 84 load dst
+    nop ; mov tmua, rf37                                            # s2 84 load dst
+    v8pack tmud, rf21, rf22 ; add rf22, rf39, rf2 ; ldtmu.rf21      # s2 84 store dst | s2 84 load dst
+    and rf9, rf21, rf1 ; mov.ifna tmua, rf9 ; thrsw                 # s2 84 load dst | s2 84 store dst
+    tmuwt - ; add rf9, rf9, rf18                                    # s2 84 add
+    asr rf27, rf27, 6 ; mov tmua, rf50                              # s2 84 shr | s2 84 load dst
+    max rf9, rf9, 0 ; mov tmua, rf43                                # s2 84 clip | s2 84 load dst
+    min rf9, rf9, rf1 ; mov tmua, rf39 ; thrsw ; ldtmu.rf39         # s2 84 clip | s2 84 load dst
+    mov tmua, rf22 ; mov rf12, rf12.ih                              # s2 84 load dst | s2 83 w0
+    add tmua, rf22, rf2 ; mov rf6, rf6.ih                           # s2 84 load dst | s2 83 w6
+    v8pack tmud, rf42, rf47 ; mov rf42, rf13.ih ; ldtmu.rf13        # s2 84 store dst | s2 83 w5 | s2 84 load dst
+    mov rf24, rf8.ih ; mov rf8, rf24.ih                             # s2 83 w2 | s2 83 w4
+    add rf15, rf30, rf15 ; sub rf30, rf30, rf15                     # s2 76 add | s2 76 sub
+    asr rf15, rf15, 6 ; mov.ifna tmua, rf40                         # s2 84 shr | s2 84 store dst
+    asr rf30, rf30, 6                                               # s2 84 shr
+    v8pack tmud, rf44, rf55 ; mov rf11, rf11.ih                     # s2 84 store dst | s2 83 w3
+    mov rf23, rf29.ih ; mov rf29, rf23.ih                           # s2 83 w7 | s2 83 w1
+    add rf16, rf16, rf34 ; sub rf34, rf16, rf34                     # s2 76 add | s2 76 sub
+    asr rf16, rf16, 6 ; add.ifna tmua, rf40, rf2                    # s2 84 shr | s2 84 store dst
+    asr rf44, rf23, 1 ; sub rf40, rf42, rf11                        # s2 67 shr | s2 67 sub
+    asr rf47, rf29, 1 ; add rf55, rf11, rf42                        # s2 70 shr | s2 70 add
+    asr rf40, rf6, 1 ; sub rf22, rf40, rf23                         # s2 66 shr | s2 67 sub
+    asr rf43, rf24, 1 ; add rf55, rf55, rf29                        # s2 66 shr | s2 70 add
+    asr rf22, rf34, 6 ; sub rf34, rf22, rf44                        # s2 84 shr | s2 67 a1
     asr rf55, rf34, 2 ; add rf47, rf55, rf47                        # s2 73 shr | s2 70 a7
-    asr rf61, rf47, 2 ; add rf43, rf54, rf27                        # s2 73 shr | s2 71 b0
-    asr rf27, rf62, 1 ; sub rf54, rf54, rf27                        # s2 68 shr | s2 71 b6
-    asr rf55, rf38, 1 ; sub rf47, rf47, rf55                        # s2 69 shr | s2 73 b7
-    add rf61, rf34, rf61 ; add rf34, rf43, rf47                     # s2 73 b1 | s2 76 add
-    asr rf34, rf34, 6 ; mov tmua, rf10                              # s2 84 shr | s2 84 load dst
-    add rf41, rf51, rf41 ; sub rf51, rf41, rf51 ; thrsw             # s2 68 add | s2 69 sub
-    sub rf38, rf41, rf62 ; add rf41, rf51, rf38                     # s2 68 sub | s2 69 add
-    sub rf27, rf38, rf27 ; add rf38, rf41, rf55                     # s2 68 a3 | s2 69 a5
-    asr rf55, rf27, 2 ; add rf41, rf32, rf48                        # s2 74 shr | s2 72 b2
-    asr rf48, rf38, 2 ; sub rf32, rf32, rf48                        # s2 74 shr | s2 72 b4
-    sub rf38, rf55, rf38 ; add rf48, rf27, rf48 ; ldtmu.rf27        # s2 74 b5 | s2 74 b3 | s2 84 load dst
-    and rf55, rf27, rf37 ; add rf51, rf41, rf38                     # s2 84 load dst | s2 76 add
-    asr rf51, rf51, 6 ; add rf34, rf55, rf34                        # s2 84 shr | s2 84 add
-    max rf34, rf34, 0 ; sub rf38, rf41, rf38                        # s2 84 clip | s2 76 sub
-    min rf34, rf34, rf37 ; add rf37, rf10, rf33                     # s2 84 clip | s2 84 load dst
-    asr rf38, rf38, 6 ; sub rf43, rf43, rf47                        # s2 84 shr | s2 76 r
-    asr rf43, rf43, 6 ; mov tmua, rf37                              # s2 84 shr | s2 84 load dst
-    add rf12, rf37, rf33 ; mov rf37, rf12.ih ; thrsw                # s2 84 load dst | s2 83 w0
-    mov tmua, rf12 ; add rf12, rf12, rf33                           # s2 84 load dst
-    mov tmua, rf12 ; add rf12, rf12, rf33                           # s2 84 load dst
-    mov tmua, rf12 ; add rf47, rf12, rf33 ; thrsw ; ldtmu.rf12      # s2 84 load dst
-    mov tmua, rf47 ; add rf47, rf47, rf33                           # s2 84 load dst
-    and rf41, rf12, rf40 ; mov tmua, rf47                           # s2 84 load dst
-    add tmua, rf47, rf33 ; add rf33, rf41, rf51 ; thrsw ; ldtmu.rf41 # s2 84 load dst | s2 84 add
-    max rf33, rf33, 0 ; add rf47, rf32, rf48                        # s2 84 clip | s2 76 add
-    min rf32, rf33, rf40 ; sub rf33, rf32, rf48                     # s2 84 clip | s2 76 sub
-    asr rf19, rf47, 6 ; mov rf47, rf19.ih                           # s2 84 shr | s2 83 w4
-    mov rf20, rf8.ih ; mov rf48, rf20.ih ; thrsw ; ldtmu.rf8        # s2 83 w6 | s2 83 w2 | s2 84 load dst
-    asr rf4, rf33, 6 ; mov rf33, rf4.ih                             # s2 84 shr | s2 83 w5
-    and rf16, rf41, rf40 ; mov rf51, rf16.ih                        # s2 84 load dst | s2 83 w3
-    add rf16, rf16, rf19 ; mov rf26, rf26.ih ; thrsw ; ldtmu.rf19   # s2 84 add | s2 83 w7 | s2 84 load dst
-    max rf16, rf16, 0 ; add rf55, rf54, rf61                        # s2 84 clip | s2 76 add
-    min rf16, rf16, rf40 ; sub rf54, rf54, rf61                     # s2 84 clip | s2 76 sub
-    and rf35, rf8, rf40 ; mov rf62, rf35.ih ; thrsw ; ldtmu.rf61    # s2 84 load dst | s2 83 w1
-    asr rf37, rf55, 6 ; add rf39, rf37, rf39                        # s2 84 shr | s2 83 add
-    asr rf37, rf54, 6 ; add rf35, rf35, rf37                        # s2 84 shr | s2 84 add
-    and rf54, rf19, rf40 ; add rf60, rf39, rf47 ; thrsw ; ldtmu.rf55 # s2 84 load dst | s2 65 a0
-    max rf35, rf35, 0 ; add rf37, rf54, rf37                        # s2 84 clip | s2 84 add
-    min rf35, rf35, rf40 ; v8dot rf54, rf61, 1                      # s2 84 clip | s2 84 load dst
-    max rf4, rf37, 0 ; add rf37, rf54, rf4                          # s2 84 clip | s2 84 add
-    min rf4, rf4, rf40 ; v8dot rf54, rf55, 1                        # s2 84 clip | s2 84 load dst
-    max rf37, rf37, 0 ; add rf38, rf54, rf38                        # s2 84 clip | s2 84 add
-    min rf37, rf37, rf40 ; sub rf47, rf39, rf47 ; ldtmu.rf39        # s2 84 clip | s2 65 a2 | s2 84 load dst
-    max rf38, rf38, 0 ; sub rf54, rf33, rf51                        # s2 84 clip | s2 67 sub
-    min rf38, rf38, rf40 ; v8dot rf59, rf39, 1                      # s2 84 clip | s2 84 load dst
-    asr rf59, rf20, 1 ; add rf43, rf59, rf43                        # s2 66 shr | s2 84 add
-    max rf43, rf43, 0 ; add rf59, rf48, rf59                        # s2 84 clip | s2 66 a6
-    min rf40, rf43, rf40 ; sub rf43, rf54, rf26                     # s2 84 clip | s2 67 sub
-    asr rf54, rf48, 1 ; add rf48, rf51, rf33                        # s2 66 shr | s2 70 add
-    asr rf20, rf26, 1 ; sub rf54, rf54, rf20                        # s2 67 shr | s2 66 a4
-    asr rf43, rf62, 1 ; sub rf20, rf43, rf20                        # s2 70 shr | s2 67 a1
-    asr rf18, rf20, 2 ; add rf48, rf48, rf62                        # s2 73 shr | s2 70 add
-    add rf43, rf48, rf43 ; add rf48, rf60, rf59                     # s2 70 a7 | s2 71 b0
-    asr rf60, rf43, 2 ; sub rf59, rf60, rf59                        # s2 73 shr | s2 71 b6
-    asr rf43, rf51, 1 ; sub rf18, rf43, rf18                        # s2 68 shr | s2 73 b7
-    asr rf20, rf33, 1 ; add rf60, rf20, rf60                        # s2 69 shr | s2 73 b1
-    add rf52, rf48, rf18 ; v8dot rf46, rf27, rf52                   # s2 76 add | s2 84 load dst
-    asr rf18, rf52, 6 ; sub rf48, rf48, rf18                        # s2 84 shr | s2 76 r
-    asr rf46, rf48, 6 ; add rf18, rf46, rf18                        # s2 84 shr | s2 84 add
-    max rf18, rf18, 0 ; add rf48, rf62, rf26                        # s2 84 clip | s2 68 add
-    min rf18, rf18, rf31 ; sub rf26, rf26, rf62                     # s2 84 clip | s2 69 sub
-    vpack rf18, rf34, rf18 ; sub rf34, rf48, rf51                   # s2 84 store dst | s2 68 sub
-    sub rf26, rf34, rf43 ; add rf33, rf26, rf33 ; ldunifrf.rf34     # s2 68 a3 | s2 69 add | s2 84 load dst | uniform 0x000000ff
-    asr rf33, rf26, 2 ; add rf20, rf33, rf20                        # s2 74 shr | s2 69 a5
-    asr rf48, rf20, 2 ; add rf43, rf47, rf54                        # s2 74 shr | s2 72 b2
-    sub rf33, rf47, rf54 ; sub rf20, rf33, rf20                     # s2 72 b4 | s2 74 b5
-    add rf48, rf26, rf48 ; add rf26, rf43, rf20                     # s2 74 b3 | s2 76 add
-    asr rf20, rf26, 6 ; sub rf26, rf43, rf20                        # s2 84 shr | s2 76 sub
-    asr rf43, rf26, 6 ; v8dot rf26, rf12, rf49                      # s2 84 shr | s2 84 load dst
-    add rf20, rf26, rf20 ; add rf26, rf33, rf48 ; ldunifrf.rf47     # s2 84 add | s2 76 add | s2 84 load dst | uniform 0x00010000
-    max rf20, rf20, 0 ; sub rf33, rf33, rf48                        # s2 84 clip | s2 76 sub
-    min rf20, rf20, rf45 ; v8dot rf48, rf41, rf49                   # s2 84 clip | s2 84 load dst
-    vpack rf20, rf32, rf20 ; add rf32, rf59, rf60                   # s2 84 store dst | s2 76 add
-    asr rf26, rf26, 6 ; sub rf59, rf59, rf60                        # s2 84 shr | s2 76 sub
-    asr rf33, rf33, 6 ; add rf26, rf48, rf26                        # s2 84 shr | s2 84 add
-    max rf26, rf26, 0 ; v8dot rf48, rf8, rf49                       # s2 84 clip | s2 84 load dst
-    min rf26, rf26, rf45 ; v8dot rf60, rf19, rf49                   # s2 84 clip | s2 84 load dst
-    vpack rf16, rf16, rf26 ; v8dot rf26, rf61, rf49                 # s2 84 store dst | s2 84 load dst
-    asr rf26, rf32, 6 ; add rf32, rf26, rf33                        # s2 84 shr | s2 84 add
-    asr rf48, rf59, 6 ; add rf26, rf48, rf26                        # s2 84 shr | s2 84 add
-    max rf26, rf26, 0 ; add rf48, rf60, rf48                        # s2 84 clip | s2 84 add
-    min rf26, rf26, rf45 ; v8dot rf60, rf55, rf49 ; ldunifrf.rf59   # s2 84 clip | s2 84 load dst | uniform 0x000000ff
-    vpack rf26, rf35, rf26 ; add rf35, rf60, rf43 ; ldunifrf.rf43   # s2 84 store dst | s2 84 add | s2 83 add | uniform 0x00000020
-    max rf48, rf48, 0 ; v8dot rf49, rf39, rf49                      # s2 84 clip | s2 84 load dst
-    min rf46, rf48, rf45 ; add rf48, rf49, rf46 ; ldunifrf.rf49     # s2 84 clip | s2 84 add | s2 84 load dst | uniform 0x01000000
-    vpack rf4, rf4, rf46 ; mov rf46, rf11.il                        # s2 84 store dst | s2 83 w0
-    max rf32, rf32, 0 ; add rf44, rf46, rf44                        # s2 84 clip | s2 83 add
-    min rf32, rf32, rf45 ; mov rf46, rf17.il                        # s2 84 clip | s2 83 w4
-    vpack rf32, rf37, rf32 ; add rf37, rf44, rf46                   # s2 84 store dst | s2 65 a0
-    max rf35, rf35, 0 ; sub rf44, rf44, rf46                        # s2 84 clip | s2 65 a2
-    min rf35, rf35, rf45 ; mov rf46, rf6.il                         # s2 84 clip | s2 83 w6
-    vpack rf35, rf38, rf35 ; mov rf38, rf42.il                      # s2 84 store dst | s2 83 w2
-    max rf48, rf48, 0 ; mov rf60, rf23.il                           # s2 84 clip | s2 83 w5
-    min rf45, rf48, rf45 ; mov rf48, rf21.il                        # s2 84 clip | s2 83 w3
-    vpack rf40, rf40, rf45 ; sub rf45, rf60, rf48                   # s2 84 store dst | s2 67 sub
-    asr rf33, rf46, 1 ; mov rf54, rf2.il                            # s2 66 shr | s2 83 w7
-    asr rf38, rf38, 1 ; add rf33, rf38, rf33                        # s2 66 shr | s2 66 a6
-    asr rf38, rf54, 1 ; sub rf46, rf38, rf46                        # s2 67 shr | s2 66 a4
-    sub rf45, rf45, rf54 ; add rf51, rf48, rf60                     # s2 67 sub | s2 70 add
-    sub rf38, rf45, rf38 ; mov rf45, rf36.il                        # s2 67 a1 | s2 83 w1
-    asr rf31, rf45, 1 ; add rf51, rf51, rf45                        # s2 70 shr | s2 70 add
-    asr rf51, rf38, 2 ; add rf31, rf51, rf31                        # s2 73 shr | s2 70 a7
-    asr rf52, rf31, 2 ; add rf62, rf37, rf33                        # s2 73 shr | s2 71 b0
-    asr rf33, rf48, 1 ; sub rf37, rf37, rf33                        # s2 68 shr | s2 71 b6
-    asr rf51, rf60, 1 ; sub rf31, rf31, rf51                        # s2 69 shr | s2 73 b7
-    add rf52, rf38, rf52 ; add rf38, rf62, rf31                     # s2 73 b1 | s2 76 add
-    asr rf31, rf38, 6 ; sub rf38, rf62, rf31                        # s2 84 shr | s2 76 r
-    asr rf38, rf38, 6 ; v8dot rf28, rf27, rf28                      # s2 84 shr | s2 84 load dst
-    add rf11, rf28, rf31 ; mov rf28, rf11.ih                        # s2 84 add | s2 83 w0
-    max rf11, rf11, 0 ; mov rf17, rf17.ih                           # s2 84 clip | s2 83 w4
-    min rf11, rf11, rf34 ; add rf34, rf45, rf54                     # s2 84 clip | s2 68 add
-    sub rf45, rf54, rf45 ; sub rf34, rf34, rf48                     # s2 69 sub | s2 68 sub
-    sub rf33, rf34, rf33 ; add rf34, rf45, rf60 ; ldunifrf.rf45     # s2 68 a3 | s2 69 add | s2 84 load dst | uniform 0x000000ff
-    asr rf51, rf33, 2 ; add rf34, rf34, rf51                        # s2 74 shr | s2 69 a5
-    asr rf6, rf34, 2 ; mov rf60, rf6.ih                             # s2 74 shr | s2 83 w6
-    mov rf23, rf42.ih ; mov rf42, rf23.ih                           # s2 83 w2 | s2 83 w5
-    mov rf48, rf21.ih ; add rf21, rf44, rf46                        # s2 83 w3 | s2 72 b2
-    sub rf2, rf44, rf46 ; mov rf44, rf2.ih ; ldunifrf.rf46          # s2 72 b4 | s2 83 w7 | uniform value:items
-    sub rf6, rf51, rf34 ; add rf33, rf33, rf6 ; ldunifrf.rf34       # s2 74 b5 | s2 74 b3 | uniform value:records
-    add rf6, rf21, rf6 ; sub rf21, rf21, rf6                        # s2 76 add | s2 76 sub
-    asr rf6, rf6, 6 ; mov rf36, rf36.ih                             # s2 84 shr | s2 83 w1
-    asr rf51, rf21, 6 ; v8dot rf21, rf12, rf47                      # s2 84 shr | s2 84 load dst
-    add rf6, rf21, rf6 ; add rf21, rf2, rf33                        # s2 84 add | s2 76 add
-    max rf2, rf6, 0 ; sub rf6, rf2, rf33                            # s2 84 clip | s2 76 sub
-    min rf33, rf2, rf59 ; v8dot rf2, rf41, rf47                     # s2 84 clip | s2 84 load dst
-    asr rf21, rf21, 6 ; add rf54, rf37, rf52                        # s2 84 shr | s2 76 add
-    asr rf6, rf6, 6 ; add rf2, rf2, rf21                            # s2 84 shr | s2 84 add
-    max rf2, rf2, 0 ; sub rf37, rf37, rf52                          # s2 84 clip | s2 76 sub
-    min rf52, rf2, rf59 ; v8dot rf2, rf8, rf47                      # s2 84 clip | s2 84 load dst
-    asr rf54, rf54, 6 ; v8dot rf21, rf19, rf47                      # s2 84 shr | s2 84 load dst
-    asr rf37, rf37, 6 ; add rf2, rf2, rf54                          # s2 84 shr | s2 84 add
-    max rf2, rf2, 0 ; add rf21, rf21, rf37                          # s2 84 clip | s2 84 add
-    min rf37, rf2, rf59 ; v8dot rf2, rf61, rf47                     # s2 84 clip | s2 84 load dst
-    max rf2, rf21, 0 ; add rf6, rf2, rf6                            # s2 84 clip | s2 84 add
-    min rf21, rf2, rf59 ; v8dot rf2, rf55, rf47                     # s2 84 clip | s2 84 load dst
-    max rf2, rf6, 0 ; add rf6, rf2, rf51                            # s2 84 clip | s2 84 add
-    min rf47, rf2, rf59 ; v8dot rf2, rf39, rf47 ; ldunifrf.rf51     # s2 84 clip | s2 84 load dst | uniform 0x01000000
-    max rf2, rf6, 0 ; add rf6, rf2, rf38                            # s2 84 clip | s2 84 add
-    min rf28, rf2, rf59 ; add rf2, rf28, rf43 ; ldunifrf.rf43       # s2 84 clip | s2 83 add | s2 84 load dst | uniform 0x000000ff
-    max rf6, rf6, 0 ; add rf38, rf2, rf17                           # s2 84 clip | s2 65 a0
-    min rf6, rf6, rf59 ; sub rf2, rf2, rf17 ; ldunifrf.rf17         # s2 84 clip | s2 65 a2 | s2 84 load dst | uniform value:dst_stride
-    asr rf59, rf60, 1 ; sub rf54, rf42, rf48                        # s2 66 shr | s2 67 sub
-    asr rf59, rf23, 1 ; add rf23, rf23, rf59                        # s2 66 shr | s2 66 a6
-    asr rf59, rf44, 1 ; sub rf60, rf59, rf60                        # s2 67 shr | s2 66 a4
-    asr rf31, rf36, 1 ; sub rf54, rf54, rf44                        # s2 70 shr | s2 67 sub
-    sub rf54, rf54, rf59 ; add rf59, rf48, rf42                     # s2 67 a1 | s2 70 add
-    asr rf62, rf54, 2 ; add rf59, rf59, rf36                        # s2 73 shr | s2 70 add
-    add rf31, rf59, rf31 ; add rf59, rf38, rf23                     # s2 70 a7 | s2 71 b0
-    asr rf38, rf31, 2 ; sub rf23, rf38, rf23                        # s2 73 shr | s2 71 b6
-    sub rf31, rf31, rf62 ; add rf38, rf54, rf38                     # s2 73 b7 | s2 73 b1
-    asr rf62, rf48, 1 ; add rf54, rf59, rf31                        # s2 68 shr | s2 76 add
-    asr rf27, rf54, 6 ; v8dot rf49, rf27, rf49                      # s2 84 shr | s2 84 load dst
-    asr rf49, rf42, 1 ; add rf27, rf49, rf27                        # s2 69 shr | s2 84 add
-    max rf27, rf27, 0 ; add rf54, rf36, rf44                        # s2 84 clip | s2 68 add
-    min rf27, rf27, rf45 ; sub rf45, rf46, 1                        # s2 84 clip
-    vpack rf11, rf11, rf27 ; sub rf27, rf44, rf36                   # s2 84 store dst | s2 69 sub
-    shl rf48, rf45, 3 ; sub rf45, rf54, rf48                        # s2 68 sub
-    add rf45, rf34, rf48 ; sub rf34, rf45, rf62 ; ldunifrf.rf48     # s2 68 a3 | s2 83 add | uniform 0x00000020
-    asr rf45, rf34, 2 ; sub.pushc -, rf45, rf0                      # s2 74 shr | s2 84 store dst
-    tmuwt - ; add rf27, rf27, rf42                                  # the last trip's stores | s2 69 add
-    v8pack tmud, rf18, rf11 ; add rf11, rf27, rf49 ; ldunifrf.rf18  # s2 84 store dst | s2 69 a5 | s2 84 load dst | uniform 0x000000ff
-    asr rf27, rf11, 2 ; mov.ifna tmua, rf10                         # s2 74 shr | s2 84 store dst
-    add rf2, rf2, rf60 ; sub rf60, rf2, rf60                        # s2 72 b2 | s2 72 b4
-    sub rf11, rf45, rf11 ; add rf27, rf34, rf27 ; ldunifrf.rf34     # s2 74 b5 | s2 74 b3 | s2 84 load dst | uniform value:dst_stride
-    add rf2, rf2, rf11 ; sub rf11, rf2, rf11                        # s2 76 add | s2 76 sub
-    asr rf2, rf2, 6 ; v8dot rf12, rf12, rf51                        # s2 84 shr | s2 84 load dst
-    asr rf11, rf11, 6 ; add rf2, rf12, rf2                          # s2 84 shr | s2 84 add
-    max rf2, rf2, 0 ; sub rf31, rf59, rf31                          # s2 84 clip | s2 76 r
-    min rf41, rf2, rf43 ; v8dot rf59, rf41, rf51 ; ldunifrf.rf2     # s2 84 clip | s2 84 load dst | uniform value:records
-    asr rf31, rf31, 6 ; v8dot rf8, rf8, rf51                        # s2 84 shr | s2 84 load dst
-    vpack rf19, rf33, rf41 ; v8dot rf33, rf19, rf51 ; ldunifrf.rf41 # s2 84 store dst | s2 84 load dst | uniform 0x000000ff
-    shr rf55, rf61, -8 ; v8dot rf61, rf55, rf51                     # s2 84 load dst
-    shr rf39, rf39, -8 ; add rf11, rf61, rf11                       # s2 84 load dst | s2 84 add
-    max rf11, rf11, 0 ; add rf31, rf39, rf31                        # s2 84 clip | s2 84 add
-    min rf39, rf11, rf43 ; add rf11, rf10, rf17 ; ldunifrf.rf51     # s2 84 clip | s2 84 store dst | s2 83 add | uniform 0x00000020
-    vpack rf39, rf28, rf39 ; add rf28, rf11, rf17                   # s2 84 store dst
-    max rf61, rf31, 0 ; add rf31, rf60, rf27                        # s2 84 clip | s2 76 add
-    min rf60, rf61, rf43 ; sub rf27, rf60, rf27                     # s2 84 clip | s2 76 sub
-    v8pack tmud, rf20, rf19 ; add rf19, rf28, rf17                  # s2 84 store dst
-    vpack rf6, rf6, rf60 ; mov.ifna tmua, rf11                      # s2 84 store dst
-    asr rf31, rf31, 6 ; add rf11, rf23, rf38                        # s2 84 shr | s2 76 add
-    asr rf31, rf27, 6 ; add rf27, rf59, rf31                        # s2 84 shr | s2 84 add
-    max rf27, rf27, 0 ; add rf31, rf55, rf31                        # s2 84 clip | s2 84 add
-    min rf23, rf27, rf43 ; sub rf27, rf23, rf38 ; ldunifrf.rf38     # s2 84 clip | s2 76 sub | s2 84 load dst | uniform 0x00000100
-    vpack rf23, rf52, rf23 ; add rf52, rf19, rf17 ; ldunifrf.rf55   # s2 84 store dst | s2 84 load dst | uniform 0x000000ff
-    v8pack tmud, rf16, rf23 ; add rf16, rf52, rf17 ; ldunifrf.rf23  # s2 84 store dst | s2 84 load dst | uniform 0x00000100
-    max rf28, rf31, 0 ; mov.ifna tmua, rf28                         # s2 84 clip | s2 84 store dst
-    min rf28, rf28, rf43 ; add rf31, rf16, rf17 ; ldunifrf.rf59     # s2 84 clip | s2 84 store dst | s2 84 load dst | uniform 0x000000ff
-    vpack rf10, rf47, rf28 ; sub rf28, rf10, -4                     # s2 84 store dst | s2 84 load dst
-    asr rf11, rf11, 6 ; mov tmua, rf28                              # s2 84 shr | s2 84 load dst
-    asr rf11, rf27, 6 ; add rf8, rf8, rf11                          # s2 84 shr | s2 84 add
-    max rf8, rf8, 0 ; add rf11, rf33, rf11                          # s2 84 clip | s2 84 add
-    min rf8, rf8, rf43 ; mov rf33, rf29.il ; thrsw                  # s2 84 clip | s2 83 w0
-    vpack rf8, rf37, rf8 ; add rf33, rf33, rf48 ; ldunifrf.rf37     # s2 84 store dst | s2 83 add | uniform 0x00000020
-    max rf11, rf11, 0 ; mov rf48, rf9.il                            # s2 84 clip | s2 83 w4
-    v8pack tmud, rf26, rf8 ; add rf8, rf33, rf48 ; ldtmu.rf26       # s2 84 store dst | s2 65 a0 | s2 84 load dst
-    min rf11, rf11, rf43 ; mov.ifna tmua, rf19                      # s2 84 clip | s2 84 store dst
-    vpack rf11, rf21, rf11 ; sub rf21, rf33, rf48 ; ldunifrf.rf33   # s2 84 store dst | s2 65 a2 | s2 84 load dst | uniform 0x00010000
-    v8pack tmud, rf4, rf11 ; mov rf4, rf24.il ; ldunifrf.rf11       # s2 84 store dst | s2 83 w6 | s2 84 load dst | uniform 0x000000ff
-    asr rf52, rf4, 1 ; mov.ifna tmua, rf52                          # s2 66 shr | s2 84 store dst
-    v8pack tmud, rf32, rf10 ; mov rf10, rf5.il ; ldunifrf.rf32      # s2 84 store dst | s2 83 w2 | s2 84 load dst | uniform 0x00010000
-    asr rf16, rf10, 1 ; mov.ifna tmua, rf16                         # s2 66 shr | s2 84 store dst
-    v8pack tmud, rf35, rf39 ; add rf10, rf10, rf52 ; ldunifrf.rf35  # s2 84 store dst | s2 66 a6 | s2 84 load dst | uniform 0x000000ff
-    mov.ifna tmua, rf31 ; sub rf4, rf16, rf4                        # s2 84 store dst | s2 66 a4
-    v8pack tmud, rf40, rf6 ; mov rf6, rf14.il ; ldunifrf.rf40       # s2 84 store dst | s2 83 w5 | s2 83 add | uniform 0x00000020
-    add.ifna tmua, rf31, rf17 ; mov rf17, rf13.il                   # s2 84 store dst | s2 83 w3
-    sub rf31, rf6, rf17 ; mov rf16, rf7.il                          # s2 67 sub | s2 83 w7
-    asr rf39, rf16, 1 ; sub rf31, rf31, rf16                        # s2 67 shr | s2 67 sub
-    sub rf31, rf31, rf39 ; add rf39, rf17, rf6                      # s2 67 a1 | s2 70 add
-    asr rf48, rf31, 2 ; mov rf52, rf15.il                           # s2 73 shr | s2 83 w1
-    asr rf19, rf52, 1 ; add rf39, rf39, rf52                        # s2 70 shr | s2 70 add
-    asr rf39, rf17, 1 ; add rf19, rf39, rf19                        # s2 68 shr | s2 70 a7
-    asr rf27, rf19, 2 ; add rf43, rf8, rf10                         # s2 73 shr | s2 71 b0
-    asr rf8, rf6, 1 ; sub rf10, rf8, rf10                           # s2 69 shr | s2 71 b6
-    sub rf19, rf19, rf48 ; add rf27, rf31, rf27                     # s2 73 b7 | s2 73 b1
-    and rf48, rf26, rf18 ; add rf31, rf43, rf19                     # s2 84 load dst | s2 76 add
-    asr rf31, rf31, 6 ; add rf47, rf52, rf16                        # s2 84 shr | s2 68 add
-    add rf16, rf48, rf31 ; sub rf31, rf16, rf52                     # s2 84 add | s2 69 sub
-    max rf16, rf16, 0 ; sub rf17, rf47, rf17                        # s2 84 clip | s2 68 sub
-    min rf16, rf16, rf18 ; sub rf17, rf17, rf39                     # s2 84 clip | s2 68 a3
-    asr rf31, rf17, 2 ; add rf6, rf31, rf6                          # s2 74 shr | s2 69 add
-    add rf6, rf6, rf8 ; add rf8, rf21, rf4                          # s2 69 a5 | s2 72 b2
-    asr rf21, rf6, 2 ; sub rf4, rf21, rf4                           # s2 74 shr | s2 72 b4
-    sub rf6, rf31, rf6 ; add rf17, rf17, rf21 ; ldunifrf.rf21       # s2 74 b5 | s2 74 b3 | s2 84 load dst | uniform 0x01000000
-    add rf6, rf8, rf6 ; sub rf8, rf8, rf6                           # s2 76 add | s2 76 sub
-    asr rf6, rf6, 6 ; add rf31, rf28, rf34                          # s2 84 shr | s2 84 load dst
-    asr rf8, rf8, 6 ; sub rf19, rf43, rf19                          # s2 84 shr | s2 76 r
-    asr rf43, rf19, 6 ; add rf19, rf31, rf34                        # s2 84 shr | s2 84 load dst
-    tmuwt - ; add rf18, rf19, rf34                                  # s2 84 load dst
-    mov tmua, rf31 ; add rf31, rf18, rf34 ; thrsw                   # s2 84 load dst
-    mov tmua, rf19 ; add rf19, rf31, rf34                           # s2 84 load dst
-    mov tmua, rf18 ; add rf18, rf19, rf34                           # s2 84 load dst
-    mov tmua, rf31 ; mov rf31, rf29.ih ; thrsw ; ldtmu.rf29         # s2 84 load dst | s2 83 w0
-    and rf19, rf29, rf41 ; mov tmua, rf19                           # s2 84 load dst
-    mov tmua, rf18 ; add rf6, rf19, rf6                             # s2 84 load dst | s2 84 add
-    max rf6, rf6, 0 ; add tmua, rf18, rf34                          # s2 84 clip | s2 84 load dst
-    min rf6, rf6, rf41 ; add rf18, rf4, rf17 ; thrsw ; ldtmu.rf34   # s2 84 clip | s2 76 add | s2 84 load dst
-    asr rf4, rf18, 6 ; sub rf17, rf4, rf17                          # s2 84 shr | s2 76 sub
-    asr rf9, rf17, 6 ; mov rf17, rf9.ih                             # s2 84 shr | s2 83 w4
-    mov rf24, rf24.ih ; mov rf18, rf5.ih ; thrsw ; ldtmu.rf5        # s2 83 w6 | s2 83 w2 | s2 84 load dst
-    and rf14, rf34, rf41 ; mov rf19, rf14.ih                        # s2 84 load dst | s2 83 w5
-    add rf4, rf14, rf4 ; mov rf13, rf13.ih ; ldunifrf.rf14          # s2 84 add | s2 83 w3 | s2 84 load dst | uniform 0x000000ff
-    mov rf47, rf7.ih ; add rf7, rf10, rf27 ; thrsw ; ldtmu.rf39     # s2 83 w7 | s2 76 add | s2 84 load dst
-    max rf4, rf4, 0 ; sub rf10, rf10, rf27                          # s2 84 clip | s2 76 sub
-    min rf4, rf4, rf41 ; mov rf15, rf15.ih                          # s2 84 clip | s2 83 w1
-    and rf31, rf5, rf41 ; add rf27, rf31, rf51 ; thrsw ; ldtmu.rf51 # s2 84 load dst | s2 83 add
-    asr rf7, rf7, 6 ; add rf48, rf27, rf17                          # s2 84 shr | s2 65 a0
-    asr rf10, rf10, 6 ; add rf7, rf31, rf7                          # s2 84 shr | s2 84 add
-    and rf17, rf39, rf41 ; sub rf31, rf27, rf17 ; thrsw ; ldtmu.rf27 # s2 84 load dst | s2 65 a2
-    max rf7, rf7, 0 ; add rf10, rf17, rf10                          # s2 84 clip | s2 84 add
-    min rf7, rf7, rf41 ; v8dot rf17, rf51, 1                        # s2 84 clip | s2 84 load dst
-    max rf9, rf10, 0 ; add rf10, rf17, rf9                          # s2 84 clip | s2 84 add
-    min rf9, rf9, rf41 ; v8dot rf17, rf27, 1                        # s2 84 clip | s2 84 load dst
-    max rf8, rf10, 0 ; add rf10, rf17, rf8                          # s2 84 clip | s2 84 add
-    min rf8, rf8, rf41 ; sub rf52, rf19, rf13 ; ldtmu.rf17          # s2 84 clip | s2 67 sub | s2 84 load dst
-    max rf10, rf10, 0 ; sub rf52, rf52, rf47                        # s2 84 clip | s2 67 sub
-    min rf10, rf10, rf41 ; v8dot rf60, rf17, 1                      # s2 84 clip | s2 84 load dst
-    asr rf60, rf24, 1 ; add rf43, rf60, rf43                        # s2 66 shr | s2 84 add
-    max rf43, rf43, 0 ; add rf60, rf18, rf60                        # s2 84 clip | s2 66 a6
-    min rf41, rf43, rf41 ; add rf43, rf13, rf19                     # s2 84 clip | s2 70 add
-    asr rf43, rf18, 1 ; add rf18, rf43, rf15                        # s2 66 shr | s2 70 add
-    asr rf24, rf47, 1 ; sub rf43, rf43, rf24                        # s2 67 shr | s2 66 a4
-    asr rf52, rf15, 1 ; sub rf24, rf52, rf24                        # s2 70 shr | s2 67 a1
-    asr rf52, rf24, 2 ; add rf18, rf18, rf52                        # s2 73 shr | s2 70 a7
-    asr rf61, rf18, 2 ; add rf20, rf48, rf60                        # s2 73 shr | s2 71 b0
-    asr rf48, rf13, 1 ; sub rf60, rf48, rf60                        # s2 68 shr | s2 71 b6
-    asr rf52, rf19, 1 ; sub rf18, rf18, rf52                        # s2 69 shr | s2 73 b7
-    add rf61, rf24, rf61 ; add rf24, rf20, rf18                     # s2 73 b1 | s2 76 add
-    asr rf24, rf24, 6 ; v8dot rf38, rf26, rf38                      # s2 84 shr | s2 84 load dst
-    add rf18, rf38, rf24 ; sub rf20, rf20, rf18                     # s2 84 add | s2 76 r
-    max rf18, rf18, 0 ; add rf24, rf15, rf47                        # s2 84 clip | s2 68 add
-    min rf15, rf18, rf55 ; sub rf18, rf47, rf15                     # s2 84 clip | s2 69 sub
-    vpack rf13, rf16, rf15 ; sub rf15, rf24, rf13 ; ldunifrf.rf16   # s2 84 store dst | s2 68 sub | s2 84 load dst | uniform 0x01000000
-    asr rf20, rf20, 6 ; sub rf15, rf15, rf48                        # s2 84 shr | s2 68 a3
-    asr rf19, rf15, 2 ; add rf18, rf18, rf19                        # s2 74 shr | s2 69 add
-    add rf18, rf18, rf52 ; add rf52, rf31, rf43 ; ldunifrf.rf48     # s2 69 a5 | s2 72 b2 | s2 84 load dst | uniform 0x000000ff
-    asr rf43, rf18, 2 ; sub rf31, rf31, rf43                        # s2 74 shr | s2 72 b4
-    sub rf15, rf19, rf18 ; add rf18, rf15, rf43 ; ldunifrf.rf19     # s2 74 b5 | s2 74 b3 | s2 84 load dst | uniform value:dst_stride
-    add rf15, rf52, rf15 ; sub rf52, rf52, rf15                     # s2 76 add | s2 76 sub
-    asr rf15, rf15, 6 ; v8dot rf43, rf29, rf23                      # s2 84 shr | s2 84 load dst
-    asr rf43, rf52, 6 ; add rf15, rf43, rf15                        # s2 84 shr | s2 84 add
-    max rf15, rf15, 0 ; add rf52, rf31, rf18                        # s2 84 clip | s2 76 add
-    min rf15, rf15, rf59 ; sub rf18, rf31, rf18                     # s2 84 clip | s2 76 sub
-    vpack rf6, rf6, rf15 ; v8dot rf15, rf34, rf23                   # s2 84 store dst | s2 84 load dst
-    asr rf52, rf52, 6 ; add rf31, rf60, rf61                        # s2 84 shr | s2 76 add
-    asr rf18, rf18, 6 ; add rf15, rf15, rf52                        # s2 84 shr | s2 84 add
-    max rf15, rf15, 0 ; sub rf60, rf60, rf61                        # s2 84 clip | s2 76 sub
-    min rf15, rf15, rf59 ; v8dot rf61, rf5, rf23                    # s2 84 clip | s2 84 load dst
-    vpack rf4, rf4, rf15 ; v8dot rf15, rf39, rf23                   # s2 84 store dst | s2 84 load dst
-    asr rf31, rf31, 6 ; v8dot rf52, rf51, rf23                      # s2 84 shr | s2 84 load dst
-    asr rf60, rf60, 6 ; add rf31, rf61, rf31                        # s2 84 shr | s2 84 add
-    max rf15, rf31, 0 ; add rf31, rf15, rf60                        # s2 84 clip | s2 84 add
-    min rf15, rf15, rf59 ; add rf18, rf52, rf18 ; ldunifrf.rf52     # s2 84 clip | s2 84 add | uniform value:items
-    vpack rf7, rf7, rf15 ; v8dot rf15, rf27, rf23 ; ldunifrf.rf60   # s2 84 store dst | s2 84 load dst | uniform value:records
-    max rf15, rf31, 0 ; add rf31, rf15, rf43                        # s2 84 clip | s2 84 add
-    min rf15, rf15, rf59 ; v8dot rf23, rf17, rf23                   # s2 84 clip | s2 84 load dst
-    vpack rf9, rf9, rf15 ; add rf15, rf23, rf20                     # s2 84 store dst | s2 84 add
-    max rf18, rf18, 0 ; mov rf20, rf50.il                           # s2 84 clip | s2 83 w0
-    min rf18, rf18, rf59 ; add rf20, rf20, rf37                     # s2 84 clip | s2 83 add
-    vpack rf8, rf8, rf18 ; mov rf18, rf22.il                        # s2 84 store dst | s2 83 w4
-    max rf31, rf31, 0 ; add rf37, rf20, rf18                        # s2 84 clip | s2 65 a0
-    min rf18, rf31, rf59 ; sub rf20, rf20, rf18                     # s2 84 clip | s2 65 a2
-    vpack rf10, rf10, rf18 ; mov rf18, rf56.il                      # s2 84 store dst | s2 83 w6
-    max rf15, rf15, 0 ; mov rf31, rf25.il                           # s2 84 clip | s2 83 w2
-    min rf15, rf15, rf59 ; mov rf59, rf58.il                        # s2 84 clip | s2 83 w5
-    vpack rf15, rf41, rf15 ; mov rf41, rf53.il                      # s2 84 store dst | s2 83 w3
-    asr rf23, rf18, 1 ; sub rf43, rf59, rf41                        # s2 66 shr | s2 67 sub
-    asr rf31, rf31, 1 ; add rf23, rf31, rf23                        # s2 66 shr | s2 66 a6
-    sub rf31, rf31, rf18 ; mov rf18, rf30.il                        # s2 66 a4 | s2 83 w7
-    asr rf61, rf18, 1 ; sub rf43, rf43, rf18                        # s2 67 shr | s2 67 sub
-    sub rf43, rf43, rf61 ; add rf61, rf41, rf59                     # s2 67 a1 | s2 70 add
-    asr rf47, rf43, 2 ; mov rf24, rf57.il                           # s2 73 shr | s2 83 w1
-    asr rf55, rf24, 1 ; add rf61, rf61, rf24                        # s2 70 shr | s2 70 add
-    add rf55, rf61, rf55 ; add rf61, rf37, rf23                     # s2 70 a7 | s2 71 b0
-    asr rf37, rf55, 2 ; sub rf23, rf37, rf23                        # s2 73 shr | s2 71 b6
-    asr rf55, rf41, 1 ; sub rf47, rf55, rf47                        # s2 68 shr | s2 73 b7
-    asr rf37, rf59, 1 ; add rf43, rf43, rf37                        # s2 69 shr | s2 73 b1
-    add rf47, rf61, rf47 ; sub rf61, rf61, rf47                     # s2 76 add | s2 76 r
-    asr rf33, rf47, 6 ; v8dot rf47, rf26, rf33                      # s2 84 shr | s2 84 load dst
-    asr rf47, rf61, 6 ; add rf33, rf47, rf33                        # s2 84 shr | s2 84 add
-    max rf33, rf33, 0 ; mov rf50, rf50.ih                           # s2 84 clip | s2 83 w0
-    min rf11, rf33, rf11 ; mov rf22, rf22.ih                        # s2 84 clip | s2 83 w4
-    add rf18, rf24, rf18 ; sub rf24, rf18, rf24                     # s2 68 add | s2 69 sub
-    sub rf18, rf18, rf41 ; add rf24, rf24, rf59                     # s2 68 sub | s2 69 add
-    sub rf18, rf18, rf55 ; add rf24, rf24, rf37                     # s2 68 a3 | s2 69 a5
-    asr rf56, rf18, 2 ; mov rf37, rf56.ih                           # s2 74 shr | s2 83 w6
-    asr rf25, rf24, 2 ; mov rf55, rf25.ih                           # s2 74 shr | s2 83 w2
-    mov rf53, rf58.ih ; mov rf58, rf53.ih                           # s2 83 w5 | s2 83 w3
-    add rf20, rf20, rf31 ; sub rf31, rf20, rf31                     # s2 72 b2 | s2 72 b4
-    mov rf30, rf30.ih ; sub rf24, rf56, rf24                        # s2 83 w7 | s2 74 b5
-    add rf25, rf18, rf25 ; add rf18, rf20, rf24                     # s2 74 b3 | s2 76 add
-    asr rf18, rf18, 6 ; sub rf20, rf20, rf24                        # s2 84 shr | s2 76 sub
-    asr rf20, rf20, 6 ; mov rf57, rf57.ih                           # s2 84 shr | s2 83 w1
-    add rf56, rf31, rf25 ; v8dot rf24, rf29, rf32                   # s2 76 add | s2 84 load dst
-    asr rf24, rf56, 6 ; add rf18, rf24, rf18                        # s2 84 shr | s2 84 add
-    max rf18, rf18, 0 ; sub rf25, rf31, rf25                        # s2 84 clip | s2 76 sub
-    min rf18, rf18, rf35 ; v8dot rf31, rf34, rf32                   # s2 84 clip | s2 84 load dst
-    asr rf25, rf25, 6 ; add rf24, rf31, rf24                        # s2 84 shr | s2 84 add
-    max rf24, rf24, 0 ; add rf31, rf23, rf43                        # s2 84 clip | s2 76 add
-    min rf23, rf24, rf35 ; sub rf24, rf23, rf43                     # s2 84 clip | s2 76 sub
-    asr rf31, rf31, 6 ; v8dot rf43, rf5, rf32                       # s2 84 shr | s2 84 load dst
-    asr rf31, rf24, 6 ; add rf24, rf43, rf31                        # s2 84 shr | s2 84 add
-    max rf24, rf24, 0 ; v8dot rf43, rf39, rf32                      # s2 84 clip | s2 84 load dst
-    min rf24, rf24, rf35 ; add rf31, rf43, rf31                     # s2 84 clip | s2 84 add
-    max rf31, rf31, 0 ; v8dot rf43, rf51, rf32                      # s2 84 clip | s2 84 load dst
-    min rf25, rf31, rf35 ; add rf31, rf43, rf25                     # s2 84 clip | s2 84 add
-    max rf31, rf31, 0 ; v8dot rf43, rf27, rf32                      # s2 84 clip | s2 84 load dst
-    min rf20, rf31, rf35 ; add rf31, rf43, rf20                     # s2 84 clip | s2 84 add
-    max rf31, rf31, 0 ; v8dot rf32, rf17, rf32                      # s2 84 clip | s2 84 load dst
-    min rf31, rf31, rf35 ; add rf32, rf32, rf47                     # s2 84 clip | s2 84 add
-    max rf32, rf32, 0 ; add rf40, rf50, rf40                        # s2 84 clip | s2 83 add
-    min rf32, rf32, rf35 ; add rf35, rf40, rf22                     # s2 84 clip | s2 65 a0
-    asr rf22, rf37, 1 ; sub rf40, rf40, rf22                        # s2 66 shr | s2 65 a2
-    asr rf55, rf55, 1 ; add rf22, rf55, rf22                        # s2 66 shr | s2 66 a6
-    asr rf37, rf30, 1 ; sub rf55, rf55, rf37                        # s2 67 shr | s2 66 a4
-    asr rf47, rf57, 1 ; sub rf50, rf53, rf58                        # s2 70 shr | s2 67 sub
-    sub rf50, rf50, rf30 ; add rf43, rf58, rf53                     # s2 67 sub | s2 70 add
-    sub rf37, rf50, rf37 ; add rf43, rf43, rf57                     # s2 67 a1 | s2 70 add
-    asr rf47, rf37, 2 ; add rf43, rf43, rf47                        # s2 73 shr | s2 70 a7
-    asr rf56, rf43, 2 ; add rf50, rf35, rf22                        # s2 73 shr | s2 71 b0
-    asr rf22, rf58, 1 ; sub rf35, rf35, rf22                        # s2 68 shr | s2 71 b6
-    asr rf47, rf53, 1 ; sub rf43, rf43, rf47                        # s2 69 shr | s2 73 b7
-    add rf56, rf37, rf56 ; add rf37, rf50, rf43                     # s2 73 b1 | s2 76 add
-    asr rf21, rf37, 6 ; v8dot rf26, rf26, rf21                      # s2 84 shr | s2 84 load dst
-    add rf21, rf26, rf21 ; add rf26, rf57, rf30                     # s2 84 add | s2 68 add
-    max rf21, rf21, 0 ; sub rf30, rf30, rf57                        # s2 84 clip | s2 69 sub
-    min rf14, rf21, rf14 ; sub rf21, rf26, rf58                     # s2 84 clip | s2 68 sub
-    vpack rf11, rf11, rf14 ; sub rf14, rf21, rf22                   # s2 84 store dst | s2 68 a3
-    v8pack tmud, rf13, rf11 ; add rf11, rf30, rf53                  # s2 84 store dst | s2 69 add
-    asr rf13, rf14, 2 ; mov.ifna tmua, rf28                         # s2 74 shr | s2 84 store dst
-    add rf11, rf11, rf47 ; add rf47, rf40, rf55                     # s2 69 a5 | s2 72 b2
-    asr rf55, rf11, 2 ; sub rf40, rf40, rf55                        # s2 74 shr | s2 72 b4
-    sub rf11, rf13, rf11 ; add rf13, rf14, rf55                     # s2 74 b5 | s2 74 b3
-    add rf11, rf47, rf11 ; sub rf47, rf47, rf11                     # s2 76 add | s2 76 sub
-    asr rf11, rf11, 6 ; v8dot rf29, rf29, rf16                      # s2 84 shr | s2 84 load dst
-    asr rf29, rf47, 6 ; add rf11, rf29, rf11                        # s2 84 shr | s2 84 add
-    max rf11, rf11, 0 ; sub rf43, rf50, rf43                        # s2 84 clip | s2 76 r
-    asr rf43, rf43, 6 ; v8dot rf34, rf34, rf16                      # s2 84 shr | s2 84 load dst
-    min rf5, rf11, rf48 ; v8dot rf11, rf5, rf16                     # s2 84 clip | s2 84 load dst
-    vpack rf5, rf18, rf5 ; v8dot rf18, rf39, rf16                   # s2 84 store dst | s2 84 load dst
-    shr rf27, rf51, -8 ; v8dot rf51, rf27, rf16                     # s2 84 load dst
-    shr rf17, rf17, -8 ; add rf16, rf51, rf29                       # s2 84 load dst | s2 84 add
-    max rf16, rf16, 0 ; add rf17, rf17, rf43                        # s2 84 clip | s2 84 add
-    min rf28, rf16, rf48 ; add rf16, rf28, rf19                     # s2 84 clip | s2 84 store dst
-    vpack rf31, rf31, rf28 ; add rf28, rf16, rf19                   # s2 84 store dst
-    max rf43, rf17, 0 ; add rf17, rf40, rf13                        # s2 84 clip | s2 76 add
-    v8pack tmud, rf6, rf5 ; sub rf5, rf40, rf13                     # s2 84 store dst | s2 76 sub
-    min rf16, rf43, rf48 ; mov.ifna tmua, rf16                      # s2 84 clip | s2 84 store dst
-    vpack rf32, rf32, rf16 ; add rf16, rf28, rf19                   # s2 84 store dst
-    asr rf17, rf17, 6 ; mov rf0, rf3                                # s2 84 shr | next trip
-    asr rf17, rf5, 6 ; add rf5, rf34, rf17                          # s2 84 shr | s2 84 add
-    max rf5, rf5, 0 ; add rf17, rf27, rf17                          # s2 84 clip | s2 84 add
-    min rf5, rf5, rf48 ; add rf27, rf35, rf56                       # s2 84 clip | s2 76 add
-    vpack rf5, rf23, rf5 ; sub rf23, rf35, rf56                     # s2 84 store dst | s2 76 sub
-    v8pack tmud, rf4, rf5 ; add rf4, rf16, rf19                     # s2 84 store dst
-    max rf17, rf17, 0 ; mov.ifna tmua, rf28                         # s2 84 clip | s2 84 store dst
-    min rf17, rf17, rf48 ; add rf28, rf4, rf19                      # s2 84 clip | s2 84 store dst
-    vpack rf17, rf20, rf17 ; add rf20, rf28, rf19                   # s2 84 store dst
-    asr rf27, rf27, 6                                               # s2 84 shr
-    asr rf23, rf23, 6 ; add rf11, rf11, rf27                        # s2 84 shr | s2 84 add
-    max rf11, rf11, 0 ; add rf18, rf18, rf23                        # s2 84 clip | s2 84 add
-    min rf11, rf11, rf48 ; sub rf52, rf52, 1                        # s2 84 clip
-    vpack rf11, rf24, rf11                                          # s2 84 store dst
+    asr rf40, rf47, 2 ; add rf24, rf24, rf40                        # s2 73 shr | s2 66 a6
+    sub rf43, rf43, rf6 ; sub rf6, rf47, rf55 ; thrsw ; ldunifrf.rf47 # s2 66 a4 | s2 73 b7 | s2 83 add | uniform 0x00000020
+    asr rf47, rf11, 1 ; add rf12, rf12, rf47                        # s2 68 shr | s2 83 add
+    add rf44, rf29, rf23 ; add rf55, rf12, rf8 ; ldunifrf.rf50      # s2 68 add | s2 65 a0 | s2 84 load dst | uniform 0x00000100
+    sub rf18, rf12, rf8 ; add rf12, rf55, rf24 ; thrsw ; ldtmu.rf8  # s2 65 a2 | s2 71 b0 | s2 84 load dst
+    sub rf24, rf55, rf24 ; add rf34, rf34, rf40                     # s2 71 b6 | s2 73 b1
+    and rf40, rf39, rf1 ; add rf55, rf12, rf6                       # s2 84 load dst | s2 76 add
+    and rf40, rf13, rf1 ; add rf7, rf40, rf7 ; thrsw ; ldtmu.rf37   # s2 84 load dst | s2 84 add
+    max rf7, rf7, 0 ; add rf15, rf40, rf15                          # s2 84 clip | s2 84 add
+    asr rf55, rf55, 6 ; v8dot rf40, rf21, rf50                      # s2 84 shr | s2 84 load dst
+    max rf15, rf15, 0                                               # s2 84 clip
+    min rf7, rf7, rf1 ; thrsw ; ldtmu.rf46                          # s2 84 clip | s2 84 load dst
+    min rf15, rf15, rf1 ; v8dot rf36, rf8, 1                        # s2 84 clip | s2 84 load dst
+    and rf41, rf37, rf1 ; v8dot rf35, rf46, 1                       # s2 84 load dst
+    sub rf29, rf23, rf29 ; sub rf23, rf44, rf11 ; thrsw ; ldtmu.rf11 # s2 69 sub | s2 68 sub | s2 84 load dst
+    asr rf42, rf42, 1 ; add rf29, rf29, rf42                        # s2 69 shr | s2 69 add
+    sub rf23, rf23, rf47 ; add rf29, rf29, rf42                     # s2 68 a3 | s2 69 a5
+    asr rf47, rf23, 2 ; add rf42, rf18, rf43                        # s2 74 shr | s2 72 b2
+    and rf6, rf11, rf1 ; sub rf44, rf12, rf6 ; ldtmu.rf12           # s2 84 load dst | s2 76 r
+    asr rf36, rf44, 6 ; add rf16, rf36, rf16                        # s2 84 shr | s2 84 add
+    max rf16, rf16, 0 ; sub rf18, rf18, rf43                        # s2 84 clip | s2 72 b4
+    asr rf41, rf29, 2 ; add rf22, rf41, rf22                        # s2 74 shr | s2 84 add
+    max rf22, rf22, 0 ; sub rf29, rf47, rf29                        # s2 84 clip | s2 74 b5
+    min rf16, rf16, rf1 ; add rf23, rf23, rf41                      # s2 84 clip | s2 74 b3
+    min rf22, rf22, rf1 ; add rf41, rf42, rf29                      # s2 84 clip | s2 76 add
+    asr rf29, rf41, 6 ; sub rf41, rf42, rf29                        # s2 84 shr | s2 76 sub
+    asr rf42, rf41, 6 ; add rf41, rf18, rf23                        # s2 84 shr | s2 76 add
+    asr rf18, rf41, 6 ; sub rf23, rf18, rf23                        # s2 84 shr | s2 76 sub
+    asr rf41, rf23, 6 ; v8dot rf23, rf39, rf50                      # s2 84 shr | s2 84 load dst
+    and rf35, rf12, rf1 ; add rf30, rf35, rf30                      # s2 84 load dst | s2 84 add
+    max rf30, rf30, 0 ; v8dot rf47, rf13, rf50                      # s2 84 clip | s2 84 load dst
+    min rf6, rf30, rf1 ; add rf17, rf6, rf17                        # s2 84 clip | s2 84 add
+    max rf17, rf17, 0 ; add rf30, rf24, rf34                        # s2 84 clip | s2 76 add
+    min rf17, rf17, rf1 ; add rf27, rf35, rf27                      # s2 84 clip | s2 84 add
+    asr rf24, rf30, 6 ; sub rf30, rf24, rf34                        # s2 84 shr | s2 76 sub
+    asr rf34, rf30, 6 ; v8dot rf30, rf8, rf50                       # s2 84 shr | s2 84 load dst
+    max rf27, rf27, 0 ; add rf40, rf40, rf55                        # s2 84 clip | s2 84 add
+    max rf40, rf40, 0 ; v8dot rf55, rf37, rf50                      # s2 84 clip | s2 84 load dst
+    min rf27, rf27, rf1 ; mov rf35, rf38.il ; ldunifrf.rf43         # s2 84 clip | s2 83 w0 | s2 83 add | uniform 0x00000020
+    min rf40, rf40, rf1 ; v8dot rf44, rf46, rf50                    # s2 84 clip | s2 84 load dst
+    vpack rf9, rf9, rf40 ; mov rf40, rf28.il                        # s2 84 store dst | s2 83 w5
+    mov rf25, rf19.il ; mov rf52, rf31.il                           # s2 83 w3 | s2 83 w6
+    asr rf43, rf52, 1 ; add rf35, rf35, rf43                        # s2 66 shr | s2 83 add
+    mov rf54, rf14.il ; mov rf48, rf53.il                           # s2 83 w2 | s2 83 w4
+    add rf23, rf23, rf29 ; v8dot rf29, rf11, rf50                   # s2 84 add | s2 84 load dst
+    max rf23, rf23, 0 ; add rf45, rf35, rf48                        # s2 84 clip | s2 65 a0
+    min rf23, rf23, rf1 ; v8dot rf50, rf12, rf50                    # s2 84 clip | s2 84 load dst
+    vpack rf7, rf7, rf23 ; sub rf23, rf35, rf48                     # s2 84 store dst | s2 65 a2
+    asr rf54, rf54, 1 ; add rf43, rf54, rf43                        # s2 66 shr | s2 66 a6
+    mov rf52, rf57.il ; sub rf54, rf54, rf52                        # s2 83 w7 | s2 66 a4
+    sub rf47, rf40, rf25 ; add rf18, rf47, rf18                     # s2 67 sub | s2 84 add
+    max rf18, rf18, 0 ; sub rf47, rf47, rf52                        # s2 84 clip | s2 67 sub
+    asr rf30, rf52, 1 ; add rf24, rf30, rf24                        # s2 67 shr | s2 84 add
+    max rf24, rf24, 0 ; add rf34, rf55, rf34                        # s2 84 clip | s2 84 add
+    max rf34, rf34, 0 ; mov rf55, rf33.il                           # s2 84 clip | s2 83 w1
+    min rf18, rf18, rf1 ; sub rf30, rf47, rf30                      # s2 84 clip | s2 67 a1
+    asr rf44, rf55, 1 ; add rf41, rf44, rf41                        # s2 70 shr | s2 84 add
+    max rf41, rf41, 0 ; add rf47, rf25, rf40                        # s2 84 clip | s2 70 add
+    min rf24, rf24, rf1 ; add rf29, rf29, rf42                      # s2 84 clip | s2 84 add
+    max rf29, rf29, 0 ; add rf47, rf47, rf55                        # s2 84 clip | s2 70 add
+    min rf34, rf34, rf1 ; add rf36, rf50, rf36                      # s2 84 clip | s2 84 add
+    asr rf50, rf30, 2                                               # s2 73 shr
+    max rf36, rf36, 0                                               # s2 84 clip
+    min rf41, rf41, rf1                                             # s2 84 clip
+    min rf29, rf29, rf1                                             # s2 84 clip
+    min rf36, rf36, rf1                                             # s2 84 clip
+    vpack rf15, rf15, rf18 ; add rf18, rf47, rf44 ; ldunifrf.rf44   # s2 84 store dst | s2 70 a7 | s2 84 load dst | uniform 0x00010000
+    asr rf42, rf18, 2 ; add rf47, rf45, rf43                        # s2 73 shr | s2 71 b0
+    vpack rf16, rf16, rf24 ; sub rf24, rf45, rf43                   # s2 84 store dst | s2 71 b6
+    vpack rf22, rf22, rf34 ; add rf34, rf55, rf52                   # s2 84 store dst | s2 68 add
+    asr rf38, rf25, 1 ; mov rf43, rf38.ih                           # s2 68 shr | s2 83 w0
+    vpack rf6, rf6, rf41 ; sub rf41, rf52, rf55                     # s2 84 store dst | s2 69 sub
+    asr rf31, rf40, 1 ; mov rf52, rf31.ih                           # s2 69 shr | s2 83 w6
+    vpack rf17, rf17, rf29 ; mov rf28, rf28.ih                      # s2 84 store dst | s2 83 w5
+    vpack rf19, rf27, rf36 ; mov rf27, rf19.ih                      # s2 84 store dst | s2 83 w3
+    mov rf33, rf57.ih ; mov rf57, rf33.ih                           # s2 83 w7 | s2 83 w1
+    sub rf25, rf34, rf25 ; add rf34, rf41, rf40                     # s2 68 sub | s2 69 add
+    mov rf53, rf14.ih ; mov rf14, rf53.ih                           # s2 83 w2 | s2 83 w4
+    sub rf25, rf25, rf38 ; add rf31, rf34, rf31 ; ldunifrf.rf34     # s2 68 a3 | s2 69 a5 | s2 83 add | uniform 0x00000020
+    asr rf50, rf25, 2 ; sub rf18, rf18, rf50                        # s2 74 shr | s2 73 b7
+    asr rf30, rf31, 2 ; add rf42, rf30, rf42                        # s2 74 shr | s2 73 b1
+    asr rf40, rf52, 1 ; add rf38, rf23, rf54                        # s2 66 shr | s2 72 b2
+    sub rf31, rf23, rf54 ; sub rf23, rf50, rf31                     # s2 72 b4 | s2 74 b5
+    asr rf43, rf53, 1 ; add rf34, rf43, rf34                        # s2 66 shr | s2 83 add
+    add rf30, rf34, rf14 ; add rf25, rf25, rf30                     # s2 65 a0 | s2 74 b3
+    sub rf34, rf34, rf14 ; sub rf14, rf28, rf27                     # s2 65 a2 | s2 67 sub
+    add rf18, rf47, rf18 ; sub rf47, rf47, rf18                     # s2 76 add | s2 76 r
+    asr rf18, rf18, 6 ; add rf40, rf53, rf40                        # s2 84 shr | s2 66 a6
+    asr rf43, rf33, 1 ; sub rf52, rf43, rf52                        # s2 67 shr | s2 66 a4
+    asr rf47, rf47, 6 ; add rf53, rf27, rf28                        # s2 84 shr | s2 70 add
+    sub rf50, rf14, rf33 ; add rf14, rf38, rf23                     # s2 67 sub | s2 76 add
+    asr rf14, rf14, 6 ; sub rf23, rf38, rf23                        # s2 84 shr | s2 76 sub
+    asr rf38, rf23, 6 ; add rf23, rf31, rf25                        # s2 84 shr | s2 76 add
+    asr rf23, rf23, 6 ; sub rf25, rf31, rf25                        # s2 84 shr | s2 76 sub
+    asr rf31, rf25, 6 ; add rf25, rf24, rf42                        # s2 84 shr | s2 76 add
+    asr rf24, rf25, 6 ; sub rf25, rf24, rf42                        # s2 84 shr | s2 76 sub
+    asr rf42, rf25, 6 ; v8dot rf25, rf21, rf44                      # s2 84 shr | s2 84 load dst
+    add rf18, rf25, rf18 ; v8dot rf25, rf39, rf44                   # s2 84 add | s2 84 load dst
+    max rf18, rf18, 0 ; v8dot rf54, rf13, rf44                      # s2 84 clip | s2 84 load dst
+    min rf18, rf18, rf1 ; add rf53, rf53, rf57 ; ldunifrf.rf41      # s2 84 clip | s2 70 add | s2 84 load dst | uniform 0x01000000
+    asr rf50, rf57, 1 ; sub rf43, rf50, rf43                        # s2 70 shr | s2 67 a1
+    asr rf53, rf43, 2 ; add rf50, rf53, rf50                        # s2 73 shr | s2 70 a7
+    asr rf29, rf50, 2 ; add rf36, rf30, rf40                        # s2 73 shr | s2 71 b0
+    sub rf40, rf30, rf40 ; sub rf30, rf50, rf53                     # s2 71 b6 | s2 73 b7
+    add rf43, rf43, rf29 ; add rf29, rf36, rf30                     # s2 73 b1 | s2 76 add
+    asr rf50, rf29, 6 ; v8dot rf29, rf8, rf44                       # s2 84 shr | s2 84 load dst
+    add rf14, rf25, rf14 ; v8dot rf25, rf37, rf44                   # s2 84 add | s2 84 load dst
+    max rf14, rf14, 0 ; v8dot rf53, rf46, rf44                      # s2 84 clip | s2 84 load dst
+    min rf14, rf14, rf1 ; v8dot rf55, rf11, rf44                    # s2 84 clip | s2 84 load dst
+    add rf23, rf54, rf23 ; v8dot rf44, rf12, rf44                   # s2 84 add | s2 84 load dst
+    max rf21, rf23, 0 ; v8dot rf23, rf21, rf41                      # s2 84 clip | s2 84 load dst
+    min rf21, rf21, rf1 ; add rf54, rf20, rf2                       # s2 84 clip | s2 84 store dst
+    shr rf29, rf39, -8 ; add rf24, rf29, rf24                       # s2 84 load dst | s2 84 add
+    max rf24, rf24, 0 ; add rf39, rf57, rf33                        # s2 84 clip | s2 68 add
+    min rf13, rf24, rf1 ; v8dot rf24, rf13, rf41                    # s2 84 clip | s2 84 load dst
+    shr rf8, rf8, -8 ; v8dot rf37, rf37, rf41                       # s2 84 load dst
+    shr rf42, rf46, -8 ; add rf25, rf25, rf42                       # s2 84 load dst | s2 84 add
+    asr rf53, rf27, 1 ; add rf31, rf53, rf31                        # s2 68 shr | s2 84 add
+    max rf25, rf25, 0 ; sub rf33, rf33, rf57                        # s2 84 clip | s2 69 sub
+    asr rf39, rf28, 1 ; sub rf27, rf39, rf27                        # s2 69 shr | s2 68 sub
+    max rf28, rf31, 0 ; add rf31, rf33, rf28                        # s2 84 clip | s2 69 add
+    min rf25, rf25, rf1 ; sub rf27, rf27, rf53                      # s2 84 clip | s2 68 a3
+    asr rf39, rf27, 2 ; add rf31, rf31, rf39                        # s2 74 shr | s2 69 a5
+    asr rf33, rf31, 2 ; add rf53, rf34, rf52                        # s2 74 shr | s2 72 b2
+    min rf28, rf28, rf1 ; sub rf34, rf34, rf52                      # s2 84 clip | s2 72 b4
+    sub rf27, rf39, rf31 ; add rf31, rf27, rf33                     # s2 74 b5 | s2 74 b3
+    add rf27, rf53, rf27 ; sub rf53, rf53, rf27                     # s2 76 add | s2 76 sub
+    asr rf27, rf27, 6 ; sub rf30, rf36, rf30                        # s2 84 shr | s2 76 r
+    asr rf11, rf53, 6 ; v8dot rf53, rf11, rf41                      # s2 84 shr | s2 84 load dst
+    shr rf41, rf12, -8 ; add rf12, rf54, rf2                        # s2 84 load dst | s2 84 store dst
+    asr rf38, rf30, 6 ; add rf30, rf55, rf38                        # s2 84 shr | s2 84 add
+    max rf30, rf30, 0 ; add rf55, rf34, rf31                        # s2 84 clip | s2 76 add
+    min rf30, rf30, rf1 ; add rf44, rf44, rf47                      # s2 84 clip | s2 84 add
+    asr rf31, rf55, 6 ; sub rf34, rf34, rf31                        # s2 84 shr | s2 76 sub
+    max rf23, rf44, 0 ; add rf44, rf23, rf50                        # s2 84 clip | s2 84 add
+    asr rf29, rf34, 6 ; add rf27, rf29, rf27                        # s2 84 shr | s2 84 add
+    max rf44, rf44, 0 ; add rf34, rf40, rf43                        # s2 84 clip | s2 76 add
+    max rf11, rf27, 0 ; add rf27, rf53, rf11                        # s2 84 clip | s2 84 add
+    max rf27, rf27, 0 ; add rf38, rf41, rf38                        # s2 84 clip | s2 84 add
+    asr rf34, rf34, 6 ; sub rf40, rf40, rf43                        # s2 84 shr | s2 76 sub
+    max rf31, rf38, 0 ; add rf24, rf24, rf31                        # s2 84 clip | s2 84 add
+    asr rf29, rf40, 6 ; add rf40, rf42, rf29                        # s2 84 shr | s2 84 add
+    max rf8, rf24, 0 ; add rf24, rf8, rf34                          # s2 84 clip | s2 84 add
+    max rf37, rf40, 0 ; add rf29, rf37, rf29                        # s2 84 clip | s2 84 add
+    max rf24, rf24, 0 ; add rf40, rf12, rf2                         # s2 84 clip | s2 84 store dst
+    max rf29, rf29, 0 ; add rf34, rf40, rf2                         # s2 84 clip | s2 84 store dst
+    min rf23, rf23, rf1 ; add rf42, rf34, rf2 ; ldunifrf.rf38       # s2 84 clip | s2 84 store dst | uniform value:items
+    min rf38, rf44, rf1 ; sub rf44, rf38, 1                         # s2 84 clip
+    min rf11, rf11, rf1 ; add rf43, rf42, rf2 ; ldunifrf.rf41       # s2 84 clip | s2 84 store dst | uniform value:records
+    min rf27, rf27, rf1 ; mov rf0, rf10                             # s2 84 clip | next trip
+    umin tmuau, rf0, rf32 ; thrsw                                   # the item's record | uniform 0xfffffffa (vec2)
+    min rf31, rf31, rf1                                             # s2 84 clip
+    min rf8, rf8, rf1                                               # s2 84 clip
+    min rf37, rf37, rf1                                             # s2 84 clip
+    min rf24, rf24, rf1                                             # s2 84 clip
+    min rf29, rf29, rf1                                             # s2 84 clip
+    vpack rf18, rf18, rf38                                          # s2 84 store dst
+    vpack rf11, rf14, rf11                                          # s2 84 store dst
+    vpack rf27, rf30, rf27                                          # s2 84 store dst
+    vpack rf23, rf23, rf31                                          # s2 84 store dst
+    vpack rf8, rf21, rf8                                            # s2 84 store dst
+    vpack rf28, rf28, rf37                                          # s2 84 store dst
+    vpack rf13, rf13, rf24                                          # s2 84 store dst
+    vpack rf25, rf25, rf29                                          # s2 84 store dst
+    shl rf44, rf44, 3
+    v8pack tmud, rf9, rf18 ; add rf9, rf41, rf44                    # s2 84 store dst
+    mov.ifna tmua, rf20 ; sub.pushc -, rf9, rf10                    # s2 84 store dst | whether there is a trip more
     v8pack tmud, rf7, rf11                                          # s2 84 store dst
-    max rf16, rf18, 0 ; mov.ifna tmua, rf16                         # s2 84 clip | s2 84 store dst
-    min rf16, rf16, rf48                                            # s2 84 clip
-    vpack rf16, rf25, rf16                                          # s2 84 store dst
-    v8pack tmud, rf9, rf16                                          # s2 84 store dst
-    shl rf4, rf52, 3 ; mov.ifna tmua, rf4                           # s2 84 store dst
-    v8pack tmud, rf8, rf17 ; add rf4, rf60, rf4                     # s2 84 store dst
-    mov.ifna tmua, rf28 ; sub.pushc -, rf4, rf3                     # s2 84 store dst | whether there is a batch more
-    v8pack tmud, rf10, rf31                                         # s2 84 store dst
-    bu.anyna loop, r:unif                                           # next batch
-    nop ; mov.ifnb tmua, rf20                                       # s2 84 store dst
-    v8pack tmud, rf15, rf32                                         # s2 84 store dst
-    nop ; add.ifnb tmua, rf20, rf19                                 # s2 84 store dst
+    nop ; mov.ifnb tmua, rf54                                       # s2 84 store dst
+    v8pack tmud, rf15, rf8                                          # s2 84 store dst
+    nop ; mov.ifnb tmua, rf12                                       # s2 84 store dst
+    v8pack tmud, rf16, rf13                                         # s2 84 store dst
+    nop ; mov.ifnb tmua, rf40                                       # s2 84 store dst
+    v8pack tmud, rf22, rf25                                         # s2 84 store dst
+    nop ; mov.ifnb tmua, rf34                                       # s2 84 store dst
+    v8pack tmud, rf6, rf28                                          # s2 84 store dst
+    tmuwt -
+    nop ; mov.ifnb tmua, rf42                                       # s2 84 store dst
+    v8pack tmud, rf17, rf27                                         # s2 84 store dst
+    bu.anyna loop, r:unif                                           # next trip
+    nop ; mov.ifnb tmua, rf43                                       # s2 84 store dst
+    v8pack tmud, rf19, rf23                                         # s2 84 store dst
+    nop ; add.ifnb tmua, rf43, rf2                                  # s2 84 store dst
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -9,8 +9,8 @@
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash acba6f04d8485d19
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 720 instructions a trip, 45 an item; 686 at least for all it does.
 # 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 50 words, 16 store 16.
@@ -809,9 +809,9 @@ loop:
     v8pack tmud, rf15, rf6                                          # s2 84 store dst
     shl rf20, rf36, 3 ; mov.ifna tmua, rf20                         # s2 84 store dst
     v8pack tmud, rf9, rf14 ; add rf9, rf37, rf20                    # s2 84 store dst
-    mov.ifna tmua, rf8 ; sub.pushc -, rf9, rf7                      # s2 84 store dst | whether there is a batch more
+    mov.ifna tmua, rf8 ; sub.pushc -, rf9, rf7                      # s2 84 store dst | whether there is a trip more
     v8pack tmud, rf12, rf24                                         # s2 84 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov.ifnb tmua, rf18                                       # s2 84 store dst
     v8pack tmud, rf28, rf21                                         # s2 84 store dst
     nop ; add.ifnb tmua, rf18, rf58                                 # s2 84 store dst

@@ -9,8 +9,8 @@
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash 14f9b0aecd2d1e6d
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 638 instructions a trip, 39.9 an item; 612 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 50 words, 16 store 16.
@@ -781,8 +781,8 @@ loop:
     vfmin rf11, rf11, rf5                                           # s2 84 clip
     shl rf35, rf51, 3 ; umul24 rf11, rf11, rf35                     # s2 84 clip
     add rf10, rf10, rf11 ; add rf11, rf45, rf35                     # s2 84 clip
-    add tmud, rf10, rf31 ; sub.pushc -, rf11, rf9                   # s2 84 store dst | whether there is a batch more
-    bu.anyna loop, r:unif                                           # next batch
+    add tmud, rf10, rf31 ; sub.pushc -, rf11, rf9                   # s2 84 store dst | whether there is a trip more
+    bu.anyna loop, r:unif                                           # next trip
     nop ; add.ifnb tmua, rf52, rf6                                  # s2 84 store dst
     nop
     nop

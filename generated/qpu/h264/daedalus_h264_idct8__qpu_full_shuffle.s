@@ -9,8 +9,8 @@
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 # input hash 6b8731c727ad166f
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 117 instructions a trip, 58.5 an item; 115 at least for all it does.
 # 39 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 17 load 18 words, 8 store 8.
@@ -202,9 +202,9 @@ loop:
     min tmud, rf32, rf9 ; add rf28, rf28, rf12 ; ldtmu.rf12         # s2 84 store dst | s2 84 add | the item's record
     max rf28, rf28, 0 ; mov.ifna tmuau, rf35                        # s2 84 clip | s2 84 store dst | uniform 0xfffffffd (u8)
     min tmud, rf28, rf9 ; add rf8, rf7, rf6                         # s2 84 store dst | s2 84 load dst
-    shl rf4, rf12, 7 ; sub.pushc -, rf1, rf4                        # s1 81 w0 | whether there is a batch more
+    shl rf4, rf12, 7 ; sub.pushc -, rf1, rf4                        # s1 81 w0 | whether there is a trip more
     add rf11, rf8, rf10 ; add.ifnb tmuau, rf35, rf10                # s2 84 load dst | s2 84 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     add rf4, rf3, rf2 ; add rf6, rf5, rf4                           # the item's record | s1 81 w0
     add rf12, rf11, rf10 ; mov rf3, rf4                             # s2 84 load dst | next trip
     nop

@@ -7,8 +7,8 @@
 # computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
 # input hash ec5c1561120946a1
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 133 instructions a trip, 33.2 an item; 131 at least for all it does.
 # 40 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 3 load 10 words, 2 store 4.
@@ -141,7 +141,7 @@ loop:
     asr rf12, rf12, 5 ; add rf15, rf15, rf15                        # 18 rshr | 16 g
     max rf12, rf12, 0 ; add rf13, rf13, rf13                        # 18 clip | 16 g
     min rf12, rf12, rf20 ; v8dot rf38, rf38, 1                      # 18 clip | 16 j
-    vpack rf12, rf25, rf12 ; sub.pushc -, rf0, rf3                  # 18 store dst | whether there is a batch more
+    vpack rf12, rf25, rf12 ; sub.pushc -, rf0, rf3                  # 18 store dst | whether there is a trip more
     tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
     v8pack tmud, rf8, rf11 ; add rf3, rf2, rf1                      # 18 store dst | the item's record
     v8pack tmud, rf14, rf12                                         # 18 store dst
@@ -209,12 +209,12 @@ loop:
     v8pack tmud, rf11, rf37                                         # 18 store dst
     v8pack tmud, rf34, rf38                                         # 18 store dst
     shl rf34, rf13, rf10 ; add.ifnb tmuau, rf24, rf22               # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     shl rf13, rf30, rf10 ; add rf24, rf23, rf4                      # 16 g | 18 store dst
     add rf11, rf33, rf34 ; mov rf4, rf29                            # 16 g | next trip
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -7,8 +7,8 @@
 # computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
 # input hash 2b87dab98a6d2a2c
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 96 instructions a trip, 24 an item; 93 at least for all it does.
 # 36 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 3 load 10 words, 2 store 4.
@@ -125,7 +125,7 @@ loop:
     max rf21, rf21, 0 ; add rf26, rf26, rf32                        # 18 clip | 16 g
     min rf21, rf21, rf7 ; add rf28, rf28, rf28                      # 18 clip | 16 g
     vpack rf19, rf19, rf21 ; add rf21, rf29, rf29                   # 18 store dst | 16 g
-    tmuwt - ; sub.pushc -, rf0, rf3                                 # the last trip's stores | whether there is a batch more
+    tmuwt - ; sub.pushc -, rf0, rf3                                 # the last trip's stores | whether there is a trip more
     v8pack tmud, rf6, rf9 ; mov rf2, rf3                            # 18 store dst | next trip
     v8pack tmud, rf10, rf19 ; add rf3, rf2, rf1                     # 18 store dst | the item's record
     shl rf28, rf28, rf31 ; mov.ifnb tmuau, rf25                     # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
@@ -181,7 +181,7 @@ loop:
     shr rf21, rf21, rf9 ; add rf19, rf19, rf6 ; ldtmu.rf27          # 16 g
     shr rf6, rf34, rf9 ; add rf9, rf34, rf34 ; ldtmu.rf28           # 16 g
     shl rf9, rf9, rf10 ; add rf32, rf27, rf27 ; ldtmu.rf29          # 16 g
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     xor rf9, rf22, rf8 ; add rf22, rf21, rf9                        # 17 sub | 16 g
     xor rf10, rf19, rf8 ; v8dot rf21, rf9, rf20                     # 17 sub | 17 b1
     xor rf19, rf22, rf8 ; v8dot rf22, rf10, rf20                    # 17 b1

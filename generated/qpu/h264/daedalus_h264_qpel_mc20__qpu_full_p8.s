@@ -7,8 +7,8 @@
 # computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
 # input hash 1752040328d7699e
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 74 instructions a trip, 37 an item; 64 at least for all it does.
 # 30 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 14 load 15 words, 8 store 8.
@@ -194,15 +194,15 @@ loop:
     max rf11, rf11, 0 ; add rf21, rf9, rf19                         # 18 clip | 17 add
     max rf16, rf16, 0 ; smul24 rf23, rf23, rf7                      # 18 clip | 17 mul
     max rf18, rf18, 0 ; add rf29, rf17, rf19                        # 18 clip | 17 add
-    max rf20, rf20, 0 ; sub.pushc -, rf0, rf25                      # 18 clip | whether there is a batch more
+    max rf20, rf20, 0 ; sub.pushc -, rf0, rf25                      # 18 clip | whether there is a trip more
     mov rf25, rf26 ; smul24 rf21, rf21, 5                           # for later in the trip | 17 mul
     sub tmuau, rf6, -11 ; sub rf21, rf23, rf21                      # 16 j | 17 sub | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; smul24 rf23, rf29, rf7                                    # 17 mul
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

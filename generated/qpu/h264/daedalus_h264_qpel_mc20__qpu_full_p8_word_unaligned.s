@@ -7,8 +7,8 @@
 # computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
 # input hash 8476f4cc366686d7
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 72 instructions a trip, 36 an item; 67 at least for all it does.
 # 44 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 2 load 6 words, 1 store 2.
@@ -160,13 +160,13 @@ loop:
     sub rf25, rf43, rf35 ; add rf35, rf25, rf12                     # 17 sub | 18 rshr
     asr rf31, rf35, 5 ; sub.pushc -, rf0, rf31                      # 18 rshr | 18 store dst
     max rf35, rf31, 0 ; mov rf31, rf2                               # 18 clip | for later in the trip
-    min rf3, rf35, rf9 ; sub.pushc -, rf0, rf3                      # 18 clip | whether there is a batch more
+    min rf3, rf35, rf9 ; sub.pushc -, rf0, rf3                      # 18 clip | whether there is a trip more
     vpack rf44, rf44, rf3 ; add rf3, rf2, rf1                       # 18 store dst | the item's record
     tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
     v8pack tmud, rf37, rf39                                         # 18 store dst
     v8pack tmud, rf42, rf44                                         # 18 store dst
     add.ifnb tmuau, rf30, rf32 ; mov rf32, rf33                     # 18 store dst | for later in the trip | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

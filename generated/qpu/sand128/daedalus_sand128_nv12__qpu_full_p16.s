@@ -7,8 +7,8 @@
 # computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
 # input hash e68278d967778a6c
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 240 instructions a trip, 240 an item; 124 at least for all it does.
 # 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 34 load 37 words, 32 store 32.
@@ -402,19 +402,19 @@ loop:
     nop ; thrsw ; ldtmu.rf25                                        # s1 22 load src
     nop ; add rf21, rf10, 3                                         # s1 21 add
     nop ; sub tmuau, rf38, -15                                      # s1 22 load src | uniform 0xfffffffd (u8)
-    sub.pushc -, rf1, rf4 ; add rf4, rf3, rf2                       # whether there is a batch more | the item's record
-    bu.anyna loop, r:unif                                           # next batch
+    sub.pushc -, rf1, rf4 ; add rf4, rf3, rf2                       # whether there is a trip more | the item's record
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -7,8 +7,8 @@
 # computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
 # input hash 3a563b82e2f310e0
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 222 instructions a trip, 222 an item; 126 at least for all it does.
 # 59 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 32 load 32 words, 32 store 32.
@@ -344,7 +344,7 @@ loop:
     sub.nornc -, rf10, rf13 ; mov rf3, rf4                          # s1 22 store dst | next trip
     and rf12, rf9, rf11 ; sub.andc -, rf58, rf12                    # s1 20 width | s1 22 store dst
     add rf48, rf12, 15 ; mov tmud, rf48                             # s1 20 add | s1 22 store dst
-    asr rf13, rf48, 4 ; sub.pushc -, rf1, rf4                       # s1 20 shr | whether there is a batch more
+    asr rf13, rf48, 4 ; sub.pushc -, rf1, rf4                       # s1 20 shr | whether there is a trip more
     sub rf48, rf13, 1 ; add rf4, rf3, rf2                           # s1 21 stage | the item's record
     umin rf21, rf10, rf48 ; sub.ifb tmuau, rf21, -15                # s1 21 stage | s1 22 store dst | uniform 0xfffffffd (u8)
     shl rf15, rf21, 4                                               # s1 22 load src
@@ -375,17 +375,17 @@ loop:
     nop ; thrsw ; ldtmu.rf28                                        # s1 22 load src
     nop
     nop
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

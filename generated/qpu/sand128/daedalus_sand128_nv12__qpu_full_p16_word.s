@@ -7,8 +7,8 @@
 # computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
 # input hash af12560da0e1164b
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 183 instructions a trip, 183 an item; 151 at least for all it does.
 # 53 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 6 load 13 words, 32 store 36.
@@ -269,7 +269,7 @@ loop:
     sub.andc -, rf9, rf12 ; sub.ifb tmuau, rf25, -13                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
     tmuwt - ; sub.andc -, rf13, rf11                                # s2 24 store dst_uv
     mov tmuau, rf50 ; sub.andnc -, rf6, rf11                        # the item's record | s2 24 store dst_uv | uniform 0xfffffffc (vec4)
-    sub tmua, rf50, -16 ; sub.pushc -, rf1, rf4                     # the item's record | whether there is a batch more
+    sub tmua, rf50, -16 ; sub.pushc -, rf1, rf4                     # the item's record | whether there is a trip more
     nop ; add rf4, rf3, rf2 ; thrsw                                 # the item's record
     nop
     nop
@@ -279,7 +279,7 @@ loop:
     nop ; ldtmu.rf8                                                 # the item's record
     nop ; ldtmu.rf52                                                # the item's record
     and rf11, rf52, rf10 ; sub.ifb tmuau, rf25, -14                 # s1 20 width | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; add rf25, rf11, 15                                        # s1 20 add
     asr rf12, rf25, 4                                               # s1 20 shr
     nop ; sub rf13, rf12, 1                                         # s1 21 stage

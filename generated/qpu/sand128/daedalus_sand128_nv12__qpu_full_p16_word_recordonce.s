@@ -5,12 +5,12 @@
 #
 # sand128_nv12, machine code of V3D 7.1, class full
 # computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
-# input hash fe7b8d17d6ca39ca
+# input hash 258b100310c5db77
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
-# 183 instructions a trip, 183 an item; 153 at least for all it does.
-# 59 of the 64 registers that 2 threads a QPU leave each.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
+# 178 instructions a trip, 178 an item; 153 at least for all it does.
+# 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 4 load 8 words, 32 store 36.
 # Record: dst_off, dst_uv_off, src_off, src_uv_off, width, width, width, width.
 #
@@ -21,25 +21,35 @@
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0x000000ff
-.uniform 0x00000000  # how many threads
 .uniform 0x00000000  # address of src
 .uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00000000  # address of src_uv
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # how many threads
+.uniform 0x00000000  # address of src_uv
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000100
 .uniform 0x00010000
 .uniform 0x01000000
-.uniform 0x00000000  # address of dst
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst_uv
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of src
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of src_uv
 .uniform 0x00000000  # address of dst
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of src_uv
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -53,24 +63,16 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of dst_uv
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
 .uniform 0xffffff5c  # back to the loop's first word
 
     setnnmode_uu ; mov rf3, rf3.ul ; ldunifrf.rf0                   # s1 20 width | workgroup | uniform value:items
@@ -79,212 +81,214 @@
     shl rf1, rf1, 5
     nop ; ldunifrf.rf2                                              # uniform value:records
     add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf11           # s1 20 width | uniform 0x000000ff
-    umin unifa, rf2, rf1 ; mov rf3, rf2 ; ldunifrf.rf2              # the item's record | first trip | uniform value:threads
+    umin unifa, rf2, rf1 ; mov rf3, rf2 ; ldunifrf.rf2              # the item's record | first trip | s1 22 load src | uniform value:src
     and rf10, rf0, 7                                                # s1 21 stage
-    shr rf17, rf0, 3                                                # s1 21 stage
-    shl rf2, rf2, 5
-    nop ; add rf4, rf3, rf2 ; ldunifarf.rf5                         # the item's record
+    shr rf4, rf0, 3                                                 # s1 21 stage
+    nop ; ldunifrf.rf5                                              # s1 22 load src | uniform value:src_stride
+    nop ; smul24 rf15, rf4, rf5 ; ldunifarf.rf5                     # s1 22 load src | the item's record
     nop ; ldunifarf.rf6                                             # the item's record
     nop ; ldunifarf.rf7                                             # the item's record
     nop ; ldunifarf.rf8                                             # the item's record
     nop ; ldunifarf.rf9                                             # the item's record
-    and rf12, rf9, rf11 ; ldunifrf.rf16                             # s1 20 width | s1 22 load src | uniform value:src
-    nop ; add rf13, rf12, 15                                        # s1 20 add
-    asr rf13, rf13, 4                                               # s1 20 shr
-    nop ; sub rf14, rf13, 1                                         # s1 21 stage
-    umin rf14, rf10, rf14 ; ldunifrf.rf15                           # s1 21 stage | s1 22 load src | uniform value:src_stride
-    shl rf14, rf14, 4 ; smul24 rf15, rf17, rf15                     # s1 22 load src
-    nop ; add rf16, rf16, rf14 ; ldunifrf.rf18                      # s1 22 load src | s2 24 load src_uv | uniform value:src_uv
-    add rf19, rf18, rf14 ; add rf16, rf16, rf15 ; ldunifrf.rf18     # s2 24 load src_uv | s1 22 load src | s1 22 store dst | uniform value:dst_stride
-    add rf21, rf19, rf8 ; smul24 rf20, rf17, rf18 ; ldunifrf.rf17   # s2 24 load src_uv | s1 22 store dst | s1 22 load src | uniform 0x00000100
-    nop ; ldunifrf.rf18                                             # s1 22 load src | uniform 0x00010000
-    nop ; ldunifrf.rf19                                             # s1 22 load src | uniform 0x01000000
-    nop ; ldunifrf.rf22                                             # s1 22 store dst | uniform value:dst
+    and rf12, rf9, rf11 ; ldunifrf.rf13                             # s1 20 width | s1 22 store dst | uniform value:dst_stride
+    add rf4, rf12, 15 ; smul24 rf20, rf4, rf13                      # s1 20 add | s1 22 store dst
+    asr rf13, rf4, 4                                                # s1 20 shr
+    nop ; sub rf4, rf13, 1                                          # s1 21 stage
+    umin rf4, rf10, rf4 ; ldunifrf.rf16                             # s1 21 stage | s1 22 store dst | uniform value:dst
+    shl rf14, rf4, 4                                                # s1 22 load src
+    add rf16, rf2, rf14 ; add rf4, rf16, rf14 ; ldunifrf.rf2        # s1 22 load src | s1 22 store dst | uniform value:threads
+    shl rf2, rf2, 5 ; add rf16, rf16, rf15                          # s1 22 load src
+    add rf23, rf16, rf7 ; add rf4, rf4, rf20 ; ldunifrf.rf16        # s1 22 load src | s1 22 store dst | s2 24 load src_uv | uniform value:src_uv
+    mov tmuau, rf23 ; add rf17, rf16, rf14 ; thrsw                  # s1 22 load src | s2 24 load src_uv | uniform 0xfffffffa (vec2)
+    add rf4, rf3, rf2 ; add rf21, rf4, rf5 ; ldunifrf.rf16          # the item's record | s1 22 store dst | s1 22 load src | uniform 0x00000100
+    nop ; add rf22, rf17, rf8 ; ldunifrf.rf17                       # s2 24 load src_uv | s1 22 load src | uniform 0x00010000
+    nop ; ldunifrf.rf18                                             # s1 22 load src | uniform 0x01000000
+    nop ; add rf19, rf14, 7                                         # s1 21 add
+    nop ; sub tmuau, rf23, -8                                       # s1 22 load src | uniform 0xfffffffa (vec2)
     nop ; ldunifrf.rf23                                             # s2 24 store dst_uv | uniform value:dst_uv
 loop:
-    add rf16, rf16, rf7 ; add rf22, rf22, rf14 ; ldunifrf.rf24      # s1 22 load src | s1 22 store dst | uniform value:src
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
-    mov tmuau, rf16 ; add rf22, rf22, rf20 ; thrsw                  # s1 22 load src | s1 22 store dst | uniform 0xfffffffa (vec2)
-    sub tmuau, rf16, -8 ; add rf16, rf22, rf5                       # s1 22 load src | s1 22 store dst | uniform 0xfffffffa (vec2)
-    nop ; add rf25, rf14, 7                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf22                                        # s1 22 load src
-    and rf27, rf22, rf11 ; v8dot rf28, rf22, rf17 ; ldtmu.rf26      # s1 22 load src
-    vpack rf29, rf27, rf28 ; v8dot rf30, rf22, rf18 ; ldunifrf.rf31 # s1 22 store dst | s1 22 load src | s2 24 load src_uv | uniform value:src_uv
-    and rf33, rf26, rf11 ; v8dot rf32, rf22, rf19 ; ldtmu.rf34      # s1 22 load src
-    vpack rf35, rf30, rf32 ; v8dot rf36, rf26, rf17 ; ldtmu.rf37    # s1 22 store dst | s1 22 load src
-    vpack rf38, rf33, rf36 ; v8dot rf39, rf26, rf18 ; ldunifrf.rf22 # s1 22 store dst | s1 22 load src | uniform value:dst
-    shr rf26, rf26, -8 ; sub.nornc -, rf10, rf13                    # s1 22 load src | s1 22 store dst
-    vpack rf26, rf39, rf26 ; sub.andc -, rf25, rf12                 # s1 22 store dst
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # the last trip's stores | s1 22 store dst
-    v8pack tmud, rf29, rf35 ; sub.nornc -, rf10, rf13               # s1 22 store dst
-    v8pack tmud, rf38, rf26 ; sub.andc -, rf14, rf12                # s1 22 store dst
-    sub.andnc -, rf25, rf12 ; mov.ifb tmuau, rf16                   # s1 22 store dst | uniform 0xfffffffa (vec2)
-    sub.pushc -, rf1, rf3 ; add rf26, rf14, 1                       # s1 22 store dst | s1 21 add
-    sub.nornc -, rf10, rf13 ; mov tmud, rf27                        # s1 22 store dst
-    sub.andc -, rf26, rf12 ; mov.ifb tmuau, rf16                    # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andnc -, rf25, rf12 ; add rf27, rf14, 2                     # s1 22 store dst | s1 21 add
-    sub.pushc -, rf1, rf3 ; mov tmud, rf28                          # s1 22 store dst
-    sub.nornc -, rf10, rf13 ; sub.ifb tmuau, rf16, -1               # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf27, rf12 ; add rf28, rf14, 3                      # s1 22 store dst | s1 21 add
-    sub.andnc -, rf25, rf12 ; mov tmud, rf30                        # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf16, -2                 # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf10, rf13 ; add rf30, rf14, 4                     # s1 22 store dst | s1 21 add
-    sub.andc -, rf28, rf12 ; add rf38, rf14, 5                      # s1 22 store dst | s1 21 add
-    sub.andnc -, rf25, rf12 ; mov tmud, rf32                        # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf16, -3                 # s1 22 store dst | uniform 0xfffffffd (u8)
-    umin unifa, rf4, rf1 ; sub.nornc -, rf10, rf13                  # the item's record | s1 22 store dst
-    sub.andc -, rf30, rf12 ; add rf32, rf14, 6                      # s1 22 store dst | s1 21 add
-    sub.andnc -, rf25, rf12 ; mov tmud, rf33                        # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf16, -4                 # s1 22 store dst | uniform 0xfffffffd (u8)
-    and rf33, rf34, rf11 ; sub.nornc -, rf10, rf13                  # s1 22 load src | s1 22 store dst
-    sub.andc -, rf38, rf12 ; v8dot rf29, rf34, rf17                 # s1 22 store dst | s1 22 load src
-    vpack rf35, rf33, rf29 ; sub.andnc -, rf25, rf12                # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; mov tmud, rf36                          # s1 22 store dst
-    sub.nornc -, rf10, rf13 ; sub.ifb tmuau, rf16, -5               # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf32, rf12 ; v8dot rf36, rf34, rf18                 # s1 22 store dst | s1 22 load src
-    sub.andnc -, rf25, rf12 ; mov tmud, rf39                        # s1 22 store dst
-    shr rf34, rf34, -8 ; v8dot rf39, rf37, rf17                     # s1 22 load src
-    vpack rf40, rf36, rf34 ; sub.ifa tmuau, rf16, -6                # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; ldunifarf.rf41                                            # the item's record
-    nop ; ldunifarf.rf42                                            # the item's record
-    nop ; ldunifarf.rf43                                            # the item's record
-    nop ; ldunifarf.rf44                                            # the item's record
-    and rf46, rf37, rf11 ; v8dot rf47, rf37, rf18 ; ldunifarf.rf45  # s1 22 load src | the item's record
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
-    vpack rf48, rf46, rf39 ; mov tmuau, rf21                        # s1 22 store dst | s2 24 load src_uv | uniform 0xfffffffa (vec2)
-    shr rf37, rf37, -8 ; sub.nornc -, rf10, rf13                    # s1 22 load src | s1 22 store dst
-    vpack rf37, rf47, rf37 ; add rf49, rf14, 15                     # s1 22 store dst | s1 21 add
-    sub rf50, rf16, -8 ; sub.andc -, rf49, rf12                     # s1 22 store dst
-    v8pack tmud, rf35, rf40 ; sub.pushc -, rf1, rf3                 # s1 22 store dst
-    v8pack tmud, rf48, rf37 ; add rf37, rf14, 8                     # s1 22 store dst | s1 21 add
-    sub.nornc -, rf10, rf13 ; mov.ifb tmuau, rf50                   # s1 22 store dst | uniform 0xfffffffa (vec2)
-    nop ; thrsw
-    nop ; add rf48, rf14, 9                                         # s1 21 add
-    nop ; add rf35, rf14, 10                                        # s1 21 add
-    nop ; ldtmu.rf40                                                # s2 24 load src_uv
-    and rf51, rf40, rf11 ; sub.andc -, rf37, rf12                   # s2 24 load src_uv | s1 22 store dst
-    sub.andnc -, rf49, rf12 ; mov tmud, rf33                        # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; v8dot rf33, rf40, rf17                  # s1 22 store dst | s2 24 load src_uv
-    sub.nornc -, rf10, rf13 ; mov.ifb tmuau, rf50                   # s1 22 store dst | uniform 0xfffffffd (u8)
-    vpack rf50, rf51, rf33 ; v8dot rf52, rf40, rf18                 # s2 24 store dst_uv | s2 24 load src_uv
-    sub.andc -, rf48, rf12 ; add rf53, rf14, 11                     # s1 22 store dst | s1 21 add
-    sub.andnc -, rf49, rf12 ; mov tmud, rf29                        # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf16, -9                 # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf29                                                # s2 24 load src_uv
-    sub.nornc -, rf10, rf13 ; add rf54, rf14, 12                    # s1 22 store dst | s1 21 add
-    sub.andc -, rf35, rf12 ; add rf55, rf14, 13                     # s1 22 store dst | s1 21 add
-    sub.andnc -, rf49, rf12 ; mov tmud, rf36                        # s1 22 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf16, -10                # s1 22 store dst | uniform 0xfffffffd (u8)
-    shr rf40, rf40, -8 ; sub.nornc -, rf10, rf13                    # s2 24 load src_uv | s1 22 store dst
-    vpack rf36, rf52, rf40 ; sub.andc -, rf53, rf12                 # s2 24 store dst_uv | s1 22 store dst
-    sub.andnc -, rf49, rf12 ; mov tmud, rf34                        # s1 22 store dst
-    and rf34, rf29, rf11 ; sub.pushc -, rf1, rf3                    # s2 24 load src_uv | s1 22 store dst
-    sub.nornc -, rf10, rf13 ; sub.ifb tmuau, rf16, -11              # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf54, rf12 ; v8dot rf56, rf29, rf17                 # s1 22 store dst | s2 24 load src_uv
-    sub.andnc -, rf49, rf12 ; add rf57, rf14, 14                    # s1 22 store dst | s1 21 add
-    sub.pushc -, rf1, rf3 ; mov tmud, rf46                          # s1 22 store dst
-    sub.nornc -, rf10, rf13 ; sub.ifb tmuau, rf16, -12              # s1 22 store dst | uniform 0xfffffffd (u8)
-    vpack rf46, rf34, rf56 ; sub.andc -, rf55, rf12                 # s2 24 store dst_uv | s1 22 store dst
-    sub.andnc -, rf49, rf12 ; v8dot rf58, rf29, rf18                # s1 22 store dst | s2 24 load src_uv
-    sub.pushc -, rf1, rf3 ; mov tmud, rf39                          # s1 22 store dst
-    shr rf29, rf29, -8 ; sub.nornc -, rf10, rf13                    # s2 24 load src_uv | s1 22 store dst
-    vpack rf29, rf58, rf29 ; sub.andc -, rf57, rf12                 # s2 24 store dst_uv | s1 22 store dst
-    sub.andnc -, rf49, rf12 ; sub.ifb tmuau, rf16, -13              # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.pushc -, rf1, rf3 ; add rf23, rf23, rf14                    # s2 24 store dst_uv
-    sub.nornc -, rf0, 8 ; add rf39, rf23, rf6                       # s2 24 store dst_uv
-    sub.andc -, rf10, rf13 ; mov tmud, rf47                         # s2 24 store dst_uv | s1 22 store dst
-    sub.andc -, rf25, rf12 ; sub.ifb tmuau, rf16, -14               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    v8pack tmud, rf50, rf36 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv
-    v8pack tmud, rf46, rf29 ; sub.nornc -, rf0, 8                   # s2 24 store dst_uv
+    tmuwt - ; add rf24, rf23, rf14 ; thrsw ; ldtmu.rf23             # s2 24 store dst_uv | s1 22 load src
+    and rf26, rf23, rf11 ; mov tmuau, rf22 ; ldtmu.rf25             # s1 22 load src | s2 24 load src_uv | uniform 0xfffffffa (vec2)
+    shr rf28, rf23, -8 ; v8dot rf27, rf23, rf16                     # s1 22 load src
+    vpack rf23, rf26, rf27 ; v8dot rf29, rf23, rf17 ; thrsw ; ldtmu.rf30 # s1 22 store dst | s1 22 load src
+    vpack rf31, rf29, rf28 ; v8dot rf32, rf25, rf16 ; ldtmu.rf33    # s1 22 store dst | s1 22 load src
+    and rf34, rf25, rf11 ; v8dot rf35, rf25, rf17 ; ldunifrf.rf36   # s1 22 load src | uniform value:src
+    vpack rf37, rf34, rf32 ; sub.pushc -, rf1, rf3                  # s1 22 store dst
+    umin unifa, rf4, rf1 ; v8dot rf25, rf25, rf18 ; ldtmu.rf38      # the item's record | s1 22 load src | s2 24 load src_uv
+    vpack rf25, rf35, rf25 ; sub.nornc -, rf10, rf13                # s1 22 store dst
+    and rf40, rf38, rf11 ; v8dot rf41, rf38, rf16 ; ldtmu.rf39      # s2 24 load src_uv
+    vpack rf42, rf40, rf41 ; v8dot rf43, rf38, rf17 ; ldunifrf.rf44 # s2 24 store dst_uv | s2 24 load src_uv | s1 22 store dst | uniform value:dst
+    shr rf38, rf38, -8 ; sub.andc -, rf19, rf12                     # s2 24 load src_uv | s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # the last trip's stores | s2 24 store dst_uv
+    vpack rf45, rf43, rf38 ; sub.nornc -, rf0, 8                    # s2 24 store dst_uv
+    v8pack tmud, rf23, rf31 ; v8dot rf23, rf39, 1                   # s1 22 store dst | s2 24 load src_uv
+    v8pack tmud, rf37, rf25 ; v8dot rf37, rf39, rf16 ; ldunifarf.rf25 # s1 22 store dst | s2 24 load src_uv | the item's record
+    vpack rf46, rf23, rf37 ; v8dot rf47, rf39, rf17 ; ldunifarf.rf31 # s2 24 store dst_uv | s2 24 load src_uv | the item's record
+    shr rf39, rf39, -8 ; sub.andc -, rf10, rf13                     # s2 24 load src_uv | s2 24 store dst_uv
+    vpack rf39, rf47, rf39 ; add rf48, rf24, rf6 ; ldunifarf.rf24   # s2 24 store dst_uv | the item's record
+    sub.andc -, rf19, rf12 ; mov.ifb tmuau, rf21                    # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf42, rf45 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv
+    v8pack tmud, rf46, rf39 ; sub.nornc -, rf0, 8                   # s2 24 store dst_uv
+    sub.andc -, rf10, rf13 ; mov.ifb tmuau, rf48                    # s2 24 store dst_uv | uniform 0xfffffffa (vec2)
+    sub.andc -, rf14, rf12 ; add rf39, rf14, 1                      # s2 24 store dst_uv | s1 21 add
+    sub.andnc -, rf19, rf12 ; mov tmud, rf40                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf48                     # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf10, rf13 ; add rf40, rf14, 2                     # s1 22 store dst | s1 21 add
+    sub.andc -, rf14, rf12 ; add rf46, rf14, 3                      # s1 22 store dst | s1 21 add
+    sub.andnc -, rf19, rf12 ; mov tmud, rf26                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf21                     # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    and rf26, rf30, rf11 ; sub.nornc -, rf0, 8                      # s1 22 load src | s2 24 store dst_uv
+    sub.andc -, rf10, rf13 ; add rf42, rf14, 4                      # s2 24 store dst_uv | s1 21 add
+    sub.andc -, rf39, rf12 ; add rf45, rf14, 5                      # s2 24 store dst_uv | s1 21 add
+    sub.andnc -, rf19, rf12 ; mov tmud, rf41                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf48, -1                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf10, rf13 ; sub tmuau, rf22, -8                   # s1 22 store dst | s2 24 load src_uv | uniform 0xfffffffa (vec2)
+    sub.andc -, rf39, rf12 ; add rf39, rf14, 6                      # s1 22 store dst | s1 21 add
+    sub.andnc -, rf19, rf12 ; mov tmud, rf27                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf21, -1                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; v8dot rf27, rf30, rf16                    # s2 24 store dst_uv | s1 22 load src
+    vpack rf22, rf26, rf27 ; sub.andc -, rf10, rf13                 # s1 22 store dst | s2 24 store dst_uv
+    sub.andc -, rf40, rf12 ; v8dot rf41, rf30, rf17                 # s2 24 store dst_uv | s1 22 load src
+    sub.andnc -, rf19, rf12 ; mov tmud, rf43                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf48, -2                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    shr rf30, rf30, -8 ; sub.nornc -, rf10, rf13                    # s1 22 load src | s1 22 store dst
+    vpack rf40, rf41, rf30 ; sub.andc -, rf40, rf12                 # s1 22 store dst
+    sub.andnc -, rf19, rf12 ; mov tmud, rf29                        # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
+    and rf29, rf33, rf11 ; sub.nornc -, rf0, 8                      # s1 22 load src | s2 24 store dst_uv
+    sub.andc -, rf10, rf13 ; sub.ifb tmuau, rf21, -2                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf46, rf12 ; v8dot rf43, rf33, rf16                 # s2 24 store dst_uv | s1 22 load src
+    vpack rf49, rf29, rf43 ; sub.andnc -, rf19, rf12                # s1 22 store dst | s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; mov tmud, rf38                          # s1 22 store dst | s2 24 store dst_uv
+    sub.nornc -, rf10, rf13 ; sub.ifb tmuau, rf48, -3               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf46, rf12 ; v8dot rf46, rf33, rf17                 # s1 22 store dst | s1 22 load src
+    sub.andnc -, rf19, rf12 ; mov tmud, rf28                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf21, -3                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; v8dot rf33, rf33, rf18                    # s2 24 store dst_uv | s1 22 load src
+    vpack rf33, rf46, rf33 ; sub.andc -, rf10, rf13                 # s1 22 store dst | s2 24 store dst_uv
+    sub.andc -, rf42, rf12 ; add rf28, rf14, 15                     # s2 24 store dst_uv | s1 21 add
+    sub.andnc -, rf19, rf12 ; mov tmud, rf23                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf48, -4                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf10, rf13 ; sub rf23, rf21, -8                    # s1 22 store dst
+    sub.andc -, rf42, rf12 ; sub rf42, rf48, -8                     # s1 22 store dst | s2 24 store dst_uv
+    sub.andnc -, rf19, rf12 ; mov tmud, rf34                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf21, -4                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; mov rf7, rf24                             # s2 24 store dst_uv | next trip
+    sub.andc -, rf10, rf13 ; add rf24, rf14, 8                      # s2 24 store dst_uv | s1 21 add
+    sub.andc -, rf45, rf12 ; add rf34, rf14, 9                      # s2 24 store dst_uv | s1 21 add
+    mov rf5, rf25 ; mov rf6, rf31 ; thrsw ; ldunifrf.rf25           # next trip | s2 24 load src_uv | uniform value:src_uv
+    nop ; add rf31, rf14, 10                                        # s1 21 add
+    nop ; add rf38, rf14, 11                                        # s1 21 add
+    sub.andnc -, rf19, rf12 ; mov tmud, rf37                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf48, -5                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf10, rf13 ; add rf37, rf14, 12                    # s1 22 store dst | s1 21 add
+    sub.andc -, rf45, rf12 ; add rf45, rf14, 13                     # s1 22 store dst | s1 21 add
+    sub.andnc -, rf19, rf12 ; mov tmud, rf32                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf21, -5                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    sub.andc -, rf10, rf13 ; add rf14, rf14, 14                     # s2 24 store dst_uv | s1 21 add
+    nop ; sub.andc -, rf39, rf12                                    # s2 24 store dst_uv
+    nop ; ldtmu.rf32                                                # s2 24 load src_uv
+    sub.andnc -, rf19, rf12 ; mov tmud, rf47                        # s2 24 store dst_uv
+    and rf47, rf32, rf11 ; sub.pushc -, rf1, rf3                    # s2 24 load src_uv | s1 22 store dst
+    sub.nornc -, rf10, rf13 ; v8dot rf50, rf32, rf16                # s1 22 store dst | s2 24 load src_uv
+    vpack rf39, rf47, rf50 ; sub.andc -, rf39, rf12                 # s2 24 store dst_uv | s1 22 store dst
+    sub.andnc -, rf19, rf12 ; v8dot rf19, rf32, rf17                # s1 22 store dst | s2 24 load src_uv
+    nop ; v8dot rf51, rf32, rf18 ; ldtmu.rf32                       # s2 24 load src_uv
+    vpack rf52, rf19, rf51 ; v8dot rf53, rf32, 1                    # s2 24 store dst_uv | s2 24 load src_uv
+    shr rf55, rf32, -8 ; v8dot rf54, rf32, rf16                     # s2 24 load src_uv
+    vpack rf56, rf53, rf54 ; v8dot rf57, rf32, rf17 ; ldunifarf.rf32 # s2 24 store dst_uv | s2 24 load src_uv | the item's record
+    vpack rf55, rf57, rf55 ; sub.ifb tmuau, rf48, -6                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.pushc -, rf1, rf3 ; mov tmud, rf35                          # s2 24 store dst_uv | s1 22 store dst
+    sub.nornc -, rf0, 8 ; mov rf8, rf32                             # s2 24 store dst_uv | next trip
     tmuwt - ; sub.andc -, rf10, rf13                                # s2 24 store dst_uv
-    sub.andc -, rf14, rf12 ; mov.ifb tmuau, rf39                    # s2 24 store dst_uv | uniform 0xfffffffa (vec2)
-    sub.andnc -, rf25, rf12 ; mov tmud, rf51                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf39                     # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf28, rf12 ; sub.ifb tmuau, rf21, -6                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    v8pack tmud, rf39, rf52 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv | s1 22 store dst
+    v8pack tmud, rf56, rf55 ; sub.nornc -, rf10, rf13               # s2 24 store dst_uv | s1 22 store dst
+    sub.andc -, rf28, rf12 ; mov.ifb tmuau, rf42                    # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf22, rf40 ; sub.pushc -, rf1, rf3                 # s1 22 store dst | s2 24 store dst_uv
+    v8pack tmud, rf49, rf33 ; sub.nornc -, rf0, 8                   # s1 22 store dst | s2 24 store dst_uv
+    sub.andc -, rf10, rf13 ; mov.ifb tmuau, rf23                    # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffa (vec2)
+    nop ; sub.andc -, rf24, rf12                                    # s2 24 store dst_uv
+    sub.andnc -, rf28, rf12 ; mov tmud, rf47                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf42                     # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf13                                   # s1 22 store dst
+    nop ; sub.andc -, rf24, rf12                                    # s1 22 store dst
+    sub.andnc -, rf28, rf12 ; mov tmud, rf26                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf23                     # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
     nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
-    nop ; sub.andc -, rf26, rf12                                    # s2 24 store dst_uv
-    sub.andnc -, rf25, rf12 ; mov tmud, rf33                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf39, -1                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf10, rf13 ; sub tmuau, rf21, -8                    # s2 24 store dst_uv | s2 24 load src_uv | uniform 0xfffffffa (vec2)
-    nop ; sub.andc -, rf27, rf12                                    # s2 24 store dst_uv
-    sub.andnc -, rf25, rf12 ; mov tmud, rf52                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf39, -2                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
-    sub.andc -, rf28, rf12 ; sub rf28, rf39, -8                     # s2 24 store dst_uv
-    sub.andnc -, rf25, rf12 ; mov tmud, rf40                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf39, -3                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.andc -, rf34, rf12                                    # s2 24 store dst_uv
+    sub.andnc -, rf28, rf12 ; mov tmud, rf50                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf48, -9                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf13                                   # s1 22 store dst
+    nop ; sub.andc -, rf34, rf12                                    # s1 22 store dst
+    sub.andnc -, rf28, rf12 ; mov tmud, rf27                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf21, -9                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
     nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
-    nop ; sub.andc -, rf30, rf12                                    # s2 24 store dst_uv
-    sub.andnc -, rf25, rf12 ; mov tmud, rf34                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf39, -4                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.andc -, rf31, rf12                                    # s2 24 store dst_uv
+    sub.andnc -, rf28, rf12 ; mov tmud, rf19                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf48, -10                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf13                                   # s1 22 store dst
+    nop ; sub.andc -, rf31, rf12                                    # s1 22 store dst
+    sub.andnc -, rf28, rf12 ; mov tmud, rf41                        # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
+    sub.andc -, rf10, rf13 ; sub.ifb tmuau, rf21, -10               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.andc -, rf38, rf12                                    # s2 24 store dst_uv
-    nop ; thrsw ; ldunifrf.rf23                                     # s2 24 store dst_uv | uniform value:dst_uv
+    sub.andnc -, rf28, rf12 ; mov tmud, rf51                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf48, -11                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf13                                   # s1 22 store dst
+    nop ; sub.andc -, rf38, rf12                                    # s1 22 store dst
+    sub.andnc -, rf28, rf12 ; mov tmud, rf30                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf21, -11                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
+    nop ; ldunifarf.rf30                                            # the item's record
+    sub.andc -, rf37, rf12 ; mov rf9, rf30                          # s2 24 store dst_uv | next trip
+    sub.andnc -, rf28, rf12 ; mov tmud, rf53                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf48, -12                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
+    nop ; sub.andc -, rf45, rf12                                    # s2 24 store dst_uv
+    sub.andnc -, rf28, rf12 ; mov tmud, rf54                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf48, -13                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
+    nop ; sub.andc -, rf14, rf12                                    # s2 24 store dst_uv
+    sub.andnc -, rf28, rf12 ; mov tmud, rf57                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf48, -14                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf13                                   # s1 22 store dst
+    nop ; sub.andc -, rf37, rf12                                    # s1 22 store dst
+    sub.andnc -, rf28, rf12 ; mov tmud, rf29                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf21, -12                # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf13                                   # s1 22 store dst
+    nop ; sub.andc -, rf45, rf12                                    # s1 22 store dst
+    sub.andnc -, rf28, rf12 ; mov tmud, rf43                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf21, -13                # s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf10, rf13 ; mov rf3, rf4                          # s1 22 store dst | next trip
+    nop ; sub.andc -, rf14, rf12                                    # s1 22 store dst
+    and rf12, rf9, rf11 ; sub.andnc -, rf28, rf12                   # s1 20 width | s1 22 store dst
+    add rf46, rf12, 15 ; mov tmud, rf46                             # s1 20 add | s1 22 store dst
+    asr rf13, rf46, 4 ; sub.pushc -, rf1, rf4                       # s1 20 shr | whether there is a trip more
+    sub rf46, rf13, 1 ; add rf4, rf3, rf2                           # s1 21 stage | the item's record
+    umin rf46, rf10, rf46 ; ldunifrf.rf23                           # s1 21 stage | s2 24 store dst_uv | uniform value:dst_uv
+    shl rf14, rf46, 4                                               # s1 22 load src
+    add rf36, rf36, rf14 ; add rf44, rf44, rf14                     # s1 22 load src | s1 22 store dst
+    tmuwt - ; add rf36, rf36, rf15                                  # s1 22 load src
+    add rf21, rf36, rf7 ; sub.ifb tmuau, rf21, -14                  # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf21 ; add rf44, rf44, rf20 ; thrsw                  # s1 22 load src | s1 22 store dst | uniform 0xfffffffa (vec2)
+    add rf25, rf25, rf14 ; add rf19, rf14, 7                        # s2 24 load src_uv | s1 21 add
+    add rf21, rf44, rf5 ; sub tmuau, rf21, -8                       # s1 22 store dst | s1 22 load src | uniform 0xfffffffa (vec2)
+    bu.anyna loop, r:unif                                           # next trip
+    nop ; add rf22, rf25, rf8                                       # s2 24 load src_uv
     nop
     nop
-    sub.andnc -, rf25, rf12 ; mov tmud, rf56                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf39, -5                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; mov rf9, rf45                             # s2 24 store dst_uv | next trip
-    sub.andc -, rf10, rf13 ; mov rf8, rf44                          # s2 24 store dst_uv | next trip
-    sub.andc -, rf32, rf12 ; mov rf5, rf41                          # s2 24 store dst_uv | next trip
-    mov rf6, rf42 ; mov rf7, rf43 ; ldtmu.rf42                      # next trip | s2 24 load src_uv
-    sub.andnc -, rf25, rf12 ; mov tmud, rf58                        # s2 24 store dst_uv
-    and rf25, rf42, rf11 ; sub.pushc -, rf1, rf3                    # s2 24 load src_uv | s2 24 store dst_uv
-    nop ; v8dot rf43, rf42, rf17 ; ldtmu.rf58                       # s2 24 load src_uv
-    vpack rf32, rf25, rf43 ; sub.nornc -, rf0, 8                    # s2 24 store dst_uv
-    shr rf41, rf42, -8 ; v8dot rf42, rf42, rf18                     # s2 24 load src_uv
-    vpack rf44, rf42, rf41 ; v8dot rf45, rf58, 1                    # s2 24 store dst_uv | s2 24 load src_uv
-    shr rf38, rf58, -8 ; v8dot rf56, rf58, rf17                     # s2 24 load src_uv
-    vpack rf58, rf45, rf56 ; v8dot rf34, rf58, rf18                 # s2 24 store dst_uv | s2 24 load src_uv
-    vpack rf38, rf34, rf38 ; sub.andc -, rf10, rf13                 # s2 24 store dst_uv
-    sub.andc -, rf49, rf12 ; sub.ifb tmuau, rf39, -6                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    v8pack tmud, rf32, rf44 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv
-    v8pack tmud, rf58, rf38 ; sub.nornc -, rf0, 8                   # s2 24 store dst_uv
-    tmuwt - ; sub.andc -, rf10, rf13                                # s2 24 store dst_uv
-    sub.andc -, rf37, rf12 ; mov.ifb tmuau, rf28                    # s2 24 store dst_uv | uniform 0xfffffffa (vec2)
-    sub.andnc -, rf49, rf12 ; mov tmud, rf25                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf28                     # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
-    nop ; sub.andc -, rf48, rf12                                    # s2 24 store dst_uv
-    sub.andnc -, rf49, rf12 ; mov tmud, rf43                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf39, -9                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
-    nop ; sub.andc -, rf35, rf12                                    # s2 24 store dst_uv
-    sub.andnc -, rf49, rf12 ; mov tmud, rf42                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf39, -10                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
-    nop ; sub.andc -, rf53, rf12                                    # s2 24 store dst_uv
-    sub.andnc -, rf49, rf12 ; mov tmud, rf41                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf39, -11                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
-    nop ; sub.andc -, rf54, rf12                                    # s2 24 store dst_uv
-    sub.andnc -, rf49, rf12 ; mov tmud, rf45                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf39, -12                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
-    nop ; sub.andc -, rf55, rf12                                    # s2 24 store dst_uv
-    sub.andnc -, rf49, rf12 ; mov tmud, rf56                        # s2 24 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf39, -13                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; mov rf3, rf4                              # s2 24 store dst_uv | next trip
-    nop ; sub.andc -, rf10, rf13                                    # s2 24 store dst_uv
-    nop ; sub.andc -, rf57, rf12                                    # s2 24 store dst_uv
-    and rf12, rf9, rf11 ; sub.andnc -, rf49, rf12                   # s1 20 width | s2 24 store dst_uv
-    add rf34, rf12, 15 ; mov tmud, rf34                             # s1 20 add | s2 24 store dst_uv
-    asr rf13, rf34, 4 ; sub.pushc -, rf1, rf4                       # s1 20 shr | whether there is a batch more
-    sub rf34, rf13, 1 ; add rf4, rf3, rf2                           # s1 21 stage | the item's record
-    umin rf34, rf10, rf34 ; sub.ifb tmuau, rf39, -14                # s1 21 stage | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
-    shl rf14, rf34, 4                                               # s1 22 load src
-    add rf24, rf24, rf14 ; add rf31, rf31, rf14                     # s1 22 load src | s2 24 load src_uv
-    add rf16, rf24, rf15 ; add rf21, rf31, rf8                      # s1 22 load src | s2 24 load src_uv
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -7,8 +7,8 @@
 # computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
 # input hash bf2193b8d69fb196
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 155 instructions a trip, 155 an item; 127 at least for all it does.
 # 56 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 10 load 13 words, 24 store 24.
@@ -250,16 +250,16 @@ loop:
     sub.andc -, rf10, rf30 ; mov rf29, rf3                          # s2 47 store dst_uv | for later in the trip
     sub.andc -, rf41, rf31 ; mov rf30, rf44                         # s2 47 store dst_uv | for later in the trip
     shl tmud, rf34, 6 ; sub.andc -, rf53, rf33                      # s2 47 store dst_uv
-    add.ifa tmuau, rf35, rf24 ; sub.pushc -, rf1, rf45              # s2 47 store dst_uv | whether there is a batch more | uniform 0xfffffffe (u16)
-    bu.anyna loop, r:unif                                           # next batch
+    add.ifa tmuau, rf35, rf24 ; sub.pushc -, rf1, rf45              # s2 47 store dst_uv | whether there is a trip more | uniform 0xfffffffe (u16)
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf31, rf32                                            # for later in the trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

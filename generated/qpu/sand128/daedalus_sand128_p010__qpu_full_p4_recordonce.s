@@ -7,8 +7,8 @@
 # computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
 # input hash 42089f77426fae26
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 147 instructions a trip, 147 an item; 126 at least for all it does.
 # 60 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 8 load 8 words, 24 store 24.
@@ -236,7 +236,7 @@ loop:
     sub.andc -, rf10, rf46 ; mov rf3, rf4                           # s2 47 store dst_uv | next trip
     sub.andc -, rf31, rf47 ; mov rf46, rf52                         # s2 47 store dst_uv | for later in the trip
     shl tmud, rf23, 6 ; sub.andc -, rf32, rf48                      # s2 47 store dst_uv
-    add.ifa tmuau, rf43, rf37 ; sub.pushc -, rf1, rf49              # s2 47 store dst_uv | whether there is a batch more | uniform 0xfffffffe (u16)
+    add.ifa tmuau, rf43, rf37 ; sub.pushc -, rf1, rf49              # s2 47 store dst_uv | whether there is a trip more | uniform 0xfffffffe (u16)
     mov rf49, rf4 ; mov rf47, rf58 ; thrsw                          # for later in the trip
     mov rf48, rf51 ; sub tmua, rf59, -8                             # for later in the trip | s1 43 word
     sub tmua, rf59, -12 ; add rf34, rf42, rf34                      # s1 43 word | s2 47 store dst_uv
@@ -256,11 +256,11 @@ loop:
     nop ; thrsw ; ldtmu.rf40                                        # s2 47 word
     nop
     nop
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     and rf41, rf40, rf15                                            # s2 38 wrap
     shr rf44, rf40, 10                                              # s2 38 shr
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

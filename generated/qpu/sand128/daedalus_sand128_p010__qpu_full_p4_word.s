@@ -7,8 +7,8 @@
 # computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
 # input hash 880e433a7e76ed0f
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 180 instructions a trip, 180 an item; 152 at least for all it does.
 # 47 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 6 load 13 words, 24 store 30.
@@ -258,7 +258,7 @@ loop:
     umin rf13, rf3, rf1 ; sub.andc -, rf8, rf13                     # the item's record | s2 47 store dst_uv
     sub.andc -, rf46, rf10 ; mov tmuau, rf13                        # s2 47 store dst_uv | the item's record | uniform 0xfffffffc (vec4)
     sub.andc -, rf40, rf12 ; mov tmud, rf43                         # s2 47 store dst_uv
-    add.ifa tmuau, rf32, rf25 ; sub.pushc -, rf1, rf4               # s2 47 store dst_uv | whether there is a batch more | uniform 0xfffffffe (u16)
+    add.ifa tmuau, rf32, rf25 ; sub.pushc -, rf1, rf4               # s2 47 store dst_uv | whether there is a trip more | uniform 0xfffffffe (u16)
     add rf4, rf3, rf2 ; sub tmua, rf13, -16                         # the item's record
     nop ; thrsw
     nop
@@ -277,7 +277,7 @@ loop:
     nop ; sub rf40, rf13, 1                                         # s1 40 stage
     umin rf40, rf8, rf40                                            # s1 40 stage
     shl rf43, rf40, 4 ; umul24 rf22, rf40, rf21                     # s1 43 word | s1 43 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     shl rf18, rf40, 2 ; add rf40, rf14, rf43                        # s1 42 mul | s1 43 word
     add rf40, rf40, rf15 ; add rf19, rf18, 1                        # s1 43 word | s1 42 add
     add rf16, rf40, rf32 ; add rf27, rf26, rf43                     # s1 43 word | s2 47 word

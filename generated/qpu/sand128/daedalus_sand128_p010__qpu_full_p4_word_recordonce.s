@@ -7,8 +7,8 @@
 # computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
 # input hash e5aadb24c0ce49d9
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
-# the next one is among it.
+# A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
+# with it.
 # 188 instructions a trip, 188 an item; 153 at least for all it does.
 # 47 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 4 load 8 words, 24 store 30.
@@ -266,8 +266,8 @@ loop:
     nop ; sub.andc -, rf23, rf14                                    # s1 43 store dst
     sub.andc -, rf33, rf15 ; mov tmud, rf40                         # s1 43 store dst
     nop ; ldunifarf.rf15                                            # the item's record
-    add.ifa tmuau, rf24, rf19 ; sub.pushc -, rf1, rf13              # s1 43 store dst | whether there is a batch more | uniform 0xfffffffe (u16)
-    bu.anyna loop, r:unif                                           # next batch
+    add.ifa tmuau, rf24, rf19 ; sub.pushc -, rf1, rf13              # s1 43 store dst | whether there is a trip more | uniform 0xfffffffe (u16)
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf8, rf15                                             # next trip
     nop
     nop

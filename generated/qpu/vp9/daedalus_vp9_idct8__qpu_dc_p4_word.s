@@ -9,8 +9,8 @@
 #   of 8 + BitDepth bits
 # input hash 781d46ba296d7795
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 101 instructions a trip, 12.6 an item; 100 at least for all it does.
 # 32 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 10 load 11 words, 8 store 8.
@@ -192,11 +192,11 @@ loop:
     min rf31, rf30, rf7 ; add rf30, rf31, rf4 ; thrsw ; ldtmu.rf13  # 81 clip | 81 add | 81 load dst
     min rf9, rf9, rf7 ; add rf10, rf10, rf4                         # 81 clip | 81 add
     vpack rf16, rf28, rf19 ; add rf28, rf22, rf4                    # 81 store dst | 81 add
-    vpack rf17, rf21, rf24 ; sub.pushc -, rf0, rf3                  # 81 store dst | whether there is a batch more
+    vpack rf17, rf21, rf24 ; sub.pushc -, rf0, rf3                  # 81 store dst | whether there is a trip more
     max rf18, rf30, 0 ; add rf3, rf2, rf1                           # 81 clip | the item's record
     max rf21, rf10, 0 ; add rf10, rf27, rf4                         # 81 clip | 81 add
     vpack rf24, rf25, rf14 ; v8dot rf19, rf29, rf15 ; ldtmu.rf14    # 81 store dst | 81 load dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf25, rf32, rf31 ; v8dot rf22, rf29, rf20                 # 81 store dst | 81 load dst
     max rf27, rf28, 0 ; add rf26, rf6, rf8                          # 81 clip | 81 store dst
     shr rf28, rf29, -8                                              # 81 load dst

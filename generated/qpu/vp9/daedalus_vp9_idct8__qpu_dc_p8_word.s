@@ -9,8 +9,8 @@
 #   of 8 + BitDepth bits
 # input hash d7d31a71bc22ecad
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 201 instructions a trip, 12.6 an item; 192 at least for all it does.
 # 50 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 18 load 19 words, 16 store 16.
@@ -229,7 +229,7 @@ loop:
     min rf42, rf42, rf13 ; add rf49, rf41, rf14                     # 81 clip | 81 store dst
     max rf12, rf12, 0 ; v8dot rf28, rf28, rf17                      # 81 clip | 81 load dst
     min rf12, rf12, rf13 ; add rf18, rf28, rf18                     # 81 clip | 81 add
-    vpack rf12, rf22, rf12 ; sub.pushc -, rf0, rf3                  # 81 store dst | whether there is a batch more
+    vpack rf12, rf22, rf12 ; sub.pushc -, rf0, rf3                  # 81 store dst | whether there is a trip more
     v8pack tmud, rf21, rf12 ; mov rf2, rf3                          # 81 store dst | next trip
     max rf26, rf26, 0 ; mov.ifnb tmua, rf35                         # 81 clip | 81 store dst
     min rf26, rf26, rf13 ; add rf3, rf2, rf1                        # 81 clip | the item's record
@@ -257,7 +257,7 @@ loop:
     v8pack tmud, rf37, rf27                                         # 81 store dst
     max rf18, rf18, 0 ; mov.ifnb tmua, rf49                         # 81 clip | 81 store dst
     min rf18, rf18, rf13                                            # 81 clip
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf18, rf42, rf18                                          # 81 store dst
     v8pack tmud, rf29, rf18                                         # 81 store dst
     shl rf7, rf5, 7 ; add.ifnb tmua, rf49, rf14                     # 77 x0 | 81 store dst

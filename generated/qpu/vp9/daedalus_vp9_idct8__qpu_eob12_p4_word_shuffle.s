@@ -9,8 +9,8 @@
 #   of 8 + BitDepth bits
 # input hash 09366df3b440ff6e
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 312 instructions a trip, 39 an item; 306 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 13 load 18 words, 8 store 8.
@@ -383,7 +383,7 @@ loop:
     shl rf26, rf26, 7 ; add rf22, rf19, rf21                        # s1 77 x0 | s2 81 load dst
     max rf26, rf29, 0 ; add rf6, rf5, rf26                          # s2 81 clip | s1 77 x0
     max rf43, rf43, 0 ; mov.ifna tmua, rf50                         # s2 81 clip | s2 81 store dst
-    max rf54, rf54, 0 ; sub.pushc -, rf1, rf4                       # s2 81 clip | whether there is a batch more
+    max rf54, rf54, 0 ; sub.pushc -, rf1, rf4                       # s2 81 clip | whether there is a trip more
     vpack rf33, rf33, rf45 ; add rf4, rf3, rf2                      # s2 81 store dst | the item's record
     min rf32, rf32, rf20                                            # s2 81 clip
     min rf26, rf26, rf20                                            # s2 81 clip
@@ -391,7 +391,7 @@ loop:
     min rf54, rf54, rf20                                            # s2 81 clip
     v8pack tmud, rf27, rf33                                         # s2 81 store dst
     vpack rf26, rf32, rf26 ; mov.ifnb tmua, rf61                    # s2 81 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf43, rf43, rf54                                          # s2 81 store dst
     v8pack tmud, rf26, rf43                                         # s2 81 store dst
     nop ; add.ifnb tmua, rf61, rf21                                 # s2 81 store dst

@@ -9,8 +9,8 @@
 #   of 8 + BitDepth bits
 # input hash 2399b278b5dbe06e
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 536 instructions a trip, 33.5 an item; 509 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 21 load 26 words, 16 store 16.
@@ -690,9 +690,9 @@ loop:
     v8pack tmud, rf9, rf10                                          # 81 store dst
     shl rf19, rf42, 3 ; mov.ifna tmua, rf19                         # 81 store dst
     v8pack tmud, rf16, rf14 ; add rf14, rf52, rf19                  # 81 store dst
-    mov.ifna tmua, rf23 ; sub.pushc -, rf14, rf2                    # 81 store dst | whether there is a batch more
+    mov.ifna tmua, rf23 ; sub.pushc -, rf14, rf2                    # 81 store dst | whether there is a trip more
     v8pack tmud, rf4, rf22                                          # 81 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov.ifnb tmua, rf11                                       # 81 store dst
     v8pack tmud, rf3, rf31                                          # 81 store dst
     nop ; add.ifnb tmua, rf11, rf59                                 # 81 store dst

@@ -9,8 +9,8 @@
 #   of 8 + BitDepth bits
 # input hash 2ad0d772f98f3d83
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 129 instructions a trip, 64.5 an item; 118 at least for all it does.
 # 60 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 26 words, 16 store 16.
@@ -252,8 +252,8 @@ loop:
     max rf41, rf41, 0 ; mov rf56, rf38                              # s2 81 clip | for later in the trip
     min tmud, rf41, rf36 ; mov rf3, rf40                            # s2 81 store dst | next trip
     mov rf4, rf39 ; add.ifna tmuau, rf42, rf37                      # next trip | s2 81 store dst | uniform 0xfffffffd (u8)
-    mov rf2, rf38 ; sub.pushc -, rf0, rf56                          # next trip | whether there is a batch more
-    bu.anyna loop, r:unif                                           # next batch
+    mov rf2, rf38 ; sub.pushc -, rf0, rf56                          # next trip | whether there is a trip more
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -9,8 +9,8 @@
 #   of 8 + BitDepth bits
 # input hash dcb2146ff47addb7
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 314 instructions a trip, 78.5 an item; 300 at least for all it does.
 # 60 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 24 store 24.
@@ -464,10 +464,10 @@ loop:
     max rf31, rf31, 0 ; mov.ifna tmuau, rf29                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffe (u16)
     min rf31, rf31, rf18 ; add rf29, rf29, rf19                     # s2 81 clip | s2 81 store dst
     shl rf31, rf31, 8 ; add tmud, rf37, rf34                        # s2 81 store dst
-    mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf40                   # s2 81 store dst | whether there is a batch more | uniform 0xfffffffe (u16)
+    mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf40                   # s2 81 store dst | whether there is a trip more | uniform 0xfffffffe (u16)
     add tmud, rf30, rf31 ; mov rf4, rf40                            # s2 81 store dst | next trip
     nop ; add.ifnb tmuau, rf29, rf19                                # s2 81 store dst | uniform 0xfffffffe (u16)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

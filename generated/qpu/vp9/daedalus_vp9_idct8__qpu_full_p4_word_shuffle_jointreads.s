@@ -9,8 +9,8 @@
 #   of 8 + BitDepth bits
 # input hash 8ebb27443f0584a2
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 455 instructions a trip, 56.9 an item; 428 at least for all it does.
 # 61 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 13 load 26 words, 8 store 8.
@@ -546,8 +546,8 @@ loop:
     v8pack tmud, rf29, rf15 ; add rf14, rf44, rf14                  # s2 81 store dst | s2 81 add
     max rf14, rf14, 0 ; mov.ifna tmua, rf13                         # s2 81 clip | s2 81 store dst
     min rf14, rf14, rf12 ; add rf13, rf13, rf58                     # s2 81 clip | s2 81 store dst
-    v8pack tmud, rf26, rf16 ; sub.pushc -, rf1, rf42                # s2 81 store dst | whether there is a batch more
-    bu.anyna loop, r:unif                                           # next batch
+    v8pack tmud, rf26, rf16 ; sub.pushc -, rf1, rf42                # s2 81 store dst | whether there is a trip more
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf14, rf38, rf14 ; mov.ifnb tmua, rf13                    # s2 81 store dst
     v8pack tmud, rf23, rf14 ; mov rf2, rf42                         # s2 81 store dst | next trip
     nop ; add.ifnb tmua, rf13, rf58                                 # s2 81 store dst

@@ -9,8 +9,8 @@
 #   of 8 + BitDepth bits
 # input hash 0f4aa9352f9a04d2
 #
-# A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
+# the next trip counts with it.
 # 829 instructions a trip, 51.8 an item; 806 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 50 words, 16 store 16.
@@ -1067,9 +1067,9 @@ loop:
     v8pack tmud, rf10, rf19                                         # s2 81 store dst
     shl rf16, rf57, 3 ; mov.ifna tmua, rf16                         # s2 81 store dst
     v8pack tmud, rf14, rf11 ; add rf11, rf58, rf16                  # s2 81 store dst
-    mov.ifna tmua, rf18 ; sub.pushc -, rf11, rf4                    # s2 81 store dst | whether there is a batch more
+    mov.ifna tmua, rf18 ; sub.pushc -, rf11, rf4                    # s2 81 store dst | whether there is a trip more
     v8pack tmud, rf17, rf30                                         # s2 81 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov.ifnb tmua, rf6                                        # s2 81 store dst
     v8pack tmud, rf12, rf37                                         # s2 81 store dst
     nop ; add.ifnb tmua, rf6, rf60                                  # s2 81 store dst

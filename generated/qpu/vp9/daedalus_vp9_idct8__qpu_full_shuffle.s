@@ -9,8 +9,8 @@
 #   of 8 + BitDepth bits
 # input hash b437dc05b7f0c7f8
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 137 instructions a trip, 68.5 an item; 135 at least for all it does.
 # 46 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 17 load 18 words, 8 store 8.
@@ -233,8 +233,8 @@ loop:
     max rf35, rf35, 0 ; mov.ifna tmuau, rf26                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffd (u8)
     min tmud, rf35, rf23 ; mov rf6, rf25                            # s2 81 store dst | next trip
     shl rf25, rf6, 7 ; mov rf3, rf4                                 # s1 77 x0 | next trip
-    add.ifna tmuau, rf26, rf24 ; sub.pushc -, rf1, rf4              # s2 81 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    add.ifna tmuau, rf26, rf24 ; sub.pushc -, rf1, rf4              # s2 81 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
+    bu.anyna loop, r:unif                                           # next trip
     mov rf5, rf8 ; add rf4, rf3, rf2                                # next trip | the item's record
     nop ; add rf8, rf7, rf25                                        # s1 77 x0
     nop

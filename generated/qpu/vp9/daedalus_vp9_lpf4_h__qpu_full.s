@@ -8,8 +8,8 @@
 #   that it invokes for TX_4X4
 # input hash 18f42c2427afde93
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 53 instructions a trip, 26.5 an item; 48 at least for all it does.
 # 36 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 4 store 4.
@@ -119,14 +119,14 @@ loop:
     sub.andnc -, rf17, rf28 ; mov.ifb tmuau, rf22                   # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
     min tmud, rf20, rf14 ; sub rf20, rf25, rf27                     # 70 store dst | 71 sub
     max rf20, rf20, 0 ; mov.ifa tmuau, rf23                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf20, rf14 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a batch more
+    min tmud, rf20, rf14 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a trip more
     add rf3, rf2, rf1 ; mov.ifb tmuau, rf35                         # the item's record | 71 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf2, rf3                                              # next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

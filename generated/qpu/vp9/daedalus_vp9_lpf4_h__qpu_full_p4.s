@@ -8,8 +8,8 @@
 #   that it invokes for TX_4X4
 # input hash b2935efb64d6d51f
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 202 instructions a trip, 25.2 an item; 187 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 16 store 16.
@@ -289,10 +289,10 @@ loop:
     sub.andnc -, rf1, rf45 ; add rf1, rf0, rf43                     # 70 store dst | the item's record
     sub.andnc -, rf27, rf44 ; mov rf0, rf1                          # 70 store dst | next trip
     min tmud, rf3, rf49 ; sub.andnc -, rf27, rf56                   # 70 store dst
-    add.ifa tmuau, rf17, rf2 ; sub.pushc -, rf57, rf1               # 70 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    add.ifa tmuau, rf17, rf2 ; sub.pushc -, rf57, rf1               # 70 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
     min tmud, rf30, rf49                                            # 71 store dst
     nop ; add.ifb tmuau, rf7, rf2                                   # 71 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

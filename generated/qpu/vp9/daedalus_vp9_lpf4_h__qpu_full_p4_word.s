@@ -8,8 +8,8 @@
 #   that it invokes for TX_4X4
 # input hash 0f129ded6d60bd6e
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 180 instructions a trip, 22.5 an item; 179 at least for all it does.
 # 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 8 store 8.
@@ -234,8 +234,8 @@ loop:
     min.ifb rf35, rf16, rf10 ; mov.ifna tmua, rf28                  # 71 select | 70 store dst
     v8pack tmud, rf32, rf36 ; mov rf5, rf19                         # 71 store dst | next trip
     vpack rf35, rf37, rf35 ; mov.ifna tmua, rf23                    # 71 store dst
-    v8pack tmud, rf29, rf22 ; sub.pushc -, rf0, rf3                 # 70 store dst | whether there is a batch more
-    bu.anyna loop, r:unif                                           # next batch
+    v8pack tmud, rf29, rf22 ; sub.pushc -, rf0, rf3                 # 70 store dst | whether there is a trip more
+    bu.anyna loop, r:unif                                           # next trip
     add rf3, rf2, rf1 ; add.ifnb tmua, rf28, rf6                    # the item's record | 70 store dst
     v8pack tmud, rf35, rf40                                         # 71 store dst
     nop ; add.ifnb tmua, rf23, rf6                                  # 71 store dst

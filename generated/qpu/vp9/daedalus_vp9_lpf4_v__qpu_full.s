@@ -8,8 +8,8 @@
 #   that it invokes for TX_4X4
 # input hash 0ea2c00b22475180
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 52 instructions a trip, 26 an item; 48 at least for all it does.
 # 34 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 4 store 4.
@@ -117,13 +117,13 @@ loop:
     add rf18, rf21, rf9 ; sub.andnc -, rf18, rf29                   # 70 store dst
     min tmud, rf17, rf11 ; sub rf17, rf25, rf28                     # 70 store dst | 71 sub
     max rf17, rf17, 0 ; mov.ifa tmuau, rf18                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf17, rf11 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a batch more
+    min tmud, rf17, rf11 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a trip more
     add rf3, rf2, rf1 ; add.ifb tmuau, rf18, rf8                    # the item's record | 71 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf2, rf3                                              # next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

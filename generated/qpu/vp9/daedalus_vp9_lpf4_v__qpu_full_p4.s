@@ -8,8 +8,8 @@
 #   that it invokes for TX_4X4
 # input hash bfe36a5aa5534176
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 180 instructions a trip, 22.5 an item; 175 at least for all it does.
 # 61 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 16 store 16.
@@ -282,9 +282,9 @@ loop:
     sub rf26, rf49, rf26 ; mov.ifa tmuau, rf30                      # 71 sub | 70 store dst | uniform 0xfffffffd (u8)
     max rf23, rf26, 0 ; mov rf3, rf23                               # 71 clip | next trip
     min tmud, rf23, rf13 ; mov rf4, rf25                            # 71 store dst | next trip
-    mov rf2, rf16 ; sub.pushc -, rf0, rf16                          # next trip | whether there is a batch more
+    mov rf2, rf16 ; sub.pushc -, rf0, rf16                          # next trip | whether there is a trip more
     nop ; add.ifb tmuau, rf30, rf8                                  # 71 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -8,8 +8,8 @@
 #   that it invokes for TX_4X4
 # input hash fc29407f6ac51e9b
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 170 instructions a trip, 21.2 an item; 168 at least for all it does.
 # 57 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 4 store 4.
@@ -226,9 +226,9 @@ loop:
     v8pack tmud, rf26, rf24 ; mov rf3, rf22                         # 68 store dst | next trip
     vpack rf29, rf37, rf29 ; add.ifna tmua, rf35, rf5               # 70 store dst | 68 store dst
     max rf19, rf20, 0 ; mov rf4, rf19                               # 71 clip | next trip
-    min.ifb rf32, rf19, rf8 ; sub.pushc -, rf0, rf17                # 71 select | whether there is a batch more
+    min.ifb rf32, rf19, rf8 ; sub.pushc -, rf0, rf17                # 71 select | whether there is a trip more
     v8pack tmud, rf30, rf29                                         # 70 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     vpack rf32, rf39, rf32 ; mov.ifnb tmua, rf23                    # 71 store dst | 70 store dst
     v8pack tmud, rf34, rf32                                         # 71 store dst
     nop ; add.ifnb tmua, rf23, rf9                                  # 71 store dst

@@ -8,8 +8,8 @@
 #   processes that it invokes for TX_8X8
 # input hash 3c2032e521a0f3ee
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 77 instructions a trip, 38.5 an item; 74 at least for all it does.
 # 45 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 6 store 6.
@@ -140,9 +140,9 @@ loop:
     sub rf14, rf14, rf35 ; mov.ifa tmuau, rf19                      # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
     add rf12, rf12, rf14 ; mov tmud, rf13                           # 99 wide | 97 store dst
     asr.ifb rf28, rf12, 3 ; mov.ifa tmuau, rf18                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
-    mov tmud, rf28 ; sub.pushc -, rf0, rf11                         # 97 store dst | whether there is a batch more
+    mov tmud, rf28 ; sub.pushc -, rf0, rf11                         # 97 store dst | whether there is a trip more
     mov.ifb tmuau, rf26 ; mov rf2, rf11                             # 97 store dst | next trip | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

@@ -8,8 +8,8 @@
 #   processes that it invokes for TX_8X8
 # input hash 39a487e0ec70fd80
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 283 instructions a trip, 35.4 an item; 276 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 24 store 24.
@@ -405,17 +405,17 @@ loop:
     add rf27, rf15, rf5 ; add rf28, rf22, rf5                       # 83 q1 | 83 p3
     nop ; add rf32, rf32, rf42                                      # 99 wide
     asr.ifb rf46, rf32, 3 ; mov tmud, rf63                          # 97 select | 97 store dst
-    add.ifa tmuau, rf37, rf5 ; sub.pushc -, rf0, rf3                # 97 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    add.ifa tmuau, rf37, rf5 ; sub.pushc -, rf0, rf3                # 97 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
     add rf3, rf2, rf1 ; mov tmud, rf46                              # the item's record | 97 store dst
     nop ; add.ifb tmuau, rf58, rf5                                  # 97 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

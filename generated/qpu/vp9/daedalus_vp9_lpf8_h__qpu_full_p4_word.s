@@ -8,8 +8,8 @@
 #   processes that it invokes for TX_8X8
 # input hash c970adc08ec050f4
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 293 instructions a trip, 36.6 an item; 291 at least for all it does.
 # 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 8 store 8.
@@ -346,8 +346,8 @@ loop:
     v8pack tmud, rf35, rf14 ; mov rf3, rf18                         # 97 store dst | next trip
     vpack rf16, rf30, rf16 ; add.ifna tmua, rf21, rf5               # 97 store dst
     vpack rf19, rf60, rf39 ; mov rf4, rf19                          # 97 store dst | next trip
-    v8pack tmud, rf16, rf19 ; sub.pushc -, rf0, rf13                # 97 store dst | whether there is a batch more
-    bu.anyna loop, r:unif                                           # next batch
+    v8pack tmud, rf16, rf19 ; sub.pushc -, rf0, rf13                # 97 store dst | whether there is a trip more
+    bu.anyna loop, r:unif                                           # next trip
     add.ifnb tmua, rf15, rf5 ; mov rf2, rf13                        # 97 store dst | next trip
     nop
     nop

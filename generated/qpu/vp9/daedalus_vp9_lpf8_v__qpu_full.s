@@ -8,8 +8,8 @@
 #   processes that it invokes for TX_8X8
 # input hash ae3385f44939f274
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 79 instructions a trip, 39.5 an item; 76 at least for all it does.
 # 40 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 6 store 6.
@@ -138,10 +138,10 @@ loop:
     sub rf20, rf20, rf27 ; mov.ifa tmuau, rf19                      # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
     add rf17, rf19, rf5 ; add rf19, rf17, rf20                      # 97 store dst | 99 wide
     asr.ifb rf15, rf19, 3 ; mov tmud, rf16                          # 97 select | 97 store dst
-    mov.ifa tmuau, rf17 ; sub.pushc -, rf0, rf9                     # 97 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf17 ; sub.pushc -, rf0, rf9                     # 97 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
     mov tmud, rf15 ; mov rf2, rf9                                   # 97 store dst | next trip
     add.ifb tmuau, rf17, rf5 ; mov rf3, rf13                        # 97 store dst | next trip | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf4, rf11                                             # next trip
     nop
     nop

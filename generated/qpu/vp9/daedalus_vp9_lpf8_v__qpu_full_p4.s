@@ -8,8 +8,8 @@
 #   processes that it invokes for TX_8X8
 # input hash f2b752450b0281fc
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 288 instructions a trip, 36 an item; 283 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 24 store 24.
@@ -395,8 +395,8 @@ loop:
     asr.ifb rf44, rf17, 3 ; mov.ifa tmuau, rf14                     # 97 select | 97 store dst | uniform 0xfffffffd (u8)
     mov tmud, rf44 ; mov rf3, rf16                                  # 97 store dst | next trip
     mov rf4, rf15 ; add.ifa tmuau, rf14, rf5                        # next trip | 97 store dst | uniform 0xfffffffd (u8)
-    sub.pushc -, rf0, rf12 ; mov rf2, rf12                          # whether there is a batch more | next trip
-    bu.anyna loop, r:unif                                           # next batch
+    sub.pushc -, rf0, rf12 ; mov rf2, rf12                          # whether there is a trip more | next trip
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

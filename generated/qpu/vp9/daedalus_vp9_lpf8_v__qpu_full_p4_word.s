@@ -6,12 +6,12 @@
 # vp9_lpf8_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_8X8
-# input hash f4d348a13f549108
+# input hash 3c082df9ac532a6d
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
-# 291 instructions a trip, 36.4 an item; 288 at least for all it does.
-# 52 of the 64 registers that 2 threads a QPU leave each.
+# A thread has 16 elements. A trip of its loop does 8 items, 2 neighbouring elements an item; what
+# it loads for the next trip counts with it.
+# 296 instructions a trip, 37 an item; 288 at least for all it does.
+# 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 6 store 6.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -21,10 +21,11 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # how many threads
 .uniform 0x000000ff
 .uniform 0x00000100
 .uniform 0xffffff80
@@ -39,316 +40,335 @@
     shl rf0, rf0, 3
     and rf0, rf3, 1 ; add rf2, rf0, rf2
     shl rf2, rf2, 3
-    shl rf3, rf0, 2                                                 # 83 p3
+    shl rf4, rf0, 2                                                 # 83 p3
     setnnmode_uu ; sub rf1, rf1, 1                                  # 83 p3
     shl rf1, rf1, 3
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf2            # 83 p3 | uniform value:dst
-    umin tmuau, rf1, rf0 ; add rf4, rf2, rf3 ; thrsw                # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
-    nop ; mov rf2, rf1 ; ldunifrf.rf5                               # first trip | 83 p3 | uniform value:dst_stride
-    nop ; ldunifrf.rf1                                              # uniform value:threads
-    shl rf1, rf1, 6
-    nop ; ldtmu.rf3                                                 # the item's record
-    nop ; smul24 rf6, rf5, -4                                       # 83 p3
-    nop ; add rf6, rf4, rf6 ; ldtmu.rf4                             # 83 p3 | the item's record
-    nop ; ldunifrf.rf7                                              # 83 p3 | uniform 0x000000ff
-    nop ; ldunifrf.rf8                                              # 26 limit | uniform 0x00000100
-    nop ; ldunifrf.rf9                                              # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf11                                             # 27 thresh | uniform 0x00010000
-    nop ; ldunifrf.rf12                                             # 83 p3 | uniform 0x01000000
+    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf3            # uniform value:threads
+    umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
+    shl rf1, rf3, 6
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | 83 p3 | uniform value:dst
+    umin tmuau, rf3, rf0 ; add rf5, rf5, rf4 ; ldtmu.rf4            # the item's record | 83 p3 | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf8                                              # 83 p3 | uniform value:dst_stride
+    nop ; smul24 rf6, rf8, -4                                       # 83 p3
+    nop ; add rf9, rf5, rf6 ; ldtmu.rf5                             # 83 p3 | the item's record
+    nop ; add rf10, rf9, rf4 ; ldunifrf.rf12                        # 83 p3 | uniform 0x000000ff
+    mov tmua, rf10 ; add rf6, rf10, rf8 ; thrsw ; ldunifrf.rf21     # 83 p3 | 83 p2 | 26 limit | uniform 0x00000100
+    mov tmua, rf6 ; add rf6, rf6, rf8 ; ldunifrf.rf25               # 83 p2 | 83 p1 | 49 clip | uniform 0xffffff80
+    mov tmua, rf6 ; add rf6, rf6, rf8 ; ldunifrf.rf26               # 83 p1 | 83 p0 | 49 clip | uniform 0x0000007f
+    add rf7, rf6, rf8 ; mov tmua, rf6 ; thrsw ; ldtmu.rf6           # 83 q0 | 83 p0 | the item's record
+    add rf11, rf7, rf8 ; mov tmua, rf7 ; ldtmu.rf7                  # 83 q1 | 83 q0 | the item's record
+    mov tmua, rf11 ; add rf19, rf11, rf8 ; ldtmu.rf11               # 83 q1 | 83 q2 | 83 p3
+    and rf13, rf11, rf12 ; mov tmua, rf19 ; thrsw ; ldtmu.rf14      # 83 p3 | 83 q2 | 83 p2
+    and rf15, rf14, rf12 ; smul24 rf16, rf13, 3                     # 83 p2 | 94 mul
+    add rf16, rf16, 4 ; add rf18, rf15, rf15                        # 94 add | 94 mul
+    sub rf24, rf13, rf15 ; v8dot rf20, rf5, rf21 ; thrsw ; ldtmu.rf17 # 42 le | 26 limit | 83 p1
+    and rf18, rf17, rf12 ; add rf16, rf16, rf18 ; ldunifrf.rf27     # 83 p1 | 94 add | 27 thresh | uniform 0x00010000
+    sub rf23, rf15, rf18 ; add tmua, rf19, rf8 ; ldunifrf.rf28      # 42 le | 83 q3 | 83 p3 | uniform 0x01000000
+    nop ; smul24 rf22, rf20, rf20 ; thrsw ; ldtmu.rf19              # 42 le | 83 p0
+    and rf20, rf19, rf12 ; smul24 rf23, rf23, rf23                  # 83 p0 | 42 le
+    nop ; smul24 rf24, rf24, rf24                                   # 42 le
 loop:
-    add rf13, rf2, rf1 ; add rf14, rf6, rf3                         # the item's record | 83 p3
-    umin tmuau, rf13, rf0 ; add rf15, rf14, rf5                     # the item's record | 83 p2 | uniform 0xfffffffa (vec2)
-    mov tmua, rf14 ; add rf16, rf15, rf5 ; thrsw                    # 83 p3 | 83 p1
-    tmuwt - ; add rf17, rf16, rf5                                   # 83 p0
-    mov tmua, rf15 ; add rf15, rf17, rf5                            # 83 p2 | 83 q0
-    mov tmua, rf16 ; add rf18, rf15, rf5 ; thrsw ; ldtmu.rf16       # 83 p1 | 83 q1 | the item's record
-    mov tmua, rf17 ; add rf19, rf18, rf5 ; ldtmu.rf17               # 83 p0 | 83 q2 | the item's record
-    mov tmua, rf15 ; v8dot rf20, rf4, rf8 ; ldtmu.rf15              # 83 q0 | 26 limit | 83 p3
-    and rf18, rf15, rf7 ; mov tmua, rf18 ; thrsw ; ldtmu.rf21       # 83 p3 | 83 q1 | 83 p2
-    and rf22, rf21, rf7 ; mov tmua, rf19                            # 83 p2 | 83 q2
-    add tmua, rf19, rf5 ; smul24 rf19, rf20, rf20                   # 83 q3 | 42 le
-    sub rf24, rf18, rf22 ; add rf20, rf22, rf22 ; thrsw ; ldtmu.rf23 # 42 le | 94 mul | 83 p1
-    and rf26, rf23, rf7 ; smul24 rf25, rf18, 3                      # 83 p1 | 94 mul
-    sub rf24, rf22, rf26 ; smul24 rf27, rf24, rf24                  # 42 le
-    and rf29, rf4, rf7 ; smul24 rf28, rf24, rf24 ; thrsw ; ldtmu.rf24 # 25 blimit | 42 le | 83 p0
-    and rf30, rf24, rf7 ; add rf25, rf25, 4                         # 83 p0 | 94 add
-    sub rf31, rf26, rf30 ; sub rf32, rf22, rf30                     # 85 le
-    sub rf34, rf18, rf30 ; smul24 rf33, rf31, rf31 ; thrsw ; ldtmu.rf31 # 85 le | 83 q0
-    and rf32, rf31, rf7 ; smul24 rf35, rf32, rf32                   # 83 q0 | 85 le
-    sub rf36, rf30, rf32 ; smul24 rf34, rf34, rf34                  # 42 absdiff | 85 le
-    sub rf37, rf32, rf30 ; add rf20, rf25, rf20 ; thrsw ; ldtmu.rf25 # 42 absdiff | 94 add | 83 q1
-    max rf38, rf36, rf37 ; v8dot rf36, rf25, 1                      # 42 absdiff | 83 q1
-    sub rf39, rf36, rf32 ; sub rf40, rf26, rf36                     # 85 le | 42 absdiff
-    max rf42, rf40, rf9 ; smul24 rf39, rf39, rf39 ; thrsw ; ldtmu.rf41 # 49 clip | 85 le | 83 q2
-    and rf43, rf41, rf7 ; sub rf44, rf36, rf26                      # 83 q2 | 42 absdiff
-    max rf44, rf40, rf44 ; sub rf40, rf43, rf32                     # 42 absdiff | 85 le
-    sub.pushc -, 1, rf33 ; smul24 rf40, rf40, rf40                  # 97 select | 85 le
-    asr rf45, rf44, 1 ; sub rf44, rf43, rf36                        # 42 shr | 42 le
-    min rf35, rf42, rf10 ; sub.norc -, 1, rf35                      # 49 clip | 97 select
-    add rf20, rf20, rf26 ; smul24 rf42, rf44, rf44 ; ldtmu.rf44     # 94 add | 42 le | 83 q3
-    and rf34, rf44, rf7 ; sub.andnc -, 1, rf34                      # 83 q3 | 97 select
-    sub.andnc -, 1, rf39 ; sub rf46, rf34, rf32                     # 97 select | 85 le
-    sub.andnc -, 1, rf40 ; smul24 rf40, rf46, rf46                  # 97 select | 85 le
-    sub.andnc -, 1, rf40 ; sub rf40, rf34, rf43                     # 97 select | 42 le
-    vfla rf46 ; sub.pushc -, rf19, rf33                             # 97 select
-    sub.norc -, rf19, rf28 ; smul24 rf28, rf40, rf40                # 97 select | 42 le
-    sub.andnc -, rf19, rf27 ; add rf27, rf38, rf38                  # 97 select | 42 mul
-    sub.andnc -, rf19, rf39 ; add rf20, rf20, rf30                  # 97 select | 94 add
-    sub.andnc -, rf19, rf42 ; add rf27, rf27, rf45                  # 97 select | 42 add
-    sub.andnc -, rf19, rf28 ; v8dot rf28, rf4, rf11                 # 97 select | 27 thresh
-    add rf20, rf20, rf32 ; mov rf42, rf22                           # 94 add | 97 select
-    asr.ifb rf42, rf20, 3 ; smul24 rf28, rf28, rf28                 # 97 select | 43 gt
-    sub.andnc -, rf29, rf27 ; smul24 rf27, rf37, 3                  # 97 select | 49 mul
-    vfla rf33 ; sub.pushc -, rf28, rf33                             # 97 select | 49 add
-    sub.norc -, rf28, rf39 ; add rf39, rf26, rf36                   # 49 add | 99 add
-    add.ifna rf27, rf27, rf35 ; sub rf35, rf39, rf18                # 49 add | 99 sub
-    max rf27, rf27, rf9 ; add rf39, rf30, rf43                      # 49 f | 99 add
-    min rf27, rf27, rf10 ; sub rf35, rf35, rf22                     # 49 f | 99 sub
-    add rf39, rf27, 4 ; sub rf37, rf39, rf18                        # 50 add | 99 sub
-    min rf27, rf39, rf10 ; add rf39, rf27, 3                        # 50 min | 50 add
-    asr rf27, rf27, 3 ; add rf45, rf32, rf34                        # 50 f1 | 99 add
-    min rf38, rf39, rf10 ; add rf39, rf27, 1                        # 50 min | 87 rshr
-    asr rf20, rf39, 1 ; add rf35, rf20, rf35                        # 87 rshr | 99 add
-    asr rf37, rf38, 3 ; sub rf38, rf37, rf26                        # 50 f2 | 99 sub
-    sub rf18, rf45, rf18 ; add rf45, rf36, rf34                     # 99 sub | 99 add
-    mov.ifna rf20, 0 ; add rf38, rf35, rf38                         # 87 g | 99 add
-    sub rf18, rf18, rf30 ; sub rf45, rf45, rf22                     # 99 sub
-    add rf22, rf43, rf34 ; mov rf34, rf22                           # 99 add | 97 select
-    add rf39, rf30, rf37 ; add rf37, rf26, rf20                     # 89 add
-    max rf27, rf39, 0 ; sub rf39, rf32, rf27                        # 89 narrow2 | 90 sub
-    max rf20, rf37, 0 ; sub rf37, rf36, rf20                        # 89 narrow1 | 90 sub
-    max rf18, rf39, 0 ; add rf39, rf38, rf18                        # 90 narrow3 | 99 add
-    max rf37, rf37, 0 ; sub rf45, rf45, rf32                        # 90 narrow4 | 99 sub
-    min rf20, rf20, rf7 ; sub rf22, rf22, rf26                      # 89 narrow1 | 99 sub
-    min rf27, rf27, rf7 ; v8dot rf40, rf23, rf8                     # 89 narrow2 | 83 p1
-    min rf18, rf18, rf7 ; mov.ifb rf34, rf42                        # 90 narrow3 | 97 select
-    min rf37, rf37, rf7 ; v8dot rf42, rf24, rf8                     # 90 narrow4 | 83 p0
-    add rf22, rf39, rf45 ; sub rf45, rf22, rf36                     # 99 add | 99 sub
-    mov.pushz -, rf46 ; v8dot rf46, rf21, rf8                       # 97 select | 83 p2
-    asr.ifna rf20, rf35, 3 ; sub rf35, rf40, rf42                   # 97 select | 85 le
-    asr.ifna rf27, rf38, 3 ; add rf38, rf22, rf45                   # 97 select | 99 wide
-    asr.ifna rf18, rf39, 3 ; mov rf39, rf43                         # 97 select
-    asr.ifna rf37, rf22, 3 ; mov.pushz -, rf33                      # 97 select
-    asr.ifnb rf39, rf38, 3 ; v8dot rf38, rf15, rf8                  # 97 select | 83 p3
-    sub rf22, rf46, rf42 ; smul24 rf35, rf35, rf35                  # 85 le
-    sub.pushc -, 1, rf35 ; v8dot rf33, rf31, rf8                    # 97 select | 83 q0
-    sub rf45, rf38, rf42 ; smul24 rf22, rf22, rf22                  # 85 le
-    sub.norc -, 1, rf22 ; v8dot rf22, rf25, rf8                     # 97 select | 83 q1
-    sub rf47, rf22, rf33 ; smul24 rf45, rf45, rf45                  # 85 le
-    sub.andnc -, 1, rf45 ; v8dot rf45, rf41, rf8                    # 97 select | 83 q2
-    sub rf48, rf45, rf33 ; smul24 rf47, rf47, rf47                  # 85 le
-    sub.andnc -, 1, rf47 ; mov rf26, rf26                           # 97 select
-    mov rf48, rf30 ; smul24 rf30, rf48, rf48                        # 97 select | 85 le
-    mov rf32, rf32 ; mov rf36, rf36                                 # 97 select
-    mov.ifnb rf26, rf20 ; v8dot rf20, rf44, rf8                     # 97 select | 83 q3
-    sub rf30, rf20, rf33 ; sub.andnc -, 1, rf30                     # 85 le | 97 select
-    sub rf49, rf46, rf40 ; smul24 rf30, rf30, rf30                  # 42 le | 85 le
-    sub.andnc -, 1, rf30 ; mov.ifnb rf48, rf27                      # 97 select
-    vfla rf18 ; mov.ifnb rf32, rf18                                 # 97 select
-    mov.ifnb rf36, rf37 ; mov.ifnb rf43, rf39                       # 97 select
-    sub.pushc -, rf19, rf35 ; smul24 rf49, rf49, rf49               # 97 select | 42 le
-    sub rf39, rf38, rf46 ; smul24 rf37, rf38, 3                     # 42 le | 94 mul
-    sub.norc -, rf19, rf49 ; smul24 rf39, rf39, rf39                # 97 select | 42 le
-    add rf37, rf37, 4 ; add rf49, rf46, rf46                        # 94 add | 94 mul
-    sub.andnc -, rf19, rf39 ; sub rf39, rf45, rf22                  # 97 select | 42 le
-    sub rf27, rf42, rf33 ; sub rf30, rf33, rf42                     # 42 absdiff
-    max rf27, rf27, rf30 ; sub rf50, rf40, rf22                     # 42 absdiff
-    sub rf49, rf22, rf40 ; add rf37, rf37, rf49                     # 42 absdiff | 94 add
-    max rf49, rf50, rf49 ; sub.andnc -, rf19, rf47                  # 42 absdiff | 97 select
-    asr rf49, rf49, 1 ; smul24 rf39, rf39, rf39                     # 42 shr | 42 le
-    sub rf51, rf20, rf45 ; add rf37, rf37, rf40                     # 42 le | 94 add
-    sub.andnc -, rf19, rf39 ; smul24 rf39, rf51, rf51               # 97 select | 42 le
-    add rf37, rf27, rf27 ; add rf27, rf37, rf42                     # 42 mul | 94 add
-    max rf39, rf50, rf9 ; sub.andnc -, rf19, rf39                   # 49 clip | 97 select
-    min rf39, rf39, rf10 ; add rf37, rf37, rf49                     # 49 clip | 42 add
-    add rf27, rf27, rf33 ; mov rf49, rf46                           # 94 add | 97 select
-    asr.ifb rf49, rf27, 3 ; add rf50, rf40, rf22                    # 97 select | 99 add
-    sub.andnc -, rf29, rf37 ; smul24 rf30, rf30, 3                  # 97 select | 49 mul
-    vfla rf35 ; sub.pushc -, rf28, rf35                             # 97 select | 49 add
-    sub.norc -, rf28, rf47 ; sub rf47, rf50, rf38                   # 49 add | 99 sub
-    add.ifna rf30, rf30, rf39 ; add rf39, rf42, rf45                # 49 add | 99 add
-    max rf30, rf30, rf9 ; sub rf47, rf47, rf46                      # 49 f | 99 sub
-    min rf30, rf30, rf10 ; sub rf39, rf39, rf38                     # 49 f | 99 sub
-    add rf50, rf30, 4 ; add rf37, rf33, rf20                        # 50 add | 99 add
-    min rf30, rf50, rf10 ; add rf50, rf30, 3                        # 50 min | 50 add
-    asr rf27, rf30, 3 ; add rf30, rf27, rf47                        # 50 f1 | 99 add
-    min rf47, rf50, rf10 ; add rf50, rf27, 1                        # 50 min | 87 rshr
-    asr rf39, rf50, 1 ; sub rf50, rf39, rf40                        # 87 rshr | 99 sub
-    asr rf37, rf47, 3 ; sub rf38, rf37, rf38                        # 50 f2 | 99 sub
-    add rf47, rf22, rf20 ; mov.ifna rf39, 0                         # 99 add | 87 g
-    add rf38, rf30, rf50 ; sub rf50, rf38, rf42                     # 99 add | 99 sub
-    sub rf46, rf47, rf46 ; mov rf47, rf46                           # 99 sub | 97 select
-    add rf51, rf42, rf37 ; add rf37, rf40, rf39                     # 89 add
-    max rf27, rf37, 0 ; sub rf37, rf33, rf27                        # 89 narrow1 | 90 sub
-    max rf39, rf51, 0 ; sub rf51, rf22, rf39                        # 89 narrow2 | 90 sub
-    max rf37, rf37, 0 ; add rf50, rf38, rf50                        # 90 narrow3 | 99 add
-    max rf49, rf51, 0 ; mov.ifb rf47, rf49                          # 90 narrow4 | 97 select
-    min rf27, rf27, rf7 ; sub rf46, rf46, rf33                      # 89 narrow1 | 99 sub
-    min rf39, rf39, rf7 ; add rf46, rf50, rf46                      # 89 narrow2 | 99 add
-    min rf18, rf37, rf7 ; mov.pushz -, rf18                         # 90 narrow3 | 97 select
-    min rf20, rf49, rf7 ; add rf49, rf45, rf20                      # 90 narrow4 | 99 add
-    asr.ifna rf27, rf30, 3 ; sub rf30, rf49, rf40                   # 97 select | 99 sub
-    asr.ifna rf39, rf38, 3 ; sub rf30, rf30, rf22                   # 97 select | 99 sub
-    asr.ifna rf18, rf50, 3 ; v8dot rf50, rf21, rf11                 # 97 select | 83 p2
-    asr.ifna rf20, rf46, 3 ; add rf30, rf46, rf30                   # 97 select | 99 wide
-    mov rf35, rf45 ; mov.pushz -, rf35                              # 97 select
-    asr.ifnb rf35, rf30, 3 ; v8dot rf30, rf23, rf11                 # 97 select | 83 p1
-    mov rf46, rf40 ; v8dot rf40, rf15, rf11                         # 97 select | 83 p3
-    mov rf33, rf42 ; mov rf42, rf33                                 # 97 select
-    mov rf22, rf22 ; mov.ifna rf46, rf27                            # 97 select
-    mov.ifna rf33, rf39 ; v8dot rf39, rf24, rf11                    # 97 select | 83 p0
-    mov.ifna rf42, rf18 ; mov.ifna rf22, rf20                       # 97 select
-    sub rf35, rf30, rf39 ; mov.ifna rf45, rf35                      # 85 le | 97 select
-    add rf18, rf50, rf50 ; v8dot rf20, rf31, rf11                   # 94 mul | 83 q0
-    vpack rf34, rf34, rf47 ; smul24 rf47, rf40, 3                   # 97 store dst | 94 mul
-    sub rf27, rf50, rf39 ; smul24 rf35, rf35, rf35                  # 85 le
-    sub.pushc -, 1, rf35 ; smul24 rf27, rf27, rf27                  # 97 select | 85 le
-    sub rf38, rf40, rf39 ; v8dot rf49, rf25, rf11                   # 85 le | 83 q1
-    sub.norc -, 1, rf27 ; smul24 rf27, rf38, rf38                   # 97 select | 85 le
-    sub.andnc -, 1, rf27 ; sub rf27, rf49, rf20                     # 97 select | 85 le
-    vpack rf26, rf26, rf46 ; add rf46, rf47, 4                      # 97 store dst | 94 add
-    add rf18, rf46, rf18 ; v8dot rf46, rf41, rf11                   # 94 add | 83 q2
-    sub rf47, rf46, rf20 ; smul24 rf27, rf27, rf27                  # 85 le
-    sub.andnc -, 1, rf27 ; v8dot rf38, rf44, rf11                   # 97 select | 83 q3
-    sub rf37, rf38, rf20 ; smul24 rf47, rf47, rf47                  # 85 le
-    vpack rf18, rf48, rf33 ; add rf33, rf18, rf30                   # 97 store dst | 94 add
-    sub.andnc -, 1, rf47 ; smul24 rf37, rf37, rf37                  # 97 select | 85 le
-    sub.andnc -, 1, rf37 ; sub rf37, rf50, rf30                     # 97 select | 42 le
-    vfla rf37 ; smul24 rf47, rf37, rf37                             # 97 select | 42 le
-    sub.pushc -, rf19, rf35 ; add rf33, rf33, rf39                  # 97 select | 94 add
-    sub.norc -, rf19, rf47 ; sub rf47, rf40, rf50                   # 97 select | 42 le
-    add rf33, rf33, rf20 ; mov rf48, rf50                           # 94 add | 97 select
-    asr.ifb rf48, rf33, 3                                           # 97 select
-    vpack rf32, rf32, rf42 ; smul24 rf42, rf47, rf47                # 97 store dst | 42 le
-    sub.andnc -, rf19, rf42 ; sub rf42, rf46, rf49                  # 97 select | 42 le
-    sub rf47, rf39, rf20 ; sub.andnc -, rf19, rf27                  # 42 absdiff | 97 select
-    sub rf51, rf38, rf46 ; smul24 rf42, rf42, rf42                  # 42 le
-    vpack rf22, rf36, rf22 ; sub rf36, rf20, rf39                   # 97 store dst | 42 absdiff
-    sub.andnc -, rf19, rf42 ; smul24 rf42, rf51, rf51               # 97 select | 42 le
-    max rf42, rf47, rf36 ; sub.andnc -, rf19, rf42                  # 42 absdiff | 97 select
-    vpack rf43, rf43, rf45 ; sub rf45, rf30, rf49                   # 97 store dst | 42 absdiff
-    max rf51, rf45, rf9 ; sub rf47, rf49, rf30                      # 49 clip | 42 absdiff
-    max rf45, rf45, rf47 ; add rf42, rf42, rf42                     # 42 absdiff | 42 mul
-    asr rf45, rf45, 1 ; add rf47, rf30, rf49                        # 42 shr | 99 add
-    min rf45, rf51, rf10 ; add rf42, rf42, rf45                     # 49 clip | 42 add
-    sub.andnc -, rf29, rf42 ; smul24 rf36, rf36, 3                  # 97 select | 49 mul
-    vfla rf35 ; sub.pushc -, rf28, rf35                             # 97 select | 49 add
-    sub.norc -, rf28, rf27 ; sub rf27, rf47, rf40                   # 49 add | 99 sub
-    add.ifna rf36, rf36, rf45 ; add rf45, rf39, rf46                # 49 add | 99 add
-    max rf27, rf36, rf9 ; sub rf36, rf27, rf50                      # 49 f | 99 sub
-    min rf27, rf27, rf10 ; sub rf45, rf45, rf40                     # 49 f | 99 sub
-    add rf47, rf27, 4 ; add rf42, rf20, rf38                        # 50 add | 99 add
-    min rf27, rf47, rf10 ; add rf47, rf27, 3                        # 50 min | 50 add
-    asr rf27, rf27, 3 ; add rf33, rf33, rf36                        # 50 f1 | 99 add
-    min rf36, rf47, rf10 ; add rf47, rf27, 1                        # 50 min | 87 rshr
-    asr rf45, rf47, 1 ; sub rf47, rf45, rf30                        # 87 rshr | 99 sub
-    asr rf36, rf36, 3 ; sub rf40, rf42, rf40                        # 50 f2 | 99 sub
-    add rf42, rf49, rf38 ; mov.ifna rf45, 0                         # 99 add | 87 g
-    add rf40, rf33, rf47 ; sub rf47, rf40, rf39                     # 99 add | 99 sub
-    sub rf38, rf42, rf50 ; add rf42, rf46, rf38                     # 99 sub | 99 add
-    mov rf50, rf50 ; add rf36, rf39, rf36                           # 97 select | 89 add
-    max rf51, rf36, 0 ; add rf36, rf30, rf45                        # 89 narrow2 | 89 add
-    max rf27, rf36, 0 ; sub rf36, rf20, rf27                        # 89 narrow1 | 90 sub
-    max rf36, rf36, 0 ; sub rf45, rf49, rf45                        # 90 narrow3 | 90 sub
-    max rf47, rf45, 0 ; add rf45, rf40, rf47                        # 90 narrow4 | 99 add
-    min rf27, rf27, rf7 ; sub rf38, rf38, rf20                      # 89 narrow1 | 99 sub
-    min rf48, rf51, rf7 ; mov.ifb rf50, rf48                        # 89 narrow2 | 97 select
-    min rf36, rf36, rf7 ; sub rf42, rf42, rf30                      # 90 narrow3 | 99 sub
-    min rf38, rf47, rf7 ; add rf47, rf45, rf38                      # 90 narrow4 | 99 add
-    sub rf37, rf42, rf49 ; mov.pushz -, rf37                        # 99 sub | 97 select
-    asr.ifna rf27, rf33, 3 ; v8dot rf23, rf23, rf12                 # 97 select | 83 p1
-    asr.ifna rf48, rf40, 3 ; v8dot rf24, rf24, rf12                 # 97 select | 83 p0
-    asr.ifna rf36, rf45, 3 ; v8dot rf21, rf21, rf12                 # 97 select | 83 p2
-    asr.ifna rf38, rf47, 3 ; sub rf45, rf23, rf24                   # 97 select | 85 le
-    add rf37, rf47, rf37 ; mov rf47, rf46                           # 99 wide | 97 select
-    asr.ifna rf47, rf37, 3 ; mov.pushz -, rf35                      # 97 select
-    shr rf15, rf15, -8 ; smul24 rf45, rf45, rf45                    # 83 p3 | 85 le
-    shr rf31, rf31, -8 ; sub rf35, rf21, rf24                       # 83 q0 | 85 le
-    shr rf35, rf25, -8 ; smul24 rf25, rf35, rf35                    # 83 q1 | 85 le
-    sub.pushc -, 1, rf45 ; sub rf37, rf15, rf24                     # 97 select | 85 le
-    shr rf41, rf41, -8 ; smul24 rf37, rf37, rf37                    # 83 q2 | 85 le
-    sub.norc -, 1, rf25 ; sub rf25, rf35, rf31                      # 97 select | 85 le
-    shr rf44, rf44, -8 ; smul24 rf25, rf25, rf25                    # 83 q3 | 85 le
-    sub.andnc -, 1, rf37 ; sub rf37, rf41, rf31                     # 97 select | 85 le
-    sub.andnc -, 1, rf25 ; smul24 rf37, rf37, rf37                  # 97 select | 85 le
-    sub rf30, rf44, rf31 ; mov rf40, rf30                           # 85 le | 97 select
-    mov rf20, rf39 ; mov rf39, rf20                                 # 97 select
-    mov rf27, rf49 ; mov.ifnb rf40, rf27                            # 97 select
-    sub.andnc -, 1, rf37 ; smul24 rf30, rf30, rf30                  # 97 select | 85 le
-    sub.andnc -, 1, rf30 ; sub rf30, rf21, rf23                     # 97 select | 42 le
-    vfla rf48 ; mov.ifnb rf20, rf48                                 # 97 select
-    mov.ifnb rf39, rf36 ; mov.ifnb rf27, rf38                       # 97 select
-    mov.ifnb rf46, rf47 ; smul24 rf30, rf30, rf30                   # 97 select | 42 le
-    sub.pushc -, rf19, rf45 ; sub rf47, rf15, rf21                  # 97 select | 42 le
-    sub.norc -, rf19, rf30 ; smul24 rf30, rf15, 3                   # 97 select | 94 mul
-    add rf30, rf30, 4 ; smul24 rf47, rf47, rf47                     # 94 add | 42 le
-    add rf47, rf21, rf21 ; sub.andnc -, rf19, rf47                  # 94 mul | 97 select
-    sub rf36, rf41, rf35 ; sub rf38, rf24, rf31                     # 42 le | 42 absdiff
-    sub rf37, rf31, rf24 ; sub rf49, rf23, rf35                     # 42 absdiff
-    max rf38, rf38, rf37 ; sub rf33, rf35, rf23                     # 42 absdiff
-    max rf33, rf49, rf33 ; add rf30, rf30, rf47                     # 42 absdiff | 94 add
-    asr rf33, rf33, 1 ; sub.andnc -, rf19, rf25                     # 42 shr | 97 select
-    max rf49, rf49, rf9 ; smul24 rf36, rf36, rf36                   # 49 clip | 42 le
-    min rf47, rf49, rf10 ; sub rf49, rf44, rf41                     # 49 clip | 42 le
-    add rf30, rf30, rf23 ; sub.andnc -, rf19, rf36                  # 94 add | 97 select
-    add rf49, rf38, rf38 ; smul24 rf38, rf49, rf49                  # 42 mul | 42 le
-    add rf19, rf30, rf24 ; sub.andnc -, rf19, rf38                  # 94 add | 97 select
-    add rf33, rf49, rf33 ; add rf19, rf19, rf31                     # 42 add | 94 add
-    mov rf29, rf21 ; sub.andnc -, rf29, rf33                        # 97 select
-    asr.ifb rf29, rf19, 3 ; sub.pushc -, rf28, rf45                 # 97 select | 49 add
-    sub.norc -, rf28, rf25 ; smul24 rf25, rf37, 3                   # 49 add | 49 mul
-    vflb rf47 ; add.ifna rf25, rf25, rf47                           # 97 select | 49 add
-    max rf25, rf25, rf9 ; add rf28, rf23, rf35                      # 49 f | 99 add
-    min rf25, rf25, rf10 ; sub rf28, rf28, rf15                     # 49 f | 99 sub
-    add rf37, rf25, 4 ; add rf45, rf24, rf41                        # 50 add | 99 add
-    min rf25, rf37, rf10 ; add rf37, rf25, 3                        # 50 min | 50 add
-    asr rf25, rf25, 3 ; sub rf28, rf28, rf21                        # 50 f1 | 99 sub
-    min rf33, rf37, rf10 ; add rf37, rf25, 1                        # 50 min | 87 rshr
-    asr rf37, rf37, 1 ; sub rf45, rf45, rf15                        # 87 rshr | 99 sub
-    asr rf33, rf33, 3 ; add rf49, rf31, rf44                        # 50 f2 | 99 add
-    add rf19, rf19, rf28 ; sub rf28, rf45, rf23                     # 99 add | 99 sub
-    sub rf15, rf49, rf15 ; add rf49, rf35, rf44                     # 99 sub | 99 add
-    mov.ifna rf37, 0 ; add rf28, rf19, rf28                         # 87 g | 99 add
-    sub rf15, rf15, rf24 ; sub rf49, rf49, rf21                     # 99 sub
-    mov rf45, rf21 ; add rf21, rf23, rf37                           # 97 select | 89 add
-    max rf21, rf21, 0 ; add rf33, rf24, rf33                        # 89 narrow1 | 89 add
-    max rf25, rf33, 0 ; sub rf33, rf31, rf25                        # 89 narrow2 | 90 sub
-    max rf33, rf33, 0 ; sub rf37, rf35, rf37                        # 90 narrow3 | 90 sub
-    max rf37, rf37, 0 ; add rf15, rf28, rf15                        # 90 narrow4 | 99 add
-    min rf21, rf21, rf7 ; mov.ifb rf45, rf29                        # 89 narrow1 | 97 select
-    min rf25, rf25, rf7 ; sub rf49, rf49, rf31                      # 89 narrow2 | 99 sub
-    min rf33, rf33, rf7 ; add rf49, rf15, rf49                      # 90 narrow3 | 99 add
-    min rf37, rf37, rf7 ; mov.pushz -, rf48                         # 90 narrow4 | 97 select
-    vpack rf44, rf50, rf45 ; add rf45, rf41, rf44                   # 97 store dst | 99 add
-    asr.ifna rf21, rf19, 3 ; sub rf19, rf45, rf23                   # 97 select | 99 sub
-    asr.ifna rf25, rf28, 3 ; sub rf19, rf19, rf35                   # 97 select | 99 sub
-    asr.ifna rf33, rf15, 3 ; add rf15, rf49, rf19                   # 97 select | 99 wide
-    asr.ifna rf37, rf49, 3 ; mov rf49, rf41                         # 97 select
-    asr.ifna rf49, rf15, 3 ; mov.pushz -, rf47                      # 97 select
-    add rf14, rf14, rf5 ; sub.pushc -, rf0, rf2                     # 97 store dst
-    tmuwt - ; mov rf23, rf23                                        # the last trip's stores | 97 select
-    v8pack tmud, rf34, rf44 ; mov.ifnb rf23, rf21                   # 97 store dst | 97 select
-    vpack rf23, rf40, rf23 ; mov rf24, rf24                         # 97 store dst | 97 select
-    mov.ifna tmua, rf14 ; add rf14, rf14, rf5                       # 97 store dst
-    v8pack tmud, rf26, rf23 ; mov.ifnb rf24, rf25                   # 97 store dst | 97 select
-    vpack rf20, rf20, rf24 ; mov rf24, rf31                         # 97 store dst | 97 select
-    mov.ifna tmua, rf14 ; add rf14, rf14, rf5                       # 97 store dst
-    v8pack tmud, rf18, rf20 ; mov.ifnb rf24, rf33                   # 97 store dst | 97 select
-    vpack rf24, rf39, rf24 ; mov rf35, rf35                         # 97 store dst | 97 select
-    mov.ifna tmua, rf14 ; add rf14, rf14, rf5                       # 97 store dst
-    v8pack tmud, rf32, rf24 ; mov.ifnb rf35, rf37                   # 97 store dst | 97 select
-    vpack rf27, rf27, rf35 ; mov.ifna tmua, rf14                    # 97 store dst
-    v8pack tmud, rf22, rf27 ; add rf14, rf14, rf5                   # 97 store dst
-    mov.ifnb rf41, rf49 ; mov.ifna tmua, rf14                       # 97 select | 97 store dst
-    vpack rf16, rf46, rf41 ; mov rf3, rf16                          # 97 store dst | next trip
-    v8pack tmud, rf43, rf16 ; mov rf4, rf17                         # 97 store dst | next trip
-    add.ifna tmua, rf14, rf5 ; sub.pushc -, rf0, rf13               # 97 store dst | whether there is a batch more
-    bu.anyna loop, r:unif                                           # next batch
-    nop ; mov rf2, rf13                                             # next trip
+    sub rf30, rf18, rf20 ; sub rf31, rf15, rf20 ; thrsw ; ldtmu.rf29 # 85 le | 83 q0
+    and rf30, rf29, rf12 ; smul24 rf32, rf30, rf30                  # 83 q0 | 85 le
+    sub rf33, rf13, rf20 ; smul24 rf31, rf31, rf31                  # 85 le
+    sub rf35, rf20, rf30 ; smul24 rf33, rf33, rf33 ; thrsw ; ldtmu.rf34 # 42 absdiff | 85 le | 83 q1
+    and rf36, rf34, rf12 ; sub rf37, rf30, rf20                     # 83 q1 | 42 absdiff
+    max rf38, rf35, rf37 ; sub rf35, rf36, rf30                     # 42 absdiff | 85 le
+    sub rf40, rf18, rf36 ; smul24 rf35, rf35, rf35 ; thrsw ; ldtmu.rf39 # 42 absdiff | 85 le | 83 q2
+    and rf41, rf39, rf12 ; sub rf42, rf36, rf18                     # 83 q2 | 42 absdiff
+    max rf43, rf40, rf42 ; sub rf42, rf41, rf30                     # 42 absdiff | 85 le
+    sub.pushc -, 1, rf32 ; smul24 rf42, rf42, rf42                  # 97 select | 85 le
+    asr rf44, rf43, 1 ; sub rf43, rf41, rf36                        # 42 shr | 42 le
+    max rf31, rf40, rf25 ; sub.norc -, 1, rf31                      # 49 clip | 97 select
+    min rf40, rf31, rf26 ; smul24 rf43, rf43, rf43 ; ldtmu.rf31     # 49 clip | 42 le | 83 q3
+    and rf33, rf31, rf12 ; sub.andnc -, 1, rf33                     # 83 q3 | 97 select
+    sub.andnc -, 1, rf35 ; sub rf45, rf33, rf30                     # 97 select | 85 le
+    sub.andnc -, 1, rf42 ; smul24 rf42, rf45, rf45                  # 97 select | 85 le
+    sub.andnc -, 1, rf42 ; sub rf42, rf33, rf41                     # 97 select | 42 le
+    vfla rf45 ; sub.pushc -, rf22, rf32                             # 97 select
+    sub.norc -, rf22, rf23 ; add rf16, rf16, rf18                   # 97 select | 94 add
+    sub.andnc -, rf22, rf24 ; smul24 rf24, rf42, rf42               # 97 select | 42 le
+    sub.andnc -, rf22, rf35 ; add rf38, rf38, rf38                  # 97 select | 42 mul
+    sub.andnc -, rf22, rf43 ; add rf16, rf16, rf20                  # 97 select | 94 add
+    sub.andnc -, rf22, rf24 ; add rf24, rf38, rf44                  # 97 select | 42 add
+    and rf38, rf5, rf12 ; v8dot rf44, rf5, rf27                     # 25 blimit | 27 thresh
+    add rf16, rf16, rf30 ; mov rf43, rf15                           # 94 add | 97 select
+    asr.ifb rf43, rf16, 3 ; smul24 rf44, rf44, rf44                 # 97 select | 43 gt
+    sub.andnc -, rf38, rf24 ; smul24 rf24, rf37, 3                  # 97 select | 49 mul
+    vfla rf32 ; sub.pushc -, rf44, rf32                             # 97 select | 49 add
+    sub.norc -, rf44, rf35 ; add rf35, rf18, rf36                   # 49 add | 99 add
+    add.ifna rf24, rf24, rf40 ; sub rf35, rf35, rf13                # 49 add | 99 sub
+    max rf24, rf24, rf25 ; add rf40, rf20, rf41                     # 49 f | 99 add
+    min rf24, rf24, rf26 ; sub rf35, rf35, rf15                     # 49 f | 99 sub
+    add rf40, rf24, 4 ; sub rf37, rf40, rf13                        # 50 add | 99 sub
+    min rf24, rf40, rf26 ; add rf40, rf24, 3                        # 50 min | 50 add
+    asr rf24, rf24, 3 ; add rf42, rf30, rf33                        # 50 f1 | 99 add
+    min rf23, rf40, rf26 ; add rf40, rf24, 1                        # 50 min | 87 rshr
+    asr rf16, rf40, 1 ; add rf35, rf16, rf35                        # 87 rshr | 99 add
+    asr rf23, rf23, 3 ; sub rf37, rf37, rf18                        # 50 f2 | 99 sub
+    sub rf13, rf42, rf13 ; add rf42, rf36, rf33                     # 99 sub | 99 add
+    mov.ifna rf16, 0 ; add rf37, rf35, rf37                         # 87 g | 99 add
+    sub rf13, rf13, rf20 ; sub rf42, rf42, rf15                     # 99 sub
+    add rf15, rf41, rf33 ; mov rf33, rf15                           # 99 add | 97 select
+    add rf40, rf20, rf23 ; add rf23, rf18, rf16                     # 89 add
+    max rf24, rf40, 0 ; sub rf40, rf30, rf24                        # 89 narrow2 | 90 sub
+    max rf16, rf23, 0 ; sub rf23, rf36, rf16                        # 89 narrow1 | 90 sub
+    max rf13, rf40, 0 ; add rf40, rf37, rf13                        # 90 narrow3 | 99 add
+    max rf23, rf23, 0 ; sub rf42, rf42, rf30                        # 90 narrow4 | 99 sub
+    min rf15, rf16, rf12 ; sub rf16, rf15, rf18                     # 89 narrow1 | 99 sub
+    min rf24, rf24, rf12 ; v8dot rf46, rf17, rf21                   # 89 narrow2 | 83 p1
+    min rf13, rf13, rf12 ; v8dot rf47, rf19, rf21                   # 90 narrow3 | 83 p0
+    min rf23, rf23, rf12 ; mov.ifb rf33, rf43                       # 90 narrow4 | 97 select
+    add rf16, rf40, rf42 ; sub rf42, rf16, rf36                     # 99 add | 99 sub
+    mov.pushz -, rf45 ; v8dot rf45, rf14, rf21                      # 97 select | 83 p2
+    asr.ifna rf15, rf35, 3 ; sub rf35, rf46, rf47                   # 97 select | 85 le
+    asr.ifna rf24, rf37, 3 ; add rf37, rf16, rf42                   # 97 select | 99 wide
+    asr.ifna rf13, rf40, 3 ; mov rf40, rf41                         # 97 select
+    asr.ifna rf23, rf16, 3 ; mov.pushz -, rf32                      # 97 select
+    asr.ifnb rf40, rf37, 3 ; v8dot rf37, rf11, rf21                 # 97 select | 83 p3
+    sub rf16, rf45, rf47 ; smul24 rf35, rf35, rf35                  # 85 le
+    sub.pushc -, 1, rf35 ; v8dot rf32, rf29, rf21                   # 97 select | 83 q0
+    sub rf42, rf37, rf47 ; smul24 rf16, rf16, rf16                  # 85 le
+    sub.norc -, 1, rf16 ; v8dot rf16, rf34, rf21                    # 97 select | 83 q1
+    sub rf43, rf16, rf32 ; smul24 rf42, rf42, rf42                  # 85 le
+    sub.andnc -, 1, rf42 ; v8dot rf42, rf39, rf21                   # 97 select | 83 q2
+    sub rf48, rf42, rf32 ; smul24 rf43, rf43, rf43                  # 85 le
+    sub.andnc -, 1, rf43 ; v8dot rf49, rf31, rf21                   # 97 select | 83 q3
+    sub rf50, rf49, rf32 ; smul24 rf48, rf48, rf48                  # 85 le
+    sub.andnc -, 1, rf48 ; smul24 rf48, rf50, rf50                  # 97 select | 85 le
+    mov rf18, rf18 ; mov rf20, rf20                                 # 97 select
+    mov rf30, rf30 ; mov rf36, rf36                                 # 97 select
+    sub.andnc -, 1, rf48 ; sub rf48, rf45, rf46                     # 97 select | 42 le
+    vfla rf15 ; mov.ifnb rf18, rf15                                 # 97 select
+    mov.ifnb rf20, rf24 ; mov.ifnb rf30, rf13                       # 97 select
+    mov.ifnb rf36, rf23 ; mov.ifnb rf41, rf40                       # 97 select
+    sub.pushc -, rf22, rf35 ; smul24 rf48, rf48, rf48               # 97 select | 42 le
+    sub rf40, rf37, rf45 ; smul24 rf23, rf37, 3                     # 42 le | 94 mul
+    sub.norc -, rf22, rf48 ; smul24 rf40, rf40, rf40                # 97 select | 42 le
+    add rf23, rf23, 4 ; add rf48, rf45, rf45                        # 94 add | 94 mul
+    sub.andnc -, rf22, rf40 ; sub rf40, rf42, rf16                  # 97 select | 42 le
+    sub rf13, rf47, rf32 ; sub rf24, rf32, rf47                     # 42 absdiff
+    max rf13, rf13, rf24 ; sub rf50, rf46, rf16                     # 42 absdiff
+    max rf52, rf50, rf25 ; sub rf51, rf16, rf46                     # 49 clip | 42 absdiff
+    max rf48, rf50, rf51 ; add rf23, rf23, rf48                     # 42 absdiff | 94 add
+    asr rf48, rf48, 1 ; sub.andnc -, rf22, rf43                     # 42 shr | 97 select
+    min rf52, rf52, rf26 ; smul24 rf40, rf40, rf40                  # 49 clip | 42 le
+    sub rf50, rf49, rf42 ; add rf23, rf23, rf46                     # 42 le | 94 add
+    sub.andnc -, rf22, rf40 ; smul24 rf40, rf50, rf50               # 97 select | 42 le
+    add rf23, rf13, rf13 ; add rf13, rf23, rf47                     # 42 mul | 94 add
+    sub.andnc -, rf22, rf40 ; add rf23, rf23, rf48                  # 97 select | 42 add
+    add rf13, rf13, rf32 ; mov rf40, rf45                           # 94 add | 97 select
+    asr.ifb rf40, rf13, 3 ; add rf48, rf46, rf16                    # 97 select | 99 add
+    sub.andnc -, rf38, rf23 ; smul24 rf23, rf24, 3                  # 97 select | 49 mul
+    vfla rf35 ; sub.pushc -, rf44, rf35                             # 97 select | 49 add
+    sub.norc -, rf44, rf43 ; sub rf43, rf48, rf37                   # 49 add | 99 sub
+    add.ifna rf23, rf23, rf52 ; add rf52, rf47, rf42                # 49 add | 99 add
+    max rf23, rf23, rf25 ; sub rf43, rf43, rf45                     # 49 f | 99 sub
+    min rf23, rf23, rf26 ; sub rf52, rf52, rf37                     # 49 f | 99 sub
+    add rf48, rf23, 4 ; add rf24, rf32, rf49                        # 50 add | 99 add
+    min rf23, rf48, rf26 ; add rf48, rf23, 3                        # 50 min | 50 add
+    asr rf13, rf23, 3 ; add rf23, rf13, rf43                        # 50 f1 | 99 add
+    min rf43, rf48, rf26 ; add rf48, rf13, 1                        # 50 min | 87 rshr
+    asr rf48, rf48, 1 ; sub rf52, rf52, rf46                        # 87 rshr | 99 sub
+    asr rf24, rf43, 3 ; sub rf37, rf24, rf37                        # 50 f2 | 99 sub
+    add rf43, rf16, rf49 ; mov.ifna rf48, 0                         # 99 add | 87 g
+    add rf37, rf23, rf52 ; sub rf52, rf37, rf47                     # 99 add | 99 sub
+    sub rf43, rf43, rf45 ; add rf49, rf42, rf49                     # 99 sub | 99 add
+    mov rf45, rf45 ; add rf24, rf47, rf24                           # 97 select | 89 add
+    max rf50, rf24, 0 ; add rf24, rf46, rf48                        # 89 narrow2 | 89 add
+    max rf13, rf24, 0 ; sub rf24, rf32, rf13                        # 89 narrow1 | 90 sub
+    max rf24, rf24, 0 ; sub rf48, rf16, rf48                        # 90 narrow3 | 90 sub
+    max rf52, rf48, 0 ; add rf48, rf37, rf52                        # 90 narrow4 | 99 add
+    min rf13, rf13, rf12 ; sub rf43, rf43, rf32                     # 89 narrow1 | 99 sub
+    min rf49, rf50, rf12 ; sub rf50, rf49, rf46                     # 89 narrow2 | 99 sub
+    min rf24, rf24, rf12 ; v8dot rf51, rf17, rf27                   # 90 narrow3 | 83 p1
+    min rf52, rf52, rf12 ; v8dot rf53, rf19, rf27                   # 90 narrow4 | 83 p0
+    mov.ifb rf45, rf40 ; add rf40, rf48, rf43                       # 97 select | 99 add
+    sub rf15, rf50, rf16 ; mov.pushz -, rf15                        # 99 sub | 97 select
+    asr.ifna rf13, rf23, 3 ; v8dot rf23, rf14, rf27                 # 97 select | 83 p2
+    asr.ifna rf49, rf37, 3 ; sub rf37, rf51, rf53                   # 97 select | 85 le
+    asr.ifna rf24, rf48, 3 ; add rf15, rf40, rf15                   # 97 select | 99 wide
+    asr.ifna rf52, rf40, 3 ; mov rf40, rf42                         # 97 select
+    asr.ifna rf40, rf15, 3 ; mov.pushz -, rf35                      # 97 select
+    sub rf35, rf23, rf53 ; v8dot rf15, rf11, rf27                   # 85 le | 83 p3
+    sub rf48, rf15, rf53 ; smul24 rf37, rf37, rf37                  # 85 le
+    sub.pushc -, 1, rf37 ; v8dot rf50, rf29, rf27                   # 97 select | 83 q0
+    mov rf46, rf46 ; smul24 rf35, rf35, rf35                        # 97 select | 85 le
+    sub.norc -, 1, rf35 ; v8dot rf35, rf34, rf27                    # 97 select | 83 q1
+    sub rf43, rf35, rf50 ; smul24 rf48, rf48, rf48                  # 85 le
+    sub.andnc -, 1, rf48 ; v8dot rf48, rf39, rf27                   # 97 select | 83 q2
+    sub rf54, rf48, rf50 ; smul24 rf43, rf43, rf43                  # 85 le
+    sub.andnc -, 1, rf43 ; v8dot rf55, rf31, rf27                   # 97 select | 83 q3
+    sub rf56, rf55, rf50 ; smul24 rf54, rf54, rf54                  # 85 le
+    sub.andnc -, 1, rf54 ; smul24 rf54, rf56, rf56                  # 97 select | 85 le
+    mov rf32, rf47 ; mov rf47, rf32                                 # 97 select
+    mov rf16, rf16 ; sub.andnc -, 1, rf54                           # 97 select
+    vfla rf54 ; sub rf56, rf23, rf51                                # 97 select | 42 le
+    mov.ifnb rf46, rf13 ; mov.ifnb rf32, rf49                       # 97 select
+    mov.ifnb rf47, rf24 ; mov.ifnb rf16, rf52                       # 97 select
+    mov.ifnb rf42, rf40 ; smul24 rf40, rf56, rf56                   # 97 select | 42 le
+    sub.pushc -, rf22, rf37 ; sub rf56, rf15, rf23                  # 97 select | 42 le
+    sub.norc -, rf22, rf40 ; smul24 rf40, rf15, 3                   # 97 select | 94 mul
+    add rf40, rf40, 4 ; smul24 rf56, rf56, rf56                     # 94 add | 42 le
+    add rf56, rf23, rf23 ; sub.andnc -, rf22, rf56                  # 94 mul | 97 select
+    sub rf24, rf48, rf35 ; sub rf52, rf53, rf50                     # 42 le | 42 absdiff
+    sub rf13, rf50, rf53 ; sub rf49, rf51, rf35                     # 42 absdiff
+    max rf52, rf52, rf13 ; sub rf57, rf35, rf51                     # 42 absdiff
+    max rf56, rf49, rf57 ; add rf40, rf40, rf56                     # 42 absdiff | 94 add
+    asr rf56, rf56, 1 ; sub.andnc -, rf22, rf43                     # 42 shr | 97 select
+    max rf49, rf49, rf25 ; smul24 rf24, rf24, rf24                  # 49 clip | 42 le
+    min rf57, rf49, rf26 ; sub rf49, rf55, rf48                     # 49 clip | 42 le
+    add rf24, rf40, rf51 ; sub.andnc -, rf22, rf24                  # 94 add | 97 select
+    add rf52, rf52, rf52 ; smul24 rf49, rf49, rf49                  # 42 mul | 42 le
+    add rf24, rf24, rf53 ; sub.andnc -, rf22, rf49                  # 94 add | 97 select
+    add rf52, rf52, rf56 ; add rf24, rf24, rf50                     # 42 add | 94 add
+    mov rf52, rf23 ; sub.andnc -, rf38, rf52                        # 97 select
+    asr.ifb rf52, rf24, 3 ; sub.pushc -, rf44, rf37                 # 97 select | 49 add
+    sub.norc -, rf44, rf43 ; smul24 rf13, rf13, 3                   # 49 add | 49 mul
+    vflb rf57 ; add.ifna rf13, rf13, rf57                           # 97 select | 49 add
+    max rf13, rf13, rf25 ; add rf43, rf51, rf35                     # 49 f | 99 add
+    min rf13, rf13, rf26 ; sub rf43, rf43, rf15                     # 49 f | 99 sub
+    add rf37, rf13, 4 ; add rf56, rf53, rf48                        # 50 add | 99 add
+    min rf13, rf37, rf26 ; add rf37, rf13, 3                        # 50 min | 50 add
+    asr rf13, rf13, 3 ; sub rf43, rf43, rf23                        # 50 f1 | 99 sub
+    min rf49, rf37, rf26 ; add rf37, rf13, 1                        # 50 min | 87 rshr
+    asr rf37, rf37, 1 ; sub rf56, rf56, rf15                        # 87 rshr | 99 sub
+    asr rf49, rf49, 3 ; add rf40, rf50, rf55                        # 50 f2 | 99 add
+    add rf24, rf24, rf43 ; sub rf43, rf56, rf51                     # 99 add | 99 sub
+    sub rf15, rf40, rf15 ; add rf40, rf35, rf55                     # 99 sub | 99 add
+    mov.ifna rf37, 0 ; add rf43, rf24, rf43                         # 87 g | 99 add
+    sub rf15, rf15, rf53 ; sub rf40, rf40, rf23                     # 99 sub
+    add rf23, rf48, rf55 ; mov rf55, rf23                           # 99 add | 97 select
+    add rf56, rf53, rf49 ; add rf49, rf51, rf37                     # 89 add
+    max rf13, rf56, 0 ; sub rf56, rf50, rf13                        # 89 narrow2 | 90 sub
+    max rf37, rf49, 0 ; sub rf49, rf35, rf37                        # 89 narrow1 | 90 sub
+    max rf15, rf56, 0 ; add rf56, rf43, rf15                        # 90 narrow3 | 99 add
+    max rf40, rf49, 0 ; sub rf49, rf40, rf50                        # 90 narrow4 | 99 sub
+    min rf23, rf37, rf12 ; sub rf37, rf23, rf51                     # 89 narrow1 | 99 sub
+    min rf13, rf13, rf12 ; v8dot rf17, rf17, rf28                   # 89 narrow2 | 83 p1
+    min rf15, rf15, rf12 ; v8dot rf19, rf19, rf28                   # 90 narrow3 | 83 p0
+    min rf40, rf40, rf12 ; mov.ifb rf55, rf52                       # 90 narrow4 | 97 select
+    add rf37, rf56, rf49 ; sub rf49, rf37, rf35                     # 99 add | 99 sub
+    shr rf14, rf14, -8 ; mov.pushz -, rf54                          # 83 p2 | 97 select
+    asr.ifna rf23, rf24, 3 ; sub rf24, rf17, rf19                   # 97 select | 85 le
+    asr.ifna rf13, rf43, 3 ; add rf43, rf37, rf49                   # 97 select | 99 wide
+    asr.ifna rf15, rf56, 3 ; mov rf56, rf48                         # 97 select
+    asr.ifna rf40, rf37, 3 ; mov.pushz -, rf57                      # 97 select
+    asr.ifnb rf56, rf43, 3 ; v8dot rf11, rf11, rf28                 # 97 select | 83 p3
+    sub rf43, rf14, rf19 ; smul24 rf24, rf24, rf24                  # 85 le
+    shr rf29, rf29, -8 ; v8dot rf34, rf34, rf28                     # 83 q0 | 83 q1
+    sub.pushc -, 1, rf24 ; smul24 rf43, rf43, rf43                  # 97 select | 85 le
+    shr rf37, rf39, -8 ; sub rf39, rf11, rf19                       # 83 q2 | 85 le
+    sub.norc -, 1, rf43 ; smul24 rf39, rf39, rf39                   # 97 select | 85 le
+    shr rf43, rf31, -8 ; sub rf31, rf34, rf29                       # 83 q3 | 85 le
+    sub.andnc -, 1, rf39 ; smul24 rf31, rf31, rf31                  # 97 select | 85 le
+    sub rf39, rf37, rf29 ; sub.andnc -, 1, rf31                     # 85 le | 97 select
+    sub rf57, rf43, rf29 ; smul24 rf39, rf39, rf39                  # 85 le
+    sub.andnc -, 1, rf39 ; smul24 rf39, rf57, rf57                  # 97 select | 85 le
+    mov rf51, rf51 ; mov rf53, rf53                                 # 97 select
+    mov rf35, rf50 ; mov rf50, rf35                                 # 97 select
+    sub.andnc -, 1, rf39 ; sub rf39, rf14, rf17                     # 97 select | 42 le
+    vfla rf23 ; mov.ifnb rf51, rf23                                 # 97 select
+    mov.ifnb rf53, rf13 ; mov.ifnb rf35, rf15                       # 97 select
+    mov.ifnb rf50, rf40 ; mov.ifnb rf48, rf56                       # 97 select
+    sub.pushc -, rf22, rf24 ; smul24 rf39, rf39, rf39               # 97 select | 42 le
+    sub rf56, rf11, rf14 ; smul24 rf40, rf11, 3                     # 42 le | 94 mul
+    sub.norc -, rf22, rf39 ; smul24 rf39, rf56, rf56                # 97 select | 42 le
+    add rf40, rf40, 4 ; add rf56, rf14, rf14                        # 94 add | 94 mul
+    sub.andnc -, rf22, rf39 ; sub rf39, rf37, rf34                  # 97 select | 42 le
+    sub rf13, rf19, rf29 ; sub rf15, rf29, rf19                     # 42 absdiff
+    max rf13, rf13, rf15 ; sub rf57, rf17, rf34                     # 42 absdiff
+    max rf54, rf57, rf25 ; sub rf49, rf34, rf17                     # 49 clip | 42 absdiff
+    max rf49, rf57, rf49 ; add rf40, rf40, rf56                     # 42 absdiff | 94 add
+    asr rf49, rf49, 1 ; sub.andnc -, rf22, rf31                     # 42 shr | 97 select
+    min rf54, rf54, rf26 ; smul24 rf39, rf39, rf39                  # 49 clip | 42 le
+    sub rf56, rf43, rf37 ; add rf40, rf40, rf17                     # 42 le | 94 add
+    sub.andnc -, rf22, rf39 ; smul24 rf39, rf56, rf56               # 97 select | 42 le
+    add rf40, rf13, rf13 ; add rf13, rf40, rf19                     # 42 mul | 94 add
+    sub.andnc -, rf22, rf39 ; add rf22, rf40, rf49                  # 97 select | 42 add
+    add rf13, rf13, rf29 ; mov rf39, rf14                           # 94 add | 97 select
+    asr.ifb rf39, rf13, 3 ; add rf40, rf17, rf34                    # 97 select | 99 add
+    sub.andnc -, rf38, rf22 ; smul24 rf15, rf15, 3                  # 97 select | 49 mul
+    vfla rf24 ; sub.pushc -, rf44, rf24                             # 97 select | 49 add
+    vpack rf31, rf33, rf45 ; sub.norc -, rf44, rf31                 # 97 store dst | 49 add
+    vpack rf18, rf18, rf46 ; add.ifna rf15, rf15, rf54              # 97 store dst | 49 add
+    max rf15, rf15, rf25 ; sub rf40, rf40, rf11                     # 49 f | 99 sub
+    min rf15, rf15, rf26 ; add rf46, rf19, rf37                     # 49 f | 99 add
+    add rf40, rf15, 4 ; sub rf54, rf40, rf14                        # 50 add | 99 sub
+    min rf15, rf40, rf26 ; add rf40, rf15, 3                        # 50 min | 50 add
+    asr rf15, rf15, 3 ; sub rf46, rf46, rf11                        # 50 f1 | 99 sub
+    min rf33, rf40, rf26 ; add rf40, rf15, 1                        # 50 min | 87 rshr
+    asr rf40, rf40, 1 ; add rf44, rf29, rf43                        # 87 rshr | 99 add
+    asr rf33, rf33, 3 ; add rf13, rf13, rf54                        # 50 f2 | 99 add
+    vpack rf20, rf20, rf32 ; sub rf32, rf46, rf17                   # 97 store dst | 99 sub
+    sub rf11, rf44, rf11 ; add rf44, rf34, rf43                     # 99 sub | 99 add
+    mov.ifna rf40, 0 ; add rf32, rf13, rf32                         # 87 g | 99 add
+    sub rf11, rf11, rf19 ; sub rf44, rf44, rf14                     # 99 sub
+    vpack rf30, rf30, rf47 ; add rf43, rf37, rf43                   # 97 store dst | 99 add
+    mov rf47, rf14 ; add rf14, rf17, rf40                           # 97 select | 89 add
+    max rf14, rf14, 0 ; add rf33, rf19, rf33                        # 89 narrow1 | 89 add
+    max rf15, rf33, 0 ; sub rf33, rf29, rf15                        # 89 narrow2 | 90 sub
+    max rf33, rf33, 0 ; sub rf40, rf34, rf40                        # 90 narrow3 | 90 sub
+    max rf40, rf40, 0 ; add rf11, rf32, rf11                        # 90 narrow4 | 99 add
+    min rf14, rf14, rf12 ; sub rf44, rf44, rf29                     # 89 narrow1 | 99 sub
+    min rf15, rf15, rf12 ; sub rf43, rf43, rf17                     # 89 narrow2 | 99 sub
+    min rf33, rf33, rf12 ; mov.ifb rf47, rf39                       # 90 narrow3 | 97 select
+    min rf40, rf40, rf12 ; add rf44, rf11, rf44                     # 90 narrow4 | 99 add
+    vpack rf43, rf55, rf47 ; sub rf47, rf43, rf34                   # 97 store dst | 99 sub
+    vpack rf23, rf36, rf16 ; mov.pushz -, rf23                      # 97 store dst | 97 select
+    asr.ifna rf14, rf13, 3 ; add rf13, rf44, rf47                   # 97 select | 99 wide
+    asr.ifna rf15, rf32, 3 ; mov rf32, rf37                         # 97 select
+    asr.ifna rf33, rf11, 3 ; mov.pushz -, rf24                      # 97 select
+    asr.ifnb rf40, rf44, 3 ; add rf10, rf10, rf8                    # 97 select | 97 store dst
+    asr.ifnb rf32, rf13, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 97 store dst
+    tmuwt - ; mov rf17, rf17                                        # the last trip's stores | 97 select
+    v8pack tmud, rf31, rf43 ; mov.ifnb rf17, rf14                   # 97 store dst | 97 select
+    vpack rf17, rf51, rf17 ; mov rf19, rf19                         # 97 store dst | 97 select
+    vpack rf41, rf41, rf42 ; mov.ifna tmua, rf10                    # 97 store dst
+    v8pack tmud, rf18, rf17 ; add rf10, rf10, rf8                   # 97 store dst
+    mov.ifnb rf19, rf15 ; mov rf15, rf29                            # 97 select
+    vpack rf19, rf53, rf19 ; mov rf34, rf34                         # 97 store dst | 97 select
+    mov.ifnb rf15, rf33 ; mov.ifnb rf34, rf40                       # 97 select
+    vpack rf15, rf35, rf15 ; mov.ifnb rf37, rf32                    # 97 store dst | 97 select
+    vpack rf34, rf50, rf34 ; mov.ifna tmua, rf10                    # 97 store dst
+    vpack rf37, rf48, rf37 ; mov rf2, rf3                           # 97 store dst | next trip
+    v8pack tmud, rf20, rf19 ; add rf19, rf10, rf8                   # 97 store dst
+    mov rf4, rf6 ; sub.pushc -, rf0, rf3                            # next trip | whether there is a trip more
+    add rf3, rf2, rf1 ; add rf10, rf9, rf4                          # the item's record | 83 p3
+    add rf6, rf10, rf8 ; mov.ifnb tmua, rf19                        # 83 p2 | 97 store dst
+    umin tmuau, rf3, rf0 ; add rf20, rf6, rf8                       # the item's record | 83 p1 | uniform 0xfffffffa (vec2)
+    mov tmua, rf10 ; add rf48, rf20, rf8 ; thrsw                    # 83 p3 | 83 p0
+    mov tmua, rf6 ; add rf50, rf48, rf8                             # 83 p2 | 83 q0
+    mov tmua, rf20 ; add rf20, rf50, rf8                            # 83 p1 | 83 q1
+    mov tmua, rf48 ; add rf48, rf20, rf8 ; thrsw ; ldtmu.rf6        # 83 p0 | 83 q2 | the item's record
+    tmuwt - ; add rf19, rf19, rf8                                   # 97 store dst
+    mov tmua, rf50 ; add rf50, rf19, rf8                            # 83 q0 | 97 store dst
+    v8pack tmud, rf30, rf15 ; mov rf5, rf7 ; ldtmu.rf7              # 97 store dst | next trip | the item's record
+    nop ; v8dot rf15, rf5, rf21 ; ldtmu.rf11                        # 26 limit | 83 p3
+    and rf13, rf11, rf12 ; smul24 rf22, rf15, rf15 ; ldtmu.rf14     # 83 p3 | 42 le | 83 p2
+    and rf15, rf14, rf12 ; smul24 rf30, rf13, 3                     # 83 p2 | 94 mul
+    add rf30, rf30, 4 ; add rf32, rf15, rf15                        # 94 add | 94 mul
+    sub rf30, rf13, rf15 ; add rf16, rf30, rf32                     # 42 le | 94 add
+    mov.ifnb tmua, rf19 ; smul24 rf24, rf30, rf30 ; thrsw           # 97 store dst | 42 le
+    nop ; mov tmua, rf20                                            # 83 q1
+    nop ; mov tmua, rf48                                            # 83 q2
+    v8pack tmud, rf23, rf34 ; ldtmu.rf17                            # 97 store dst | 83 p1
+    and rf18, rf17, rf12 ; mov.ifnb tmua, rf50 ; thrsw              # 83 p1 | 97 store dst
+    sub rf48, rf15, rf18 ; add tmua, rf48, rf8                      # 42 le | 83 q3
+    nop ; smul24 rf23, rf48, rf48                                   # 42 le
+    v8pack tmud, rf41, rf37 ; ldtmu.rf19                            # 97 store dst | 83 p0
+    and rf20, rf19, rf12 ; add.ifnb tmua, rf50, rf8 ; thrsw         # 83 p0 | 97 store dst
     nop
     nop
+    bu.anyna loop, r:unif                                           # next trip
+    nop
+    nop
+    nop
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 # input hash 9436b24cf9cd89bb
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 114 instructions a trip, 57 an item; 108 at least for all it does.
 # 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 18 load 26 words, 8 store 8.
@@ -245,13 +245,13 @@ loop:
     mov rf33, rf3 ; sub.ifb tmuau, rf55, -6                         # for later in the trip | 27 store dst | uniform 0xfffffffd (u8)
     max rf34, rf46, 0 ; sub.nornc -, rf0, rf34                      # 26 out | 27 store dst
     min tmud, rf34, rf6 ; mov rf34, rf36                            # 27 store dst | for later in the trip
-    sub.pushc -, rf1, rf4 ; add rf4, rf3, rf2                       # whether there is a batch more | the item's record
+    sub.pushc -, rf1, rf4 ; add rf4, rf3, rf2                       # whether there is a trip more | the item's record
     mov rf3, rf4 ; sub.ifb tmuau, rf55, -7                          # next trip | 27 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

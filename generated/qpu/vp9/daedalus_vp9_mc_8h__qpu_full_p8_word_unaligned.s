@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 # input hash 7af85e352a171013
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 115 instructions a trip, 57.5 an item; 111 at least for all it does.
 # 60 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 5 load 16 words, 1 store 2.
@@ -192,17 +192,17 @@ loop:
     min rf28, rf22, rf16 ; mov rf22, rf3                            # 26 out | for later in the trip
     vpack rf27, rf27, rf28 ; sub.nornc -, rf0, rf23                 # 27 store dst
     tmuwt - ; mov rf23, rf44                                        # the last trip's stores | for later in the trip
-    v8pack tmud, rf55, rf26 ; sub.pushc -, rf1, rf4                 # 27 store dst | whether there is a batch more
+    v8pack tmud, rf55, rf26 ; sub.pushc -, rf1, rf4                 # 27 store dst | whether there is a trip more
     v8pack tmud, rf25, rf27 ; add rf4, rf3, rf2                     # 27 store dst | the item's record
     add.ifb tmuau, rf21, rf24 ; add rf21, rf37, rf36                # 27 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     mov rf24, rf43 ; mov rf3, rf4                                   # for later in the trip | next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

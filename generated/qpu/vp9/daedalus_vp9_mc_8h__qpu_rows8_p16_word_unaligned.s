@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 # input hash 39c2eb338a94869a
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 211 instructions a trip, 52.8 an item; 205 at least for all it does.
 # 44 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 7 load 21 words, 2 store 4.
@@ -174,7 +174,7 @@ loop:
     not rf25, rf18 ; add rf17, rf17, rf25 ; thrsw                   # 25 pixels0 | 26 add
     umin tmuau, rf2, rf0 ; add rf17, rf17, rf13                     # the item's record | 26 rshr | uniform 0xfffffffb (vec3)
     asr rf17, rf17, 7                                               # 26 rshr
-    max rf3, rf17, 0 ; sub.pushc -, rf0, rf3                        # 26 out | whether there is a batch more
+    max rf3, rf17, 0 ; sub.pushc -, rf0, rf3                        # 26 out | whether there is a trip more
     min rf17, rf3, rf7 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf19     # 26 out | the item's record | 25 pixels0
     vpack rf9, rf9, rf17 ; ldtmu.rf17                               # 27 store dst | 25 pixels0
     tmuwt - ; add rf32, rf17, rf17 ; ldtmu.rf20                     # the last trip's stores | 25 pixels0
@@ -281,15 +281,15 @@ loop:
     v8pack tmud, rf19, rf20 ; add rf9, rf9, rf35                    # 27 store dst | 26 add
     v8pack tmud, rf22, rf21 ; sub rf18, rf17, -14                   # 27 store dst | 25 pixels0
     add.ifnb tmuau, rf16, rf14 ; add rf16, rf15, rf32               # 27 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 # input hash 001c7883d2b127d6
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 120 instructions a trip, 30 an item; 116 at least for all it does.
 # 48 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 6 load 15 words, 2 store 4.
@@ -147,7 +147,7 @@ loop:
     asr rf26, rf26, 7 ; add rf42, rf42, rf43                        # 26 rshr
     max rf26, rf26, 0 ; add rf37, rf37, rf37                        # 26 out | 26 rshr
     min rf26, rf26, rf7 ; add rf38, rf38, rf38                      # 26 out | 26 rshr
-    vpack rf17, rf17, rf26 ; sub.pushc -, rf0, rf3                  # 27 store dst | whether there is a batch more
+    vpack rf17, rf17, rf26 ; sub.pushc -, rf0, rf3                  # 27 store dst | whether there is a trip more
     tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
     v8pack tmud, rf6, rf10 ; add rf3, rf2, rf1                      # 27 store dst | the item's record
     v8pack tmud, rf12, rf17                                         # 27 store dst
@@ -234,7 +234,7 @@ loop:
     shr rf42, rf47, rf38 ; v8dot rf45, rf6, rf18 ; ldtmu.rf43       # 26 rshr
     shr rf44, rf43, rf38 ; add rf32, rf45, rf11 ; ldtmu.rf37        # 26 rshr
     shr rf45, rf37, rf38 ; v8dot rf33, rf12, rf19 ; ldtmu.rf38      # 26 rshr
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     add rf47, rf47, rf47 ; v8dot rf34, rf6, rf23                    # 26 rshr
     shl rf41, rf47, rf39 ; add rf43, rf43, rf43                     # 26 rshr
     shl rf43, rf43, rf39                                            # 26 rshr

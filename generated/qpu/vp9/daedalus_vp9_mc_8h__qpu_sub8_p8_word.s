@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 # input hash 48ee82a492d34cb5
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 101 instructions a trip, 50.5 an item; 98 at least for all it does.
 # 61 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 7 load 15 words, 1 store 2.
@@ -197,10 +197,10 @@ loop:
     shr rf33, rf28, -8 ; add rf32, rf55, rf60                       # 25 pixels7 | 26 add
     vpack rf45, rf62, rf45 ; sub.pushc -, rf0, rf35                 # 27 store dst
     tmuwt - ; mov rf35, rf2                                         # the last trip's stores | for later in the trip
-    v8pack tmud, rf38, rf49 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a batch more
+    v8pack tmud, rf38, rf49 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a trip more
     v8pack tmud, rf39, rf45 ; add rf3, rf2, rf1                     # 27 store dst | the item's record
     mov rf2, rf3 ; add.ifnb tmuau, rf34, rf36                       # next trip | 27 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf36, rf37                                            # for later in the trip
     nop
     nop

@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 # input hash 425fc4ea5027bad7
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 71 instructions a trip, 35.5 an item; 65 at least for all it does.
 # 38 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 4 load 10 words, 1 store 2.
@@ -140,14 +140,14 @@ loop:
     add rf25, rf25, rf29 ; v8dot rf28, rf28, rf36                   # 26 rshr
     add rf19, rf28, rf25 ; sub.pushc -, rf0, rf19                   # 26 rshr | 27 store dst
     asr rf25, rf19, 7 ; mov rf19, rf2                               # 26 rshr | for later in the trip
-    max rf3, rf25, 0 ; sub.pushc -, rf0, rf3                        # 26 out | whether there is a batch more
+    max rf3, rf25, 0 ; sub.pushc -, rf0, rf3                        # 26 out | whether there is a trip more
     min rf2, rf3, rf13 ; add rf3, rf2, rf1                          # 26 out | the item's record
     vpack rf24, rf24, rf2 ; mov rf2, rf3                            # 27 store dst | next trip
     tmuwt -                                                         # the last trip's stores
     v8pack tmud, rf27, rf21                                         # 27 store dst
     v8pack tmud, rf26, rf24                                         # 27 store dst
     add.ifnb tmuau, rf18, rf20 ; mov rf20, rf23                     # 27 store dst | for later in the trip | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop

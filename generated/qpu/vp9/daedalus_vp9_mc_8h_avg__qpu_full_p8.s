@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 # input hash d80809fbc40bbbf6
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 134 instructions a trip, 67 an item; 122 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 26 load 34 words, 8 store 8.
@@ -219,11 +219,11 @@ loop:
     asr tmud, rf23, 1 ; mov rf3, rf4                                # 27 store dst | next trip
     min rf25, rf25, rf14 ; add rf13, rf13, 1                        # 26 out | 27 rshr
     mov.ifa tmuau, rf63 ; add rf25, rf44, rf25                      # 27 store dst | 27 add | uniform 0xfffffffd (u8)
-    asr tmud, rf13, 1 ; sub.pushc -, rf1, rf4                       # 27 store dst | whether there is a batch more
+    asr tmud, rf13, 1 ; sub.pushc -, rf1, rf4                       # 27 store dst | whether there is a trip more
     add rf25, rf25, 1 ; mov.ifb tmuau, rf53                         # 27 rshr | 27 store dst | uniform 0xfffffffd (u8)
     asr tmud, rf25, 1 ; add rf4, rf3, rf2                           # 27 store dst | the item's record
     sub rf50, rf9, 1 ; mov.ifb tmuau, rf50                          # 24 stage | 27 store dst | uniform 0xfffffffd (u8)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     umin rf10, rf0, rf50                                            # 24 stage
     shl rf15, rf24, 4 ; smul24 rf13, rf10, rf12                     # 26 mul | 25 pixels0
     nop

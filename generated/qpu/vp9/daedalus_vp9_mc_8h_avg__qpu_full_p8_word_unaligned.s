@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 # input hash 4c109425a2694a02
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 133 instructions a trip, 66.5 an item; 129 at least for all it does.
 # 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 6 load 18 words, 1 store 2.
@@ -222,7 +222,7 @@ loop:
     add rf43, rf43, rf13 ; v8dot rf32, rf31, rf8 ; thrsw ; ldtmu.rf37 # 25 pixels0 | 25 pixels2 | 26 table
     shr rf17, rf17, rf53 ; v8dot rf22, rf43, rf11 ; ldtmu.rf57      # 25 pixels0 | 25 pixels5 | 26 table
     add rf19, rf16, rf16 ; smul24 rf29, rf14, rf57 ; ldtmu.rf12     # 25 pixels0 | 26 mul | 26 table
-    sub.pushc -, rf1, rf41 ; smul24 rf27, rf32, rf12                # whether there is a batch more | 26 mul
+    sub.pushc -, rf1, rf41 ; smul24 rf27, rf32, rf12                # whether there is a trip more | 26 mul
     mov rf41, rf42 ; v8dot rf23, rf43, rf8 ; ldtmu.rf13             # for later in the trip | 25 pixels6 | 26 table
     shl rf14, rf19, rf55 ; smul24 rf42, rf14, rf37 ; ldtmu.rf18     # 25 pixels0 | 26 mul | 26 table
     add rf46, rf17, rf14 ; smul24 rf28, rf32, rf57 ; ldtmu.rf19     # 25 pixels0 | 26 mul | 26 table
@@ -243,7 +243,7 @@ loop:
     add rf29, rf29, rf43 ; smul24 rf43, rf23, rf37                  # 26 add | 26 mul
     add rf36, rf36, rf42 ; smul24 rf42, rf24, rf57                  # 26 add | 26 mul
     add rf31, rf36, rf55 ; smul24 rf36, rf24, rf37                  # 26 add | 26 mul
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     add rf33, rf47, rf33 ; smul24 rf47, rf28, rf57                  # 26 add | 26 mul
     shr rf34, rf46, -8 ; add rf35, rf49, rf53                       # 25 pixels7 | 26 add
     add rf36, rf43, rf42 ; add rf37, rf36, rf47                     # 26 add

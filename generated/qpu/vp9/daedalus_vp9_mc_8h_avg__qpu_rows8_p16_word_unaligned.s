@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 # input hash 6220473f777c2c60
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 246 instructions a trip, 61.5 an item; 238 at least for all it does.
 # 46 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 25 words, 2 store 4.
@@ -200,7 +200,7 @@ loop:
     min rf6, rf6, rf7 ; thrsw ; ldtmu.rf18                          # 26 out | 25 pixels0
     shr rf23, rf18, rf10 ; add rf6, rf23, rf6 ; ldtmu.rf18          # 25 pixels0 | 27 add
     add rf6, rf6, 1 ; add rf26, rf18, rf18                          # 27 rshr | 25 pixels0
-    asr rf3, rf6, 1 ; sub.pushc -, rf0, rf3                         # 27 rshr | whether there is a batch more
+    asr rf3, rf6, 1 ; sub.pushc -, rf0, rf3                         # 27 rshr | whether there is a trip more
     vpack rf8, rf8, rf3 ; add rf3, rf2, rf1 ; ldtmu.rf6             # 27 store dst | the item's record | 25 pixels0
     shl rf30, rf26, rf25 ; add rf36, rf6, rf6 ; ldtmu.rf26          # 25 pixels0
     shr rf30, rf18, rf10 ; add rf23, rf23, rf30 ; ldtmu.rf18        # 25 pixels0
@@ -320,14 +320,14 @@ loop:
     v8pack tmud, rf10, rf18 ; add rf5, rf4, rf5 ; ldtmu.rf18        # 27 store dst | 25 pixels0 | the item's record
     mov.ifnb tmuau, rf24 ; v8dot rf10, rf18, rf9                    # 27 store dst | 19 mx | uniform 0xfffffffa (vec2)
     and tmuau, rf5, -4                                              # 25 pixels0 | uniform 0xfffffffc (vec4)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     and rf8, rf18, rf7 ; sub rf6, rf5, -14                          # 18 filter | 25 pixels0
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

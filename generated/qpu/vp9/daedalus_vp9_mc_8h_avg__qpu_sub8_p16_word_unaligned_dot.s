@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 # input hash 8c2bc6f14da2f679
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 161 instructions a trip, 40.2 an item; 154 at least for all it does.
 # 43 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 8 load 19 words, 2 store 4.
@@ -151,7 +151,7 @@ loop:
     add rf17, rf22, 1 ; add rf20, rf20, rf17                        # 27 rshr | 26 rshr
     asr rf17, rf17, 1 ; mov tmuau, rf18                             # 27 rshr | 27 load dst | uniform 0xfffffffa (vec2)
     asr rf20, rf20, 7 ; sub.pushc -, rf0, rf2                       # 26 rshr | 27 store dst
-    max rf20, rf20, 0 ; sub.pushc -, rf0, rf3                       # 26 out | whether there is a batch more
+    max rf20, rf20, 0 ; sub.pushc -, rf0, rf3                       # 26 out | whether there is a trip more
     min rf3, rf20, rf8 ; mov rf2, rf3 ; thrsw                       # 26 out | next trip
     add rf23, rf23, rf3 ; add rf3, rf2, rf1                         # 27 add | the item's record
     nop ; add rf23, rf23, 1                                         # 27 rshr
@@ -233,15 +233,15 @@ loop:
     and tmuau, rf22, -4 ; v8dot rf20, rf19, rf9                     # 26 rshr | 19 mx | uniform 0xfffffffc (vec4)
     and rf18, rf19, rf8 ; sub rf19, rf22, -14                       # 18 filter | 26 rshr
     and tmua, rf19, -4 ; add rf17, rf22, rf4                        # 26 rshr
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     shl rf19, rf18, 4 ; add rf18, rf15, rf13                        # 26 mul | 27 load dst
     nop ; add rf19, rf19, rf20                                      # 26 add
     shl rf11, rf19, 3                                               # 26 rshr
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -7,8 +7,8 @@
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 # input hash 5899be398d1c56af
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
-# is a batch; what it loads of the next one is among it.
+# A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
+# it loads for the next trip counts with it.
 # 118 instructions a trip, 59 an item; 115 at least for all it does.
 # 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 8 load 17 words, 1 store 2.
@@ -220,10 +220,10 @@ loop:
     and rf32, rf31, rf6 ; v8dot rf36, rf31, rf9                     # 25 pixels7
     vpack rf53, rf56, rf53 ; sub.pushc -, rf0, rf37                 # 27 store dst
     tmuwt - ; mov rf37, rf2                                         # the last trip's stores | for later in the trip
-    v8pack tmud, rf42, rf41 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a batch more
+    v8pack tmud, rf42, rf41 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a trip more
     v8pack tmud, rf50, rf53 ; add rf3, rf2, rf1                     # 27 store dst | the item's record
     mov rf2, rf3 ; mov.ifnb tmuau, rf38                             # next trip | 27 store dst | uniform 0xfffffffa (vec2)
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf38, rf51                                            # for later in the trip
     nop
     nop

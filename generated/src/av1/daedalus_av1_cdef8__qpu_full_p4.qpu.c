@@ -449,5 +449,5 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4 = {
   .items = 1,
   .scratch_bytes = 576,
   .forms = 0,
-  .clocks = 2444,
+  .clocks = 1500,
 };

@@ -374,5 +374,5 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4_word = {
   .items = 1,
   .scratch_bytes = 576,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 1994,
+  .clocks = 1279,
 };

@@ -344,5 +344,5 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_insec_p16_word_pair = {
   .items = 4,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLOAT | DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 514,
+  .clocks = 270,
 };

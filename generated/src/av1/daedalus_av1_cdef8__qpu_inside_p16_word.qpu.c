@@ -681,5 +681,5 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p16_word = {
   .items = 4,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 782,
+  .clocks = 446,
 };

@@ -283,5 +283,5 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4 = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 2631,
+  .clocks = 1372,
 };

@@ -249,5 +249,5 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 850,
+  .clocks = 536,
 };

@@ -383,5 +383,5 @@ const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 791,
+  .clocks = 476,
 };

@@ -6,6 +6,8 @@
 #include <daedalus/av1.h>
 #include <daedalus/table.h>
 
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p16_word_pair;
+
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p16_word;
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_insec_p16_word_pair;
@@ -165,8 +167,6 @@ void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const u
 void daedalus_items_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p16_word_pair;
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4;
 

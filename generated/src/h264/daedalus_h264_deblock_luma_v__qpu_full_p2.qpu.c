@@ -109,5 +109,5 @@ const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p2 = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 133,
+  .clocks = 80,
 };

@@ -193,5 +193,5 @@ const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p8_word = {
   .items = 8,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 71,
+  .clocks = 39,
 };

@@ -107,5 +107,5 @@ const daedalus_qpu_code daedalus_h264_idct4__qpu_full = {
   .items = 4,
   .scratch_bytes = 256,
   .forms = 0,
-  .clocks = 94,
+  .clocks = 46,
 };

@@ -107,5 +107,5 @@ const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word = {
   .items = 16,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 36,
+  .clocks = 16,
 };

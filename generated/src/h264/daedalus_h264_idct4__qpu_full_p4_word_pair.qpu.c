@@ -114,5 +114,5 @@ const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_pair = {
   .items = 16,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLOAT | DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 35,
+  .clocks = 15,
 };

@@ -169,5 +169,5 @@ const daedalus_qpu_code daedalus_h264_idct8__qpu_full = {
   .items = 2,
   .scratch_bytes = 512,
   .forms = 0,
-  .clocks = 260,
+  .clocks = 132,
 };

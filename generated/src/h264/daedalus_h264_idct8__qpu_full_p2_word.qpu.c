@@ -195,5 +195,5 @@ const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p2_word = {
   .items = 4,
   .scratch_bytes = 1024,
   .forms = 0,
-  .clocks = 367,
+  .clocks = 121,
 };

@@ -204,5 +204,5 @@ const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p4_word_shuffle = {
   .items = 8,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 144,
+  .clocks = 70,
 };

@@ -346,5 +346,5 @@ const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads = 
   .items = 16,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 144,
+  .clocks = 67,
 };

@@ -130,5 +130,5 @@ const daedalus_qpu_code daedalus_h264_idct8__qpu_full_shuffle = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 153,
+  .clocks = 105,
 };

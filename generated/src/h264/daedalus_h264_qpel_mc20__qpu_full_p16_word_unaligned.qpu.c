@@ -118,5 +118,5 @@ const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned = {
   .items = 4,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 100,
+  .clocks = 41,
 };

@@ -130,5 +130,5 @@ const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p8 = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 466,
+  .clocks = 178,
 };

@@ -100,5 +100,5 @@ const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 103,
+  .clocks = 44,
 };

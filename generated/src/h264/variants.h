@@ -91,9 +91,9 @@ void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, con
 void daedalus_items_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
 
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads;
-
 extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep;
+
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads;
 
 extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_shuffle;
 

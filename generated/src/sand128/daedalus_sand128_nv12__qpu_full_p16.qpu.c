@@ -231,5 +231,5 @@ const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16 = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 875,
+  .clocks = 491,
 };

@@ -219,5 +219,5 @@ const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_recordonce = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 842,
+  .clocks = 458,
 };

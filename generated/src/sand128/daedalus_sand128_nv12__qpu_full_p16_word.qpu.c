@@ -160,5 +160,5 @@ const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 531,
+  .clocks = 323,
 };

@@ -147,5 +147,5 @@ const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4 = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 559,
+  .clocks = 260,
 };

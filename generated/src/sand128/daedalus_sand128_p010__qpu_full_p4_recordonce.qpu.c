@@ -145,5 +145,5 @@ const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_recordonce = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 529,
+  .clocks = 231,
 };

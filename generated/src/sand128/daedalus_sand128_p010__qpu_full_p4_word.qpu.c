@@ -155,5 +155,5 @@ const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 524,
+  .clocks = 290,
 };

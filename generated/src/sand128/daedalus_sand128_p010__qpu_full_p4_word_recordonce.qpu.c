@@ -153,5 +153,5 @@ const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word_recordonce = {
   .items = 1,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 500,
+  .clocks = 266,
 };

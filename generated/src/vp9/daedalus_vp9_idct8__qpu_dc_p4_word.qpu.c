@@ -110,5 +110,5 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p4_word = {
   .items = 8,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 94,
+  .clocks = 34,
 };

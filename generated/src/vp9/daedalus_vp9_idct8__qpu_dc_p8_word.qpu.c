@@ -128,5 +128,5 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p8_word = {
   .items = 16,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 93,
+  .clocks = 33,
 };

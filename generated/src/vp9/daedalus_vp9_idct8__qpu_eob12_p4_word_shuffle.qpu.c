@@ -181,5 +181,5 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle = {
   .items = 8,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 121,
+  .clocks = 52,
 };

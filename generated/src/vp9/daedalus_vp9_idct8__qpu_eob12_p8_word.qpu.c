@@ -351,5 +351,5 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p8_word = {
   .items = 16,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 119,
+  .clocks = 50,
 };

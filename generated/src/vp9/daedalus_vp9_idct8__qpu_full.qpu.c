@@ -154,5 +154,5 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_full = {
   .items = 2,
   .scratch_bytes = 512,
   .forms = 0,
-  .clocks = 262,
+  .clocks = 134,
 };

@@ -252,5 +252,5 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p2_word = {
   .items = 4,
   .scratch_bytes = 1024,
   .forms = 0,
-  .clocks = 371,
+  .clocks = 125,
 };

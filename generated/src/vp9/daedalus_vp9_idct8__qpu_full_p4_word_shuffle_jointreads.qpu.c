@@ -251,5 +251,5 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p4_word_shuffle_jointreads 
   .items = 8,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 127,
+  .clocks = 66,
 };

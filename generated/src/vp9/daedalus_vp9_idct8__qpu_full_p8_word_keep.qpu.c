@@ -533,5 +533,5 @@ const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep = {
   .items = 16,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 146,
+  .clocks = 66,
 };

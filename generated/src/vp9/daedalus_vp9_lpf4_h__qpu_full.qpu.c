@@ -91,5 +91,5 @@ const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 271,
+  .clocks = 111,
 };

@@ -174,5 +174,5 @@ const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4 = {
   .items = 8,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 266,
+  .clocks = 106,
 };

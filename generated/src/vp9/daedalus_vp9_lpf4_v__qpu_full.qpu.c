@@ -90,5 +90,5 @@ const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 78,
+  .clocks = 46,
 };

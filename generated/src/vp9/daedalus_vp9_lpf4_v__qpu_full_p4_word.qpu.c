@@ -117,5 +117,5 @@ const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4_word = {
   .items = 8,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 73,
+  .clocks = 33,
 };

@@ -97,5 +97,5 @@ const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 317,
+  .clocks = 120,
 };

@@ -157,5 +157,5 @@ const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4_word = {
   .items = 8,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 99,
+  .clocks = 41,
 };

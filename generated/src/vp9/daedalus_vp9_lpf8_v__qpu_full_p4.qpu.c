@@ -210,5 +210,5 @@ const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4 = {
   .items = 8,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 312,
+  .clocks = 115,
 };

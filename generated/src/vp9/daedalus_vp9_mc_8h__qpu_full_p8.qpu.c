@@ -223,5 +223,5 @@ const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8 = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 539,
+  .clocks = 230,
 };

@@ -212,5 +212,5 @@ const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned = {
   .items = 4,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 139,
+  .clocks = 70,
 };

@@ -183,5 +183,5 @@ const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 175,
+  .clocks = 95,
 };

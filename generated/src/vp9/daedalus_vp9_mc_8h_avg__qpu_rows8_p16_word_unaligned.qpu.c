@@ -229,5 +229,5 @@ const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned = {
   .items = 4,
   .scratch_bytes = 0,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
-  .clocks = 185,
+  .clocks = 94,
 };

@@ -192,5 +192,5 @@ const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word = {
   .items = 2,
   .scratch_bytes = 0,
   .forms = 0,
-  .clocks = 220,
+  .clocks = 119,
 };

@@ -17,9 +17,9 @@ extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p8_word;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p8_word;
 
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads;
-
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_shuffle;
 

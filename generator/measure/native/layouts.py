@@ -73,7 +73,7 @@ def _program() -> tuple[Path, list[str]]:
     variants = [
         (k["id"], v)
         for k in manifest["kernels"]
-        if k["family"] == LAYOUT["family"]
+        if k["codec"] == LAYOUT["codec"]
         for v in k["variants"]
         if v["prod"] and v["target"] not in ("glsl", "qpu")
     ]
@@ -101,7 +101,7 @@ def _program() -> tuple[Path, list[str]]:
             place,
             root / "runtime",
             *native.library_includes(),
-            root / "generated" / "src" / LAYOUT["family"],
+            root / "generated" / "src" / LAYOUT["codec"],
         ],
         system_includes=system,
         flags=flags,

@@ -138,8 +138,8 @@ def _library(compiler: str, kind: str, found: list[tuple[Case, Entry]]) -> Path:
     if shutil.which(compiler) is None:
         raise UserError(f"{compiler} is not installed", "run ./daedalus setup", EXIT_MISSING)
     source = repo_root() / "generated" / "src"
-    names = dict.fromkeys((e.kernel.family, _names(kind, c, e)) for c, e in found)
-    files = [source / family / f"{name}.c" for family, name in names]
+    names = dict.fromkeys((e.kernel.codec, _names(kind, c, e)) for c, e in found)
+    files = [source / codec / f"{name}.c" for codec, name in names]
     missing = [f.name for f in files if not f.is_file()]
     if missing:
         raise UserError(f"generated/ lacks {missing[0]}", "run ./daedalus gen", EXIT_FAILED)

@@ -244,7 +244,7 @@ class Builder:
     def loop(self, *, ahead: bool) -> Iterator[LoopBuilder]:
         """The loop's body: what is appended within.
 
-        ahead  loads may be executed for one batch more than a thread has: those of the batch after
+        ahead  loads may be executed for one trip more than a thread has: those of the trip after
                its last must not leave the buffers (a clamped number of the item sees to that)
         """
         if self._into is self._body or self._loop is not None:

@@ -45,7 +45,7 @@ class Figures:
     """Of a program, and of a trip of its loop with loop control.
 
     bound    instructions that a trip takes at least, by its operations
-    an_item  instructions of a trip, by the items of a batch
+    an_item  instructions of a trip, by the items of a trip
     lookups  that a trip starts, of so many words that are loaded and stored
     nops     instructions of a trip in which neither ALU does anything
     clocks   of the GPU that an item takes at most, about (estimate.py)

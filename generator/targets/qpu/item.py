@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which items a batch does, their records, their parameters and where their buffers begin.
+"""Which items a trip does, their records, their parameters and where their buffers begin.
 
 The record of an item (daedalus_gpu_code) is read in lookups of one, two or four words, or by unifa
-where a batch is one item. Elements whose item does not exist read the last one there is, and store
+where a trip is one item. Elements whose item does not exist read the last one there is, and store
 nothing.
 """
 
@@ -24,15 +24,15 @@ _VECTORS = {1: "u32", 2: "vec2", 3: "vec3", 4: "vec4"}
 
 
 class Items:
-    """What a batch knows of its items.
+    """What a trip knows of its items.
 
     The runtime passes `records`, the address of the first record; `items`, how many there are;
     `threads`, how many threads there are; and of every buffer its address and, of a plane, its
-    stride in bytes. Addresses of records past the last by one batch of each thread must not wrap.
+    stride in bytes. Addresses of records past the last by one trip of each thread must not wrap.
 
     early  a trip reads the records of the next one: what they are the address of can be looked up
            sooner, and they take registers
-    unifa  records are read by unifa. Raises NotLowerable where a batch has several
+    unifa  records are read by unifa. Raises NotLowerable where a trip has several
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Items:
     ) -> None:
         if unifa and m.items > 1:
             raise NotLowerable(
-                "qpu", f"unifa reads one record for all elements, and a batch has {m.items} items",
+                "qpu", f"unifa reads one record for all elements, and a trip has {m.items} items",
                 kernel.loc, kernel.id,
                 hint="give each element fewer points, so that 16 do an item, or leave unifa out",
             )  # fmt: skip
@@ -73,7 +73,7 @@ class Items:
     # ------------------------------------------------------------------ the loop
 
     def begin(self, loop: LoopBuilder) -> None:
-        """Opens a trip: this batch's records."""
+        """Opens a trip: its records."""
         e = self.e
         self._number = loop.carried(self._first, "record")
         self._record = e.op("umin", self._number, self._last)

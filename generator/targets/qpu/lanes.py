@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How the points of an item's stages are spread over the 16 elements.
+"""How the lanes of an item's stages are spread over the 16 elements.
 
-Neighbouring elements do an item: as many as the largest stage has points left after the pass
-`points`, rounded up to a power of two. A batch is as many items as that leaves room for. Elements
-beyond a smaller stage's points compute what another point computes, and store nothing.
+Neighbouring elements do an item: as many as the largest stage has lanes left after the pass
+`points`, rounded up to a power of two. A trip is as many items as that leaves room for. Elements
+beyond a smaller stage's lanes compute what another lane computes, and store nothing.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Mapping:
 
     @property
     def items(self) -> int:
-        """Items a batch."""
+        """Items a trip."""
         return LANES // self.elements
 
 
@@ -37,8 +37,8 @@ def mapping(kernel: Kernel) -> Mapping:
     most = max((s.lanes for s in kernel.stages), default=1)
     if most > LANES:
         raise NotLowerable(
-            "mapping", f"a stage has {most} points, and a batch {LANES} elements", kernel.loc,
-            kernel.id, hint="give each element more points (p2, p4, ...)",
+            "mapping", f"a stage has {most} lanes, and a trip {LANES} elements", kernel.loc,
+            kernel.id, hint="give each element more lanes (p2, p4, ...)",
         )  # fmt: skip
     return Mapping(1 << (most - 1).bit_length())
 

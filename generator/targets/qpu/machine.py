@@ -80,13 +80,14 @@ class Operation:
 
 @dataclass(frozen=True)
 class Description:
-    """The instruction set."""
+    """The instruction set, and what it takes by the timing model."""
 
     registers: int
     immediates: Mapping[int, int]  # bits of a small immediate -> its number
     operations: Mapping[str, Operation]
     conditions: frozenset[tuple[str, str]]  # of add and mul operation: none, cond, push, update
     signals: Mapping[frozenset[str], bool]  # sets that go together -> the condition field is free
+    timing: Mapping[str, int]  # default settings of the timing model (docs/v3d-timing.md)
 
 
 @cache
@@ -112,6 +113,7 @@ def description() -> Description:
         operations,
         frozenset((a, m) for a, m in raw["conditions"]),
         {frozenset(s["names"]): s["conditions"] for s in raw["signals"]},
+        raw["timing"],
     )
 
 

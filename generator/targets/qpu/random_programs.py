@@ -204,8 +204,8 @@ def make(seed: int, size: int = 30) -> Case:
     maker = _Maker(seed, size)
     program = maker.make(ahead=maker.random.random() < 0.8)
     threads = maker.random.randrange(1, 4)
-    batches = threads + maker.random.randrange(0, 5)  # each thread has one at least
-    items = 16 * batches
+    trips = threads + maker.random.randrange(0, 5)  # each thread has one at least
+    items = 16 * trips
     numbers = np.random.default_rng(seed)
     buffers = {}
     for base in BASES.values():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From a lowered kernel to a virtual program: a loop over batches of items.
+"""From a lowered kernel to a virtual program: a loop whose trips do items.
 
-Thread t of T does batches t, t + T, ... Elements whose item does not exist compute what the last
+Thread t of T does trips t, t + T, ... Elements whose item does not exist compute what the last
 item's do, and store nothing.
 """
 
@@ -37,10 +37,10 @@ from daedalus.generator.targets.qpu.virtual import Program, Value
 class Selected:
     """Virtual programs, and what the runtime has to know of them.
 
-    programs  that compute the same: reading records when they are needed, and a batch before
+    programs  that compute the same: reading records when they are needed, and a trip before
     record   the words of an item's record
     align    of every buffer, what its address, stride and offsets are multiples of, in bytes
-    items    a batch
+    items    a trip
     scratch  bytes of scratch memory a thread
     paired   whether words are made of pairs
     """
@@ -65,7 +65,7 @@ class How:
     always   makes them so wherever it can (no variant asks for that: random programs do)
     shuffled temps stay in registers, and are moved between the elements that do an item
     lined    neighbouring elements read blocks together, and words are moved between them
-    unifa    reads the record of a batch's only item once for all elements
+    unifa    reads the record of a trip's only item once for all elements
     """
 
     words: bool = False
@@ -122,7 +122,7 @@ def _related(kernel: Kernel) -> Kernel:
 def _programs(
     kernel: Kernel, name: str, asked: How, early: tuple[bool, ...] = (False, True)
 ) -> Selected:
-    """The programs that read records when they are needed, a batch before, or both."""
+    """The programs that read records when they are needed, a trip before, or both."""
     selectors = [_Selector(kernel, name, asked, early=x) for x in early]
     made = [s.selected() for s in selectors]
     if asked.dots and not any(s.dotted for s in selectors):
@@ -210,7 +210,7 @@ class _Selector:
                 e.stage = number if len(self.kernel.stages) > 1 else 0
                 with e.note(e.where(stage.loc, "stage")):
                     self._stage(stage, flags)
-            with e.note("whether there is a batch more"):
+            with e.note("whether there is a trip more"):
                 self.items.end(loop)
         return Selected(
             (prune(fuse(prune(e.program()))),),
@@ -224,7 +224,7 @@ class _Selector:
         )
 
     def _stage(self, stage: Stage, flags: Flags) -> None:
-        """What a batch does of a stage."""
+        """What a trip does of a stage."""
         e, own = self.e, self.items.lane
         lanes: dict[str, Value] = {}
         if own is not None and stage.lanes > 1:

@@ -59,7 +59,7 @@ def assembly(code: Code) -> Assembly:
         trip, bound = len(code.loop.schedule.slots), code.bound
         live = code.loop.schedule.most_live
         pending = code.loop.schedule.pending
-    lines += [_line("ldtmu.-", "looked up for a batch that there is not")] * pending
+    lines += [_line("ldtmu.-", "looked up for a trip that there is not")] * pending
     lines += [_line(text, "") for text in _END]
     total = sum(1 for text in lines if text.startswith(" "))
     return Assembly(
@@ -95,7 +95,7 @@ def _block(code: Code, block: Compiled, jump: str) -> list[str]:
             assert code.program.loop is not None
             loop = code.program.loop
             condition = _BRANCHES[loop.condition, loop.repeat.inverse]
-            lines.append(_line(f"b{'u' if jump else ''}.{condition} loop{jump}", "next batch"))
+            lines.append(_line(f"b{'u' if jump else ''}.{condition} loop{jump}", "next trip"))
             continue
         nodes = [p.node for p in (slot.add, slot.mul) if p is not None] + slot.signals
         notes = dict.fromkeys(n.note for n in nodes if n.note)

@@ -6,7 +6,7 @@ neither A nor B, and instructions no order but that of their operands, of lookup
 and of flags. A program is
 
     entry, executed once by each thread, and then
-    a loop (if it has one), executed at least once: its body is one batch.
+    a loop (if it has one), executed at least once: its body is one trip.
 
 Semantics of the operations are those of docs/v3d-arithmetic.md; semantics.py states those that
 may occur, interpret.py runs whole programs.
@@ -19,7 +19,7 @@ Rules beyond those of the machine, which verify.py checks:
 - A store waits for lookups before it in its space; a load after a store in the same space needs
   `WaitStores` between.
 - What `LoadUnifa` reads is in a space that the program does not store to.
-- The loads of a loop's body may be executed for one batch more than there are (the one after a
+- The loads of a loop's body may be executed for one trip more than there are (the one after a
   thread's last), if Loop.ahead says so; its stores never are.
 """
 

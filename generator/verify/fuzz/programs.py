@@ -128,7 +128,9 @@ def _kernel(rng: random.Random, number: int) -> Kernel:
 
     program.__name__ = f"fuzz_p{number}"
     program.__doc__ = "A random program."
-    spec = kernel(clause="nothing: a random program", axes=(axis,) if axis else ())(program)
+    spec = kernel(
+        clause="nothing: a random program", axes={"orientation": (axis,)} if axis else {}
+    )(program)
     try:
         return spec.kernels()[0]
     except Exception as e:

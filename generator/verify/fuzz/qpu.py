@@ -144,7 +144,7 @@ def forms(kernel: Kernel, rng: random.Random) -> Iterator[Form]:
             options = options_of(
                 "qpu", class_name, points=points, assume=assume, four_threads=t4, **flags
             )
-            unifa = later.random() < 0.5 and facts.fills_batch(options)
+            unifa = later.random() < 0.5 and facts.fills_trip(options)
             options = replace(
                 options, record_once=unifa, pair=options.choice("word") and later.random() < 0.8
             )

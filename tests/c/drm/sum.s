@@ -18,13 +18,13 @@
 .uniform 0xfffffffc # vec4
 .uniform 0xfffffffc # vec4
 .uniform 0xffffffe0 # back to the loop's first word
-    eidx rf0 ; mov rf3, rf3.ul ; ldunifrf.rf6                       # what all batches need, uniform value:items
+    eidx rf0 ; mov rf3, rf3.ul ; ldunifrf.rf6                       # what all trips need, uniform value:items
     shl rf3, rf3, 4
     add rf9, rf3, rf0 ; sub rf8, rf6, 1
     umin rf0, rf9, rf8 ; ldunifrf.rf2                               # record: dst_off, src_off, choice and 0, uniform value:records
     shl rf0, rf0, 4
     nop ; add tmuau, rf2, rf0 ; thrsw                               # uniform 0xfffffffc (vec4)
-    nop ; ldunifrf.rf1                                              # what all batches need, uniform value:src
+    nop ; ldunifrf.rf1                                              # what all trips need, uniform value:src
     nop ; ldunifrf.rf5                                              # uniform value:table
     nop ; ldtmu.rf3                                                 # record: dst_off, src_off, choice and 0
     nop ; ldtmu.rf0
@@ -33,7 +33,7 @@
     shl rf0, rf0, 2
     nop ; add tmua, rf5, rf0 ; ldunifrf.rf0                         # uniform value:dst
     nop ; add rf10, rf0, rf3 ; ldunifrf.rf3                         # record: dst_off, src_off, choice and 0, uniform value:threads
-    shl rf7, rf3, 4 ; mov tmuau, rf11                               # what all batches need, uniform 0xfffffffc (vec4)
+    shl rf7, rf3, 4 ; mov tmuau, rf11                               # what all trips need, uniform 0xfffffffc (vec4)
     nop ; add rf9, rf9, rf7 ; thrsw ; ldunifrf.rf3                  # uniform value:dst_stride
     nop ; add rf12, rf10, rf3 ; ldunifrf.rf4                        # row 1, uniform value:src_stride
     nop ; ldtmu.-                                                   # record: dst_off, src_off, choice and 0
@@ -70,15 +70,15 @@ loop:
     mov tmuau, rf11 ; add rf12, rf10, rf3 ; thrsw ; ldtmu.-         # row 0, uniform 0xfffffffc (vec4)
     nop
     nop
-    bu.a0 loop, r:unif                                              # next batch
+    bu.a0 loop, r:unif                                              # next trip
     nop ; add rf9, rf9, rf7
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -53,7 +53,7 @@ loop:
     nop ; add rf15, rf14, rf15 ; ldtmu.rf14                         # 18 add | 18 load src
     nop ; add tmud, rf15, rf17 ; ldtmu.rf15                         # 18 store dst | 18 load dst
     mov.ifna tmua, rf13 ; add rf14, rf15, rf14                      # 18 store dst | 18 add
-    add tmud, rf14, rf17 ; sub.pushc -, rf0, rf3                    # 18 store dst | whether there is a batch more
+    add tmud, rf14, rf17 ; sub.pushc -, rf0, rf3                    # 18 store dst | whether there is a trip more
     mov.ifnb tmua, rf16 ; add rf3, rf2, rf1                         # 18 store dst | the item's record
     nop ; mov tmuau, rf12 ; thrsw                                   # 18 load src | uniform 0xfffffffa (vec2)
     nop ; add tmua, rf4, rf9                                        # 18 load dst
@@ -76,11 +76,11 @@ loop:
     nop ; add rf4, rf6, rf4                                         # 18 add
     nop
     nop ; add tmud, rf12, rf17 ; ldtmu.rf12                         # 18 store dst | the item's record
-    bu.anyna loop, r:unif                                           # next batch
+    bu.anyna loop, r:unif                                           # next trip
     add.ifnb tmua, rf13, rf9 ; add rf6, rf5, rf12                   # 18 store dst | 18 load dst
     nop ; add tmud, rf4, rf17 ; ldtmu.rf4                           # 18 store dst | the item's record
     nop ; add.ifnb tmua, rf16, rf9                                  # 18 store dst
-    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

@@ -172,6 +172,55 @@ static void replication(void) {
   CHECK_INT(time_of(&profile, "mov rep, rf1\nnop\nadd rf2, rf0, rf0\n" END_AT_ONCE, 1, 1).stall_sfu,
             SLOT);
   CHECK_INT(time_of(&profile, "mov quad, rf1\nadd rf2, rf3, rf3\n" END_AT_ONCE, 1, 1).stall_sfu, 0);
+  /* Signals write it as well; 2 slots from when the uniform or the lookup's result is there. */
+  CHECK_INT(time_of(&profile, ".uniform 7\nldunifrf.rep\nadd rf2, rf0, rf0\n" END_AT_ONCE, 1, 1)
+                .stall_sfu,
+            2 * SLOT);
+  CHECK_INT(time_of(&profile,
+                    ".uniform 0x00100000\nldunifrf.rf1\nmov tmua, rf1\nldtmu.rep\n"
+                    "add rf2, rf0, rf0\n" END_AT_ONCE,
+                    1, 1)
+                .stall_sfu,
+            2 * SLOT);
+}
+
+/* Stalls on results of n batches, which share a QPU; the last slot of text is that of a switch. */
+static uint64_t switched(const daedalus_v3d_profile *profile, const char *text, unsigned n) {
+  simulation *s = simulation_create(profile);
+  simulation_load(s, text);
+  simulation_shape(s, n, 16, n);
+  s->job.timed = true;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+  const uint64_t stall = s->report.times.stall_sfu;
+  simulation_destroy(s);
+  return stall;
+}
+
+/* What a thread waits for are results of its own: registers of the same number are others. */
+static void results_of_threads(void) {
+  daedalus_v3d_profile profile = board();
+  profile.slices = profile.qpus_per_slice = 1;
+  profile.rep_result_slots = 3;
+  const char *sfu = "nop ; nop ; thrsw\nnop\nrecip rf1, rf2\nadd rf3, rf1, rf1\n" END;
+  const char *rep = "nop ; nop ; thrsw\nnop\nmov rep, rf2\nadd rf3, rf0, rf0\n" END;
+  /* Alone it goes on at once; two go on when the other one has run for three slots. */
+  CHECK_INT(switched(&profile, sfu, 1), SLOT);
+  CHECK_INT(switched(&profile, sfu, 2), 0);
+  CHECK_INT(switched(&profile, rep, 1), 2 * SLOT);
+  CHECK_INT(switched(&profile, rep, 2), 0);
+  /* The next batch of a thread has nothing of the last one. */
+  const char *last =
+      "add rf3, rf1, rf1\nnop ; nop ; thrsw\nnop\nnop\n"
+      "nop ; nop ; thrsw\nnop ; nop ; thrsw\nnop\nnop\n"
+      "nop ; nop ; thrsw\nnop\nrecip rf1, rf2\n";
+  profile.supergroups_in_flight = 1;
+  simulation *s = simulation_create(&profile);
+  simulation_load(s, last);
+  simulation_shape(s, 2, 16, 1);
+  s->job.timed = true;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+  CHECK_INT(s->report.times.stall_sfu, 0);
+  simulation_destroy(s);
 }
 
 #define DATA_ADDRESS          \
@@ -440,6 +489,7 @@ int main(void) {
   RUN(woken_by_an_end);
   RUN(sfu);
   RUN(replication);
+  RUN(results_of_threads);
   RUN(lookups);
   RUN(short_stores);
   RUN(input_queue);

@@ -131,9 +131,14 @@ static int connect_to_server(bool quiet) {
   return fd;
 }
 
-/* All of a reply into the message. */
+/*
+ * All of a reply into the message.  A signal ends a call that may be interrupted: the server is
+ * told so, and answers as it finds it.  By then the signal's handler has run, which the server has
+ * taken for a part of the wait.
+ */
 static int receive(int socket, struct preload_message *message, struct wire_fds *fds,
                    bool may_interrupt) {
+  static const struct wire_request interrupt = {.bytes = sizeof interrupt, .kind = WIRE_INTERRUPT};
   size_t have = 0, wanted = sizeof(struct wire_reply);
   message->bytes = 0;
   while (have < wanted) {
@@ -142,7 +147,13 @@ static int receive(int socket, struct preload_message *message, struct wire_fds 
     if (message->failed)
       return -ENOMEM;
     const long got = wire_receive(socket, message->data + have, wanted - have, fds);
-    if (got == -EINTR && !(may_interrupt && have == 0))
+    if (got == -EINTR && may_interrupt && have == 0) {
+      /* Where that fails the server has gone, perhaps after its reply, which is still to be read;
+         if it is not there, receiving fails as well. */
+      wire_send(socket, &interrupt, sizeof interrupt, NULL, 0);
+      may_interrupt = false;
+    }
+    if (got == -EINTR)
       continue;
     if (got <= 0)
       return got == 0 ? -ENODEV : (int)got;
@@ -362,5 +373,5 @@ int preload_transact(const struct preload_call *call, struct wire_fds *received)
     drop_socket();
   if (result != 0)
     wire_close(received);
-  return result == 0 || result == -EINTR || result == -ENOMEM ? result : -ENODEV;
+  return result == 0 || result == -ENOMEM ? result : -ENODEV;
 }

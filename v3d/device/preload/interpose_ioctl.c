@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
 #include "../abi.h"
 #include "preload.h"
@@ -23,12 +22,6 @@ static int real_ioctl(int fd, unsigned long request, void *arg) {
     return -1;
   }
   return function(fd, request, arg);
-}
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* Descriptors in arguments: where, and which way. */
@@ -131,16 +124,6 @@ static bool waits(uint32_t code) {
          (ABI_NR(code) == ABI_V3D_WAIT_BO || ABI_NR(code) == ABI_SYNCOBJ_WAIT);
 }
 
-/* As the kernel, gives back what is left of a relative time when a signal came. */
-static void shorten_wait(uint64_t user_arg, uint64_t started_ns) {
-  struct abi_wait_bo wait;
-  if (!preload_copy_in(&wait, user_arg, sizeof wait))
-    return;
-  const uint64_t waited = now_ns() - started_ns;
-  wait.timeout_ns = waited > wait.timeout_ns ? 0 : wait.timeout_ns - waited;
-  preload_copy_out(user_arg, &wait, sizeof wait);
-}
-
 /* Of a node's client, or with 0 of another descriptor of the device's. */
 static int device_ioctl(uint32_t client, int fd, uint32_t code, uint64_t user_arg) {
   uint8_t arg[ABI_MAX_ARGUMENT] = {0};
@@ -150,8 +133,6 @@ static int device_ioctl(uint32_t client, int fd, uint32_t code, uint64_t user_ar
   struct preload_message *message = preload_message();
   if (message == NULL)
     return -ENOMEM;
-  const bool waits_for_bo = client != 0 && ABI_NR(code) == ABI_V3D_WAIT_BO;
-  const uint64_t started = waits_for_bo ? now_ns() : 0;
   preload_append(message, arg, sizeof arg);
   if (client != 0)
     preload_gather(message, code, arg);
@@ -162,8 +143,6 @@ static int device_ioctl(uint32_t client, int fd, uint32_t code, uint64_t user_ar
     call.fd[call.n_fds++] = fd;
   take_descriptor(&call, arg);
   int result = preload_transact(&call, &received);
-  if (result == -EINTR && waits_for_bo)
-    shorten_wait(user_arg, started);
   if (result == 0)
     result = deliver(message, code, user_arg, &received);
   wire_close(&received); /* what could not be delivered */

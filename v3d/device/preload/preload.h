@@ -66,7 +66,7 @@ struct preload_call {
 /**
  * Sends this thread's message as an ioctl and receives the reply, over it, and the descriptors
  * that it brings into *received, which is empty before. Returns a negative errno when there was no
- * reply; -EINTR only if the call may be interrupted.
+ * reply.
  */
 int preload_transact(const struct preload_call *call, struct wire_fds *received);
 

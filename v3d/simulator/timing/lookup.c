@@ -220,6 +220,17 @@ void daedalus_v3d_time_lookup(v3d_thread *thread, const v3d_lookup *lookup, unsi
         slice->last_result + profile->tmu_hit_clocks;
 }
 
+/* op waited for its uniform after what it does had been timed: its results are as much later. */
+static void delay_results(v3d_thread *thread, const v3d_op *op, uint64_t clocks) {
+  v3d_thread_time *own = daedalus_v3d_time_of(thread);
+  if (op->timing & V3D_TIMING_SFU) {
+    own->sfu_ready += clocks;
+    daedalus_v3d_qpu_of(thread)->sfu_free += clocks;
+  }
+  if (op->timing & V3D_TIMING_SPREAD)
+    own->spread_ready += clocks;
+}
+
 void daedalus_v3d_time_uniform(v3d_thread *thread, const v3d_op *op, uint32_t address,
                                uint32_t value) {
   v3d_timing *timing = thread->machine->timing;
@@ -227,6 +238,7 @@ void daedalus_v3d_time_uniform(v3d_thread *thread, const v3d_op *op, uint32_t ad
     daedalus_v3d_trace_read(timing->trace, op, address, value);
   v3d_qpu_time *qpu = daedalus_v3d_qpu_of(thread);
   v3d_slice_time *slice = daedalus_v3d_slice_of(thread);
+  const uint64_t issued = qpu->time;
   bool hit, evicted;
   v3d_cache_line *entry =
       daedalus_v3d_cache_access(&slice->uniforms, address / LINE, &hit, &evicted);
@@ -234,14 +246,16 @@ void daedalus_v3d_time_uniform(v3d_thread *thread, const v3d_op *op, uint32_t ad
     timing->times.uniform_misses++;
     /* Uniforms are read ahead of other QPUs' time, which the calendars of L2T and memory allow. */
     const uint64_t ready =
-        use_l2t(timing, address / LINE, qpu->time, false, &timing->times.l2t_uniform_hits,
+        use_l2t(timing, address / LINE, issued, false, &timing->times.l2t_uniform_hits,
                 &timing->times.l2t_uniform_misses);
     if (entry)
       entry->ready = ready;
-    qpu->stall_uniforms += ready - qpu->time;
     qpu->time = ready;
-  } else if (entry->ready > qpu->time) {
-    qpu->stall_uniforms += entry->ready - qpu->time;
+  } else if (entry->ready > issued) {
     qpu->time = entry->ready;
   }
+  if (qpu->time == issued)
+    return;
+  qpu->stall_uniforms += qpu->time - issued;
+  delay_results(thread, op, qpu->time - issued);
 }

@@ -36,23 +36,24 @@ static void wait_until(v3d_qpu_time *qpu, uint64_t time, uint64_t *stall) {
 }
 
 /* op waits for a pending result that it reads, which is one of rows. */
-static void wait_for_result(v3d_qpu_time *qpu, const v3d_op *op, unsigned bit, uint64_t rows,
-                            uint64_t ready) {
-  if (!(qpu->pending & bit))
+static void wait_for_result(v3d_qpu_time *qpu, v3d_thread_time *own, const v3d_op *op, unsigned bit,
+                            uint64_t rows, uint64_t ready) {
+  if (!(own->pending & bit))
     return;
   if (daedalus_v3d_effects_of_op(op)->reads & rows)
     wait_until(qpu, ready, &qpu->stall_sfu);
   if (qpu->time + SLOT >= ready)
-    qpu->pending &= (uint8_t)~bit;
+    own->pending &= (uint8_t)~bit;
 }
 
-static void time_results(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op) {
+static void time_results(v3d_thread *thread, v3d_qpu_time *qpu, v3d_thread_time *own,
+                         const v3d_op *op) {
   const daedalus_v3d_profile *profile = &thread->machine->profile;
-  wait_for_result(qpu, op, V3D_PENDING_SFU, qpu->sfu_row, qpu->sfu_ready);
-  wait_for_result(qpu, op, V3D_PENDING_SPREAD, 1, qpu->spread_ready);
+  wait_for_result(qpu, own, op, V3D_PENDING_SFU, own->sfu_row, own->sfu_ready);
+  wait_for_result(qpu, own, op, V3D_PENDING_SPREAD, 1, own->spread_ready);
   if ((op->timing & V3D_TIMING_SPREAD) && profile->rep_result_slots > 1) {
-    qpu->spread_ready = qpu->time + (uint64_t)SLOT * profile->rep_result_slots;
-    qpu->pending |= V3D_PENDING_SPREAD;
+    own->spread_ready = qpu->time + (uint64_t)SLOT * profile->rep_result_slots;
+    own->pending |= V3D_PENDING_SPREAD;
   }
   if (!(op->timing & V3D_TIMING_SFU))
     return;
@@ -62,11 +63,11 @@ static void time_results(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op
                                                     profile->sfu_slice_clocks);
   wait_until(qpu, taken, &qpu->stall_sfu);
   qpu->sfu_free = qpu->time + (uint64_t)SLOT * profile->sfu_issue_slots;
-  qpu->sfu_ready = qpu->time + (uint64_t)SLOT * profile->sfu_result_slots;
-  qpu->sfu_row = op->add.dest < DAEDALUS_V3D_REGISTERS ? UINT64_C(1) << op->add.dest : 0;
-  qpu->pending &= (uint8_t)~V3D_PENDING_SFU;
-  if (qpu->sfu_row && profile->sfu_result_slots > 1)
-    qpu->pending |= V3D_PENDING_SFU;
+  own->sfu_ready = qpu->time + (uint64_t)SLOT * profile->sfu_result_slots;
+  own->sfu_row = op->add.dest < DAEDALUS_V3D_REGISTERS ? UINT64_C(1) << op->add.dest : 0;
+  own->pending &= (uint8_t)~V3D_PENDING_SFU;
+  if (own->sfu_row && profile->sfu_result_slots > 1)
+    own->pending |= V3D_PENDING_SFU;
 }
 
 /*
@@ -79,20 +80,20 @@ static bool is_full_of_turns(const v3d_thread *thread) {
 }
 
 /* What op, which is next, waits for. False: it has to wait for another QPU's turn. */
-static bool prepare(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op) {
+static bool prepare(v3d_thread *thread, v3d_qpu_time *qpu, v3d_thread_time *own, const v3d_op *op) {
   v3d_timing *timing = thread->machine->timing;
   const unsigned bits = op->timing;
   if ((bits & V3D_TIMING_LDTMU) && thread->tmu.n_results)
-    wait_until(qpu, daedalus_v3d_time_of(thread)->results[thread->tmu.first], &qpu->stall_tmu);
+    wait_until(qpu, own->results[thread->tmu.first], &qpu->stall_tmu);
   if (bits & V3D_TIMING_TMUWT)
-    wait_until(qpu, daedalus_v3d_time_of(thread)->writes_done, &qpu->stall_tmu);
+    wait_until(qpu, own->writes_done, &qpu->stall_tmu);
   if (((bits & V3D_TIMING_SHARED) || ((bits & V3D_TIMING_SFU) && is_full_of_turns(thread))) &&
       qpu->time > timing->bound)
     return false;
   /* The end of a chunk is no instruction, and has no effects: what is pending stays so over it. */
   if (op->run != daedalus_v3d_run_chunk_end &&
-      (qpu->pending || (bits & (V3D_TIMING_SFU | V3D_TIMING_SPREAD))))
-    time_results(thread, qpu, op);
+      (own->pending || (bits & (V3D_TIMING_SFU | V3D_TIMING_SPREAD))))
+    time_results(thread, qpu, own, op);
   if (bits & V3D_TIMING_SYNC)
     timing->synced = true;
   return true;
@@ -112,10 +113,11 @@ static void trace_op(daedalus_v3d_trace *trace, const v3d_op *op, const v3d_qpu_
 }
 
 /* One instruction, traced. */
-static unsigned run_traced(v3d_thread *thread, v3d_qpu_time *qpu, v3d_op *op) {
+static unsigned run_traced(v3d_thread *thread, v3d_qpu_time *qpu, v3d_thread_time *own,
+                           v3d_op *op) {
   const v3d_qpu_time before = *qpu;
   unsigned event = V3D_EVENT_YIELD;
-  if (!(op->timing | qpu->pending) || prepare(thread, qpu, op)) {
+  if (!(op->timing | own->pending) || prepare(thread, qpu, own, op)) {
     event = thread->machine->strict ? daedalus_v3d_check_rules(thread, op) : 0;
     if (!event)
       event = op->run(thread, op);
@@ -127,20 +129,21 @@ static unsigned run_traced(v3d_thread *thread, v3d_qpu_time *qpu, v3d_op *op) {
 
 unsigned daedalus_v3d_run_some_timed(v3d_thread *thread, v3d_op **next, uint64_t *left) {
   v3d_qpu_time *qpu = daedalus_v3d_qpu_of(thread);
+  v3d_thread_time *own = daedalus_v3d_time_of(thread);
   const bool strict = thread->machine->strict, traced = thread->machine->timing->trace;
   v3d_op *op = *next;
   uint64_t n = *left;
   unsigned event;
   do {
     if (traced) {
-      event = run_traced(thread, qpu, op);
+      event = run_traced(thread, qpu, own, op);
       if (event & V3D_EVENT_YIELD)
         break;
       qpu->time += SLOT;
       op++;
       continue;
     }
-    if ((op->timing | qpu->pending) && !prepare(thread, qpu, op)) {
+    if ((op->timing | own->pending) && !prepare(thread, qpu, own, op)) {
       event = V3D_EVENT_YIELD;
       break;
     }

@@ -28,7 +28,7 @@ enum {
   V3D_TIMING_SPREAD = 1u << 5 /**< writes rep or quad. */
 };
 
-/** Bits of v3d_qpu_time.pending. */
+/** Bits of v3d_thread_time.pending. */
 enum { V3D_PENDING_SFU = 1u << 0, V3D_PENDING_SPREAD = 1u << 1 };
 
 /** Lookups of a QPU that its TMU has not begun. */
@@ -44,11 +44,7 @@ typedef struct v3d_qpu_time {
   uint64_t due;        /**< when it wants to; UINT64_MAX: it has nothing to do. */
   v3d_thread *running; /**< between thread switches; else NULL. */
   unsigned last;       /**< which of its threads ran last, 0 to 3. */
-  uint64_t sfu_free, sfu_ready;
-  /* One result is enough: by the next but one slot it is ready (sfu_result_slots <= 2). */
-  uint64_t sfu_row;      /**< bit r: rf<r> is the result that is ready at sfu_ready. */
-  uint64_t spread_ready; /**< when rf0, as rep or quad have written it, can be read. */
-  uint8_t pending;       /**< V3D_PENDING_*: results that are not there yet. */
+  uint64_t sfu_free;
   uint64_t active, stall_tmu, stall_uniforms, stall_sfu, waiting, idle; /**< clocks. */
   v3d_requests requests;
 } v3d_qpu_time;
@@ -57,6 +53,11 @@ typedef struct v3d_thread_time {
   uint64_t ready_at;                 /**< when it can go on, of V3D_READY. */
   uint64_t results[V3D_TMU_ENTRIES]; /**< when each of v3d_tmu.results is there. */
   uint64_t writes_done;
+  /* Registers are a thread's own, and so are the results that come to them late.
+     One is enough: by the next but one slot it is ready (sfu_result_slots <= 2). */
+  uint64_t sfu_ready, sfu_row; /**< bit r: rf<r> is the result that is ready at sfu_ready. */
+  uint64_t spread_ready;       /**< when rf0, as rep or quad have written it, can be read. */
+  uint8_t pending;             /**< V3D_PENDING_*: results that are not there yet. */
 } v3d_thread_time;
 
 typedef struct v3d_slice_time {

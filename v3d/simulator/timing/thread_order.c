@@ -73,6 +73,7 @@ static void dispatch(v3d_timing *timing, uint64_t now) {
     timing->dispatcher_free = later(timing->dispatcher_free, now) + profile->batch_clocks +
                               (first ? profile->supergroup_clocks : 0);
     timing->threads[slot].writes_done = 0;
+    timing->threads[slot].pending = 0; /* of the batch before */
     if (was_idle)
       end_idleness(&timing->qpus[thread->qpu], timing->dispatcher_free);
     make_ready(thread, timing->dispatcher_free);

@@ -20,9 +20,9 @@ HERE = Path(__file__).resolve().parent
 def build() -> Path:
     """Compiles vkrun."""
     target = HERE / "vkrun-here"
-    sources = sorted(str(p) for p in (HERE / "vkrun").glob("*.c"))
+    sources = sorted(str(p) for part in ("vkrun", "files") for p in (HERE / part).glob("*.c"))
     compiler = os.environ.get("CC", "gcc")
-    flags = ["-std=c11", "-O1", "-isystem", str(HERE / "include")]
+    flags = ["-std=c11", "-O1", f"-I{HERE}", "-isystem", str(HERE / "include")]
     subprocess.run([compiler, *flags, "-o", str(target), *sources, "-ldl"], check=True)
     return target
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/replace.h"
 #include "v3d.h"
 
 void complain(const char *format, ...) {
@@ -76,48 +76,16 @@ bool read_file(const char *path, char **bytes, size_t *size) {
   return good;
 }
 
-/* Writes a file beside the target and puts it in its place, with the target's mode. */
-static bool replace(const char *target, mode_t mode, const void *bytes, size_t size) {
-  const char *slash = strrchr(target, '/');
-  char fresh[PATH_MAX + 32];
-  snprintf(fresh, sizeof fresh, "%.*s.daedalus-v3d-XXXXXX",
-           slash == NULL ? 0 : (int)(slash + 1 - target), target);
-  const int fd = mkostemp(fresh, O_CLOEXEC);
-  FILE *stream = fd < 0 ? NULL : fdopen(fd, "wb");
-  bool good = stream != NULL && (size == 0 || fwrite(bytes, 1, size, stream) == size);
-  good = good && fchmod(fd, mode) == 0;
-  if (stream != NULL)
-    good = fclose(stream) == 0 && good;
-  good = good && rename(fresh, target) == 0;
-  const int why = errno;
-  if (!good && fd >= 0)
-    unlink(fresh);
-  errno = why;
-  return good;
-}
-
 bool write_file(const char *path, const void *bytes, size_t size) {
-  char target[PATH_MAX];
-  struct stat status;
-  bool good = true;
-  if (strcmp(path, "-") == 0) {
-    good = size == 0 || fwrite(bytes, 1, size, stdout) == size;
-  } else if (realpath(path, target) != NULL && stat(target, &status) == 0) {
-    if (!S_ISREG(status.st_mode)) {
-      complain("%s: no regular file", path);
-      return false;
-    }
-    good = replace(target, status.st_mode & 07777, bytes, size);
-  } else if (errno == ENOENT && lstat(path, &status) != 0) {
-    const mode_t mask = umask(0);
-    umask(mask);
-    good = replace(path, 0666 & ~mask, bytes, size);
-  } else {
-    good = false; /* no folder to be in, or a symlink that leads nowhere */
-  }
-  if (!good)
-    complain("%s: %s", path, strerror(errno));
-  return good;
+  const struct iovec all = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = size};
+  const char *wrong = NULL;
+  if (strcmp(path, "-") != 0)
+    wrong = daedalus_v3d_replace_file(path, &all, 1);
+  else if (size != 0 && fwrite(bytes, 1, size, stdout) != size)
+    wrong = strerror(errno);
+  if (wrong != NULL)
+    complain("%s: %s", path, wrong);
+  return wrong == NULL;
 }
 
 bool begin_text(text_output *text) {

@@ -56,7 +56,8 @@ static const struct {
      "ops\n"
      "  Describes the instruction set as JSON: operations, small immediates, and what goes "
      "together\n"
-     "  in one instruction. For programs that make code.\n"},
+     "  in one instruction; and the timing model's default settings. For programs that make code."
+     "\n"},
     {"timing", verb_timing,
      "timing [--intervals | --alternatives | --left-out] [--profile FILE] FOLDER\n"
      "  Runs the programs in FOLDER by the timing model and compares with published figures; from\n"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The description of the instruction set as JSON, for programs that make code: what the library's
- * tables say of operations, and which combinations daedalus_v3d_pack() has an encoding for.
+ * tables say of operations, which combinations daedalus_v3d_pack() has an encoding for, and the
+ * timing model's default settings.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include <daedalus/v3d/instruction.h>
+#include <daedalus/v3d/timing.h>
 
 #include "v3d.h"
 
@@ -159,6 +161,15 @@ static void print_signals(void) {
   printf("\n  ],\n");
 }
 
+static void print_timing(void) {
+  printf("  \"timing\": {\"slot_clocks\": %d, \"line_bytes\": %d", DAEDALUS_V3D_SLOT_CLOCKS,
+         DAEDALUS_V3D_CACHE_LINE);
+#define PRINT(name, value, min, max, text) printf(",\n    \"" #name "\": %d", value);
+  DAEDALUS_V3D_TIMING_SETTINGS(PRINT)
+#undef PRINT
+  printf("},\n");
+}
+
 int verb_ops(int argc, char **argv) {
   static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
   for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;)
@@ -174,6 +185,7 @@ int verb_ops(int argc, char **argv) {
   printf("],\n");
   print_conditions();
   print_signals();
+  print_timing();
   printf("  \"operations\": [\n");
   for (unsigned op = 0; op < DAEDALUS_V3D_N_OPS; op++)
     print_operation(op, op + 1 == DAEDALUS_V3D_N_OPS);

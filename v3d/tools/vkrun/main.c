@@ -10,6 +10,7 @@
  * Exit code: 0 all cases ran, 1 one failed, 2 bad input, 3 no device, or a case is unsupported.
  */
 #define _GNU_SOURCE
+#include "files/replace.h"
 #include "vkrun.h"
 
 #include <errno.h>
@@ -103,18 +104,17 @@ static bool write_buffers(const work *w, const char *folder) {
   size_t room = strlen(folder) + strlen(w->c->name) + 6;
   char *path = need(room, 1);
   snprintf(path, room, "%s/%s.bin", folder, w->c->name);
-  FILE *f = fopen(path, "wb");
-  bool good = f != NULL;
-  for (size_t i = 0; good && i < w->c->n_buffers; ++i) {
-    uint64_t bytes = w->c->buffers[i].bytes;
-    good = fwrite(w->mapped[i], 1, bytes, f) == bytes;
+  struct iovec *parts = need(w->c->n_buffers + 1, sizeof *parts);
+  for (size_t i = 0; i < w->c->n_buffers; ++i) {
+    parts[i] = (struct iovec){.iov_base = w->mapped[i], .iov_len = w->c->buffers[i].bytes};
   }
-  good = f != NULL && fclose(f) == 0 && good;
-  if (!good) {
-    fprintf(stderr, "vkrun: %s: %s\n", path, strerror(errno));
+  const char *wrong = daedalus_v3d_replace_file(path, parts, w->c->n_buffers);
+  if (wrong != NULL) {
+    fprintf(stderr, "vkrun: %s: %s\n", path, wrong);
   }
+  free(parts);
   free(path);
-  return good;
+  return wrong == NULL;
 }
 
 static int64_t microseconds(void) {

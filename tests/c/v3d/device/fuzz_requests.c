@@ -442,7 +442,7 @@ static void some_ioctl(struct session *s, unsigned which) {
 /* A request that is none, perhaps. */
 static void some_request(struct session *s, unsigned which, uint32_t kind, uint32_t code) {
   const struct wire_request header = {.bytes = sizeof header, .kind = kind, .code = code};
-  send_bytes(s, which, &header, sizeof header, true, NULL, 0);
+  send_bytes(s, which, &header, sizeof header, kind != WIRE_INTERRUPT, NULL, 0); /* no reply */
 }
 
 /* A client with buffers and syncobjs. */

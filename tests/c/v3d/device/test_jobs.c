@@ -281,6 +281,78 @@ static void unserved_list(void) {
   unserved(false);
 }
 
+/* A list that makes no sense fails as on hardware: all signals, and its client is served on. */
+static void wrong_list(void) {
+  struct drm_buffer list;
+  uint32_t start, end;
+  const int node = drm_open();
+  CHECK_INT(drm_create(node, 4096, &list), 0);
+  const uint32_t done = drm_syncobj(node, 0);
+  drm_write_rcl(&list, &(struct drm_rcl){.width = 1, .height = 1}, &start, &end);
+  for (int i = 0; i < 3; i++) {
+    struct abi_submit_cl submit = {.rcl_start = start,
+                                   .rcl_end = i == 1 ? end - 1 : end,
+                                   .bo_handles = (uintptr_t)&list.handle,
+                                   .n_bo_handles = 1,
+                                   .out_sync = done};
+    if (i == 0) /* binning that lies in no buffer */
+      submit.bcl_end = 1;
+    CHECK_INT(DRM_CALL(node, ABI_V3D_SUBMIT_CL, &submit), 0);
+    CHECK_INT(drm_syncobj_wait(node, &done, 1, ABI_SYNCOBJ_WAIT_ALL, -1, NULL), 0);
+    CHECK_INT(drm_wait_bo(node, list.handle, SECOND), 0);
+  }
+  close(node);
+}
+
+/*
+ * One that is wrong behind stores of more than a list may move does not keep the queue. That makes
+ * it one that is not simulated.
+ */
+static void wrong_and_large_list(void) {
+  enum { SIZE = 65535, STORE = 4, BEHIND_IT = STORE + 13 };
+  struct drm_buffer list, row;
+  uint32_t start, end;
+  const int node = drm_open();
+  CHECK_INT(drm_create(node, 4096, &list), 0);
+  CHECK_INT(drm_create(node, 4 * SIZE, &row), 0);
+  const uint32_t handles[2] = {list.handle, row.handle}, done = drm_syncobj(node, 0);
+  const struct drm_rcl rcl = {
+      .width = SIZE, .height = SIZE, .store = row.address, .clear_color = 0x01010101};
+  drm_write_rcl(&list, &rcl, &start, &end);
+  uint8_t *const tile = (uint8_t *)list.map;
+  CHECK_INT(tile[STORE], 29);
+  tile[BEHIND_IT] = 29; /* cut short */
+  CHECK_INT(drm_submit_cl(node, start, end, handles, 2, 0, done), 0);
+  CHECK_INT(drm_syncobj_wait(node, &done, 1, ABI_SYNCOBJ_WAIT_ALL, SECOND, NULL), -ENODEV);
+  CHECK_INT(row.map[0], 0);
+  close(node);
+}
+
+/* It is carried out as it is when its turn comes, as on hardware. */
+static void mended_list(void) {
+  uint32_t start, end;
+  const uint32_t held = drm_syncobj(fd, 0), done = drm_syncobj(fd, 0);
+  struct drm_buffer list;
+  CHECK_INT(drm_create(fd, 4096, &list), 0);
+  const struct drm_rcl fill = {.width = 1,
+                               .height = 1,
+                               .store = list.address + 2048,
+                               .store_stride = 4,
+                               .clear_color = 0x01020304};
+  drm_write_rcl(&list, &fill, &start, &end);
+  const uint32_t whole = end;
+  const uint8_t *last = (const uint8_t *)list.map + (whole - list.address) - 1;
+  CHECK_INT(*last, 13);
+  *(uint8_t *)(uintptr_t)last = 23; /* cut short */
+  CHECK_INT(drm_hold(fd, &code, 0, 0, held), 0);
+  CHECK_INT(drm_submit_cl(fd, start, whole, &list.handle, 1, held, done), 0);
+  *(uint8_t *)(uintptr_t)last = 13;
+  drm_release(&code);
+  CHECK_INT(drm_syncobj_wait(fd, &done, 1, ABI_SYNCOBJ_WAIT_ALL, -1, NULL), 0);
+  CHECK_INT(list.map[512], 0x01020304);
+  drm_destroy(fd, &list);
+}
+
 static void unserved_tfu(void) {
   unserved(true);
 }
@@ -405,6 +477,9 @@ int main(void) {
   RUN(lists_and_compute);
   RUN(indirect);
   RUN(unserved_list);
+  RUN(wrong_list);
+  RUN(wrong_and_large_list);
+  RUN(mended_list);
   RUN(unserved_tfu);
   RUN(tfu_arguments);
   RUN(timestamps);

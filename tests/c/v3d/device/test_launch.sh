@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # How the device's program starts others, ends, and says what is wrong.
-# Arguments: the device, the library to preload, a client program.
-device=$1 preload=$2 client=$3
+# Arguments: the device, the library to preload, a client program, one with all kinds of jobs, and
+# perhaps Python.
+device=$1 preload=$2 client=$3 jobs=$4
 TMPDIR=$(mktemp -d) || exit 2
 export TMPDIR
 failures=0
@@ -73,6 +74,15 @@ check 'what is left behind' "$(ls "$TMPDIR")" ''
 run --jobs "$TMPDIR/jobs" --run -- "$client" 5 >/dev/null
 check 'compute jobs told' "$(grep -c '"queue": "compute", "result": 0, ' "$TMPDIR/jobs")" 5
 check 'command lists told' "$(grep -c '"queue": "command list", "result": 0, ' "$TMPDIR/jobs")" 5
+# Of faults those that struck: a job that is not run is not slow, and one that hangs is not either.
+rm "$TMPDIR/jobs"
+run --jobs "$TMPDIR/jobs" --quiet --fault 'slow@*:ms=1' --run -- "$jobs" >/dev/null 2>&1
+check 'refused jobs told' "$(grep -c '"result": -95, ' "$TMPDIR/jobs")" 3
+check 'struck by nothing' "$(grep '"result": -95, ' "$TMPDIR/jobs" | grep -c faults)" 0
+check 'others are' "$(grep '"queue": "compute"' "$TMPDIR/jobs" | grep -vc 'slow@\*:ms=1')" 0
+rm "$TMPDIR/jobs"
+run --jobs "$TMPDIR/jobs" --fault hang@1:ms=1 --fault slow@1:ms=1 --run -- "$client" 1 >/dev/null 2>&1
+check 'hung, not slow' "$(grep -c '"faults": \["hang@1:ms=1"\]' "$TMPDIR/jobs")" 1
 
 # A server that is started by itself.
 "$device" --socket "$TMPDIR/socket" &
@@ -95,8 +105,8 @@ check 'its message' "$(grep -c 'no simulated V3D: DAEDALUS_V3D_SOCKET: not set' 
 # Less memory than is asked for.
 run --memory 1 --run -- "$client" 5 >/dev/null
 check 'little memory' $? 0
-if [ -n "$4" ]; then
-  run --run -- "$4" "$(dirname "$0")/python_client.py"
+if [ -n "$5" ]; then
+  run --run -- "$5" "$(dirname "$0")/python_client.py"
   check 'a client in Python' $? 0
   # Relative paths hold after the program has changed its folder.
   (cd "$(dirname "$preload")" && "$device" --preload "./$(basename "$preload")" --run -- \
@@ -107,7 +117,7 @@ if [ -n "$4" ]; then
   "$device" --socket "$TMPDIR/again" &
   first=$!
   sleep 0.3
-  DAEDALUS_V3D_SOCKET=$TMPDIR/again LD_PRELOAD=$preload "$4" "$(dirname "$0")/lost_server.py" \
+  DAEDALUS_V3D_SOCKET=$TMPDIR/again LD_PRELOAD=$preload "$5" "$(dirname "$0")/lost_server.py" \
     $first "$device" "$TMPDIR/again" 2>"$TMPDIR/err"
   check 'a server that was killed' $? 0
 fi

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Command lists and the memory's allocator, without a server. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,16 +86,20 @@ static void bounds(void) {
 }
 
 static void unsupported(void) {
-  CHECK_INT(store_only(RGBA8UI | 1 << 4, 64, PIXELS, 1, 1), -EINVAL); /* tiled */
+  CHECK_INT(store_only(RGBA8UI | 1 << 4, 64, PIXELS, 1, 1), -EOPNOTSUPP); /* tiled */
   CHECK(strstr(message, "only raster buffers") != NULL);
-  CHECK_INT(store_only(1 << 12, 64, PIXELS, 1, 1), -EINVAL);
-  CHECK_INT(store_only(RGBA8UI | 1 << 7, 64, PIXELS, 1, 1), -EINVAL); /* flipped */
-  CHECK_INT(store_only(RGBA8UI | 9, 64, PIXELS, 1, 1), -EINVAL);
+  CHECK_INT(store_only(1 << 12, 64, PIXELS, 1, 1), -EOPNOTSUPP);
+  CHECK_INT(store_only(RGBA8UI | 1 << 7, 64, PIXELS, 1, 1), -EOPNOTSUPP); /* flipped */
+  CHECK_INT(store_only(RGBA8UI | 9, 64, PIXELS, 1, 1), -EOPNOTSUPP);
   CHECK(strstr(message, "depth or stencil") != NULL);
-  CHECK_INT(store_only(RGBA8UI | 1, 64, PIXELS, 1, 1), -EINVAL);
+  CHECK_INT(store_only(RGBA8UI | 1, 64, PIXELS, 1, 1), -EOPNOTSUPP);
   CHECK(strstr(message, "only target 0") != NULL);
-  CHECK_INT(run((const uint8_t[]){36, 18}, 2, 1, 1, 0, true, NULL), -EINVAL);
+  CHECK_INT(run((const uint8_t[]){36, 18}, 2, 1, 1, 0, true, NULL), -EOPNOTSUPP);
   CHECK(strstr(message, "packet 36 in a tile list") != NULL);
+}
+
+/* What the hardware would not do either. */
+static void mistakes(void) {
   CHECK_INT(run((const uint8_t[]){29}, 1, 1, 1, 0, true, NULL), -EINVAL);
   CHECK(strstr(message, "cut short") != NULL);
   CHECK_INT(run((const uint8_t[]){18}, 1, 1, 1, 5, true, NULL), -EINVAL);
@@ -102,6 +107,32 @@ static void unsupported(void) {
   CHECK_INT(dev_cl_run(&view, LISTS + 2048, LISTS + 2048, true, NULL, message, sizeof message),
             -EINVAL);
   CHECK_INT(dev_cl_run(&view, 0, 0xffffffff, true, NULL, message, sizeof message), -EINVAL);
+}
+
+/* Stores of all pixels that a frame can have, into one row, and perhaps a mistake behind them. */
+static int store_all(int n, uint32_t format, bool wrong, bool execute) {
+  uint8_t tile[128], *at = tile;
+  for (int i = 0; i < n; i++)
+    at = surface(at, 29, format, 0, PIXELS);
+  *at++ = wrong ? 29 : 18;
+  return run(tile, (size_t)(at - tile), 65535, 65535, 0, execute, NULL);
+}
+
+/* What would keep the queue for long is not begun, whatever follows it in the list. */
+static void too_large(void) {
+  enum { ROW = 4 * 65535 };
+  static uint8_t row[ROW];
+  const daedalus_v3d_buffer kept = buffers[1];
+  buffers[1] = (daedalus_v3d_buffer){PIXELS, ROW, row};
+  for (int i = 0; i < 4; i++) {
+    CHECK_INT(store_all(1, RGBA8UI, i & 1, i >> 1), -EOPNOTSUPP);
+    CHECK_STR(message, "command list: it moves more than 8589934592 bytes");
+  }
+  CHECK_INT(row[0] | row[ROW - 1], 0);
+  CHECK_INT(store_all(2, R8UI, false, false), 0); /* a little less */
+  CHECK_INT(store_all(2, R8UI, true, false), -EINVAL);
+  CHECK_INT(store_all(3, R8UI, true, false), -EOPNOTSUPP);
+  buffers[1] = kept;
 }
 
 static void check_writes_nothing(void) {
@@ -125,8 +156,10 @@ static void check_writes_nothing(void) {
 static void binning(void) {
   memcpy(lists, (const uint8_t[]){119, 0, 120, 0, 0, 0, 0, 0, 0, 0, 0, 19, 6, 4, 36}, 15);
   CHECK_INT(dev_cl_check_binning(&view, LISTS, LISTS + 14, message, sizeof message), 0);
-  CHECK_INT(dev_cl_check_binning(&view, LISTS, LISTS + 15, message, sizeof message), -EINVAL);
+  CHECK_INT(dev_cl_check_binning(&view, LISTS, LISTS + 15, message, sizeof message), -EOPNOTSUPP);
   CHECK(strstr(message, "packet 36 in a binning list") != NULL);
+  CHECK_INT(dev_cl_check_binning(&view, LISTS, LISTS + 5, message, sizeof message), -EINVAL);
+  CHECK(strstr(message, "cut short") != NULL);
 }
 
 /* Random lists: any answer, no crash (buffers are exactly as large as they say). */
@@ -212,6 +245,8 @@ int main(void) {
   RUN(fills);
   RUN(bounds);
   RUN(unsupported);
+  RUN(mistakes);
+  RUN(too_large);
   RUN(check_writes_nothing);
   RUN(binning);
   RUN(random_lists);

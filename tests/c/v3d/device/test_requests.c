@@ -285,6 +285,79 @@ static void bombard(uint32_t n) {
   wire_close(&node);
 }
 
+/* A wait for what nobody submits, and perhaps behind it that a signal came. */
+static void append_wait(struct request *all, uint32_t client, bool interrupted) {
+  static struct request wait;
+  const struct abi_syncobj_wait arg = {.handles = HANDLES,
+                                       .timeout_ns = INT64_MAX,
+                                       .n_handles = 1,
+                                       .flags = ABI_SYNCOBJ_WAIT_FOR_SUBMIT};
+  const uint32_t handle = 1;
+  const struct wire_request interrupt = {.bytes = sizeof interrupt, .kind = WIRE_INTERRUPT};
+  wait.header = (struct wire_request){
+      .bytes = sizeof wait.header,
+      .kind = WIRE_IOCTL,
+      .client = client,
+      .code = 3u << 30 | (uint32_t)sizeof arg << 16 | ABI_TYPE << 8 | ABI_SYNCOBJ_WAIT,
+      .arg_bytes = sizeof arg};
+  append(&wait, &arg, sizeof arg);
+  append_segment(&wait, HANDLES, &handle, sizeof handle);
+  memcpy(all->bytes + all->header.bytes, wait.bytes, wait.header.bytes);
+  all->header.bytes += wait.header.bytes;
+  if (!interrupted)
+    return;
+  memcpy(all->bytes + all->header.bytes, &interrupt, sizeof interrupt);
+  all->header.bytes += (uint32_t)sizeof interrupt;
+}
+
+/* The result of the next reply; 1: there is none. */
+static int next_result(int fd) {
+  struct wire_fds none = {.n = 0};
+  struct wire_reply reply;
+  uint8_t rest[512];
+  if (wire_receive(fd, &reply, sizeof reply, &none) != sizeof reply)
+    return 1;
+  const size_t bytes = reply.bytes - sizeof reply;
+  return bytes == 0 || wire_receive(fd, rest, bytes, &none) == (long)bytes ? reply.result : 1;
+}
+
+/* Sends what comes behind the room of a header. */
+static void send_all(int fd, const struct request *all) {
+  const size_t bytes = all->header.bytes - sizeof all->header;
+  CHECK_INT(wire_send(fd, all->bytes + sizeof all->header, bytes, NULL, 0), 0);
+}
+
+/* Waits end by it, however the bytes come, and nothing else does. */
+static void interrupts(void) {
+  enum { WAITS = 12 };
+  static struct request all;
+  const struct wire_request interrupt = {.bytes = sizeof interrupt, .kind = WIRE_INTERRUPT};
+  uint32_t client = 0;
+  const int fd = arrive(&client);
+  CHECK(fd >= 0);
+  /* Many at once, each of which is answered. */
+  all.header.bytes = sizeof all.header;
+  for (int i = 0; i < WAITS; i++)
+    append_wait(&all, client, true);
+  send_all(fd, &all);
+  for (int i = 0; i < WAITS; i++)
+    CHECK_INT(next_result(fd), -EINTR);
+  /* One that comes late, and in two pieces. */
+  all.header.bytes = sizeof all.header;
+  append_wait(&all, client, false);
+  send_all(fd, &all);
+  usleep(20000);
+  CHECK_INT(wire_send(fd, &interrupt, 10, NULL, 0), 0);
+  usleep(20000);
+  CHECK_INT(wire_send(fd, (const uint8_t *)&interrupt + 10, sizeof interrupt - 10, NULL, 0), 0);
+  CHECK_INT(next_result(fd), -EINTR);
+  /* After the answer, or before any call: nothing, not even a reply. */
+  CHECK_INT(wire_send(fd, &interrupt, sizeof interrupt, NULL, 0), 0);
+  CHECK(equip(fd, client));
+  close(fd);
+  wire_close(&node);
+}
+
 int main(int argc, char **argv) {
   state = (argc > 1 ? strtoull(argv[1], NULL, 10) : 1) * 0x9e3779b97f4a7c15u + 1;
   const uint32_t n = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 20000;
@@ -311,6 +384,7 @@ int main(int argc, char **argv) {
   server.event_fd = eventfd(0, EFD_CLOEXEC);
   server.on_event = on_event;
   pthread_create(&thread, NULL, serve, &server);
+  interrupts();
   bombard(n);
   const uint64_t one = 1;
   CHECK(write(server.event_fd, &one, sizeof one) == sizeof one);

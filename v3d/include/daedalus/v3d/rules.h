@@ -131,7 +131,6 @@ extern "C" {
     "rf2 or rf3 used in the program's last three instructions: they hold the next payload")        \
   X(END_LDVARY, TOLERANT, "ldvary in the program's last three instructions: move it up")           \
   X(END_UNIFORM, TOLERANT, "a uniform is consumed in the slots of the ending thrsw: move it up")   \
-  X(END_TMUWT, STRICT, "tmuwt in the program's last instruction: move it up")                      \
   /* Found by the simulator alone. */                                                              \
   X(STALE_UNIFORM, STRICT,                                                                         \
     "ldunif or ldunifa read what the job has stored before: uniforms go through a cache that "     \
