@@ -109,7 +109,10 @@ def test_what_a_program_of_the_qpu_takes() -> None:
     f = data["figures"]
     assert f["trip"] >= f["bound"] and f["an_item"] == round(f["trip"] / 16, 1)
     result = CliRunner().invoke(explain_verb.command, ["h264_idct4", "--variant", name])
-    assert "A thread has 16 elements. A trip of its loop does 16 items, an element an item" in result.stdout
+    assert (
+        "A thread has 16 elements. A trip of its loop does 16 items, an element an item"
+        in result.stdout
+    )
     assert f"{f['trip']} instructions a trip, {f['an_item']:g} an item" in result.stdout
     assert as_json("h264_idct4")["figures"] is None
 

@@ -105,7 +105,7 @@ def _program(p: Program) -> dict[str, Any]:
 def _kernel(k: Kernel) -> dict[str, Any]:
     return {
         "id": k.id,
-        "family": k.family,
+        "codec": k.codec,
         "wide": k.wide,
         "buffers": [_buffer(b) for b in k.buffers],
         "params": [[p.name, p.dtype.name, p.lo, p.hi, p.count] for p in k.params],
@@ -168,7 +168,7 @@ def program_of(found: dict[str, Any]) -> Program:
 
 def _made(k: dict[str, Any]) -> Kernel:
     return Kernel(
-        k["id"], k["family"], "nothing: a random program", "A random program.", _NOWHERE,
+        k["id"], k["codec"], "nothing: a random program", "A random program.", _NOWHERE,
         tuple(_made_buffer(*b) for b in k["buffers"]),
         tuple(Param(n, _BY_NAME[t], lo, hi, _NOWHERE, count=c) for n, t, lo, hi, c in k["params"]),
         tuple(Table(n, _BY_NAME[t], _tuple(r), _NOWHERE, v) for n, t, r, v in k["tables"]),
