@@ -19,10 +19,11 @@ from daedalus.generator.options import options_of
 from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.vectors import Lines
 from daedalus.generator.verify.fuzz import campaign
+from daedalus.generator.verify.fuzz import programs as drawing
 from daedalus.generator.verify.fuzz.back_end import BackEnd, Failure, suited
 from daedalus.generator.verify.fuzz.campaign import Campaign
 from daedalus.generator.verify.fuzz.cpu import Cpu, CpuTally, variants
-from daedalus.generator.verify.fuzz.programs import make_program
+from daedalus.generator.verify.fuzz.programs import Drawn, make_program
 from daedalus.generator.verify.fuzz.qpu import Qpu, QpuTally, forms
 from daedalus.generator.verify.fuzz.shrink import shrink
 
@@ -100,7 +101,7 @@ def test_programs_have_dot_products_of_neighbouring_bytes() -> None:
 
 @pytest.mark.campaign
 def test_wrong_dot_products_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    work = Campaign((Cpu(),), SEED, 64)
+    work = Campaign((Cpu(),), Drawn(SEED), 64)
     (right,) = work.batch([WITH_DOTS])
     assert [f.text for f in right.failures] == []
     assert isinstance(right, CpuTally) and right.dot_variants > 0
@@ -122,7 +123,7 @@ def test_wrong_dot_products_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None
 def test_back_ends_agree_on_a_handful() -> None:
     """All of them, on the same programs."""
     cpu, qpu = CpuTally(), QpuTally()
-    for tallies in Campaign((Cpu(), Qpu()), SEED, 16).run(0, 2):
+    for tallies in Campaign((Cpu(), Qpu()), Drawn(SEED), 16).run(0, 2):
         for total, tally in zip((cpu, qpu), tallies, strict=True):
             total.add(tally)
     for total in (cpu, qpu):
@@ -135,10 +136,10 @@ def test_back_ends_agree_on_a_handful() -> None:
 
 
 def test_what_is_not_asked_for_is_not_run() -> None:
-    (tally,) = Campaign((Cpu(("c",)),), SEED, 16).batch([0])
+    (tally,) = Campaign((Cpu(("c",)),), Drawn(SEED), 16).batch([0])
     assert isinstance(tally, CpuTally)
     assert tally.failures == [] and tally.comparisons > 0
-    assert tally.neon_variants == 0 and not tally.rules
+    assert tally.asked.keys() == {"c"} and not tally.rules
 
 
 class _Fake(Cpu):
@@ -152,7 +153,7 @@ class _Fake(Cpu):
 
 def test_failures_are_written_and_shrunk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(campaign, "build_dir", lambda: tmp_path)
-    work = Campaign((_Fake(),), SEED, 16)
+    work = Campaign((_Fake(),), Drawn(SEED), 16)
     tallies = work.batch(range(8))
     numbers = [f.number for f in tallies[0].failures]
     folder = work.write_failures(tallies)
@@ -167,7 +168,7 @@ def test_failures_are_written_and_shrunk(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def written(folder: Path, *back_ends: BackEnd) -> tuple[set[str], str]:
     """The files of a campaign, and the text of one of its failures."""
-    work = Campaign(back_ends, SEED, 16)
+    work = Campaign(back_ends, Drawn(SEED), 16)
     found = work.write_failures(work.batch(range(8)))
     files = sorted(found.iterdir())
     text = files[0].read_text()
@@ -220,8 +221,8 @@ def test_a_program_that_cannot_be_made_is_a_failure(monkeypatch: pytest.MonkeyPa
     def fail(seed: int, number: int) -> None:
         raise RuntimeError("no legal program")
 
-    monkeypatch.setattr(campaign, "make_program", fail)
-    cpu, qpu = Campaign((Cpu(), Qpu()), SEED, 16).batch([3])
+    monkeypatch.setattr(drawing, "make_program", fail)
+    cpu, qpu = Campaign((Cpu(), Qpu()), Drawn(SEED), 16).batch([3])
     assert [(f.number, f.kind) for f in cpu.failures] == [(3, "generator")]
     assert qpu.failures == [] and qpu.nothing() == "no program had a QPU form"
     assert cpu.programs == qpu.programs == 1
@@ -240,17 +241,17 @@ def test_shrinking_keeps_what_fails() -> None:
 
 @pytest.mark.parametrize("sanitize", [False, True])
 def test_replay_names_the_program(sanitize: bool) -> None:
-    text = Campaign((Cpu(sanitize=sanitize),), 3, 64).replay(14)
+    text = Campaign((Cpu(sanitize=sanitize),), Drawn(3), 64).replay(14)
     assert "--target c,vector,neon --programs 1 --seed 3 --first 14" in text
     assert text.endswith("--sanitize") == sanitize
-    assert "--target c,qpu " in Campaign((Cpu(("c",)), Qpu()), 3, 64).replay(14)
+    assert "--target c,qpu " in Campaign((Cpu(("c",)), Qpu()), Drawn(3), 64).replay(14)
 
 
 def test_exit_codes_and_what_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """1 after failures, with the command that repeats them; also where nothing was compared."""
     monkeypatch.setattr(campaign, "build_dir", lambda: tmp_path)
     monkeypatch.setattr(fuzz, "repo_root", lambda: tmp_path)
-    monkeypatch.setattr(fuzz, "Cpu", lambda targets, sanitize: _Fake(targets, sanitize))
+    monkeypatch.setattr(fuzz, "Cpu", lambda targets, sanitize, _: _Fake(targets, sanitize))
     words = ["--programs", "8", "--seed", str(SEED), "--items", "16"]
     result = CliRunner().invoke(fuzz.command, words)
     assert isinstance(result.exception, UserError), result.output

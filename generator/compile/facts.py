@@ -142,10 +142,23 @@ class Facts:
         bare = _only(options, "points")
 
         def find() -> int:
-            most = max((s.lanes for s in self.after(bare, "points").stages), default=1)
+            most = max((s.lanes for s in self.after(bare, "cut").stages), default=1)
             return 1 << (most - 1).bit_length()
 
         return self._once(("invocations", bare), find)
+
+    def cut_in_vain(self, options: Options, most: int) -> bool:
+        """Whether stages are cut into parts of so many lanes, and more points leave fewer lanes."""
+
+        def lanes(points: int) -> int:
+            bare = _only(options.with_choice("points", points), "points")
+            return self._once(
+                ("uncut", bare), lambda: max(s.lanes for s in self.after(bare, "points").stages)
+            )
+
+        own = lanes(options.choice("points"))
+        more = [p for p in POINTS if p > options.choice("points")]
+        return own > most and any(lanes(p) < own for p in more)
 
     def narrow(self, *, read_only: bool) -> bool:
         """Whether a buffer, or a plane that is only read, has elements of less than 32 bits."""
@@ -217,7 +230,7 @@ class Facts:
         bare, elements = _only(options, "points"), self.invocations(options)
 
         def find() -> bool:
-            kernel = self.after(bare, "points")
+            kernel = self.after(bare, "cut")
             return any(
                 shared(kernel, s, b, elements) for s in kernel.stages for b in kernel.buffers
             )

@@ -16,7 +16,9 @@ from daedalus.generator.options.table import THREADS, Options, Word
 from daedalus.generator.options.targets import (
     BY_TARGET,
     CPU_TARGETS,
+    ELEMENTS,
     GPU_TARGETS,
+    INVOCATIONS,
     ITEMS,
     PLAIN_TARGETS,
     POINTS,
@@ -37,7 +39,9 @@ from daedalus.generator.options.targets import (
 __all__ = [
     "BY_TARGET",
     "CPU_TARGETS",
+    "ELEMENTS",
     "GPU_TARGETS",
+    "INVOCATIONS",
     "ITEMS",
     "OLDER",
     "PLAIN_TARGETS",

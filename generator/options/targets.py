@@ -16,6 +16,8 @@ VECTOR_TARGETS = ("vector", "neon")  # registers of lanes, lowered alike
 PLAIN_TARGETS = ("c", "neon")  # what a kernel gets that no options.toml speaks of
 ITEMS = (1, 2, 4, 8)  # what a vector's lanes can be divided into
 ROWS = (1, 2, 4, 8)
+INVOCATIONS = 256  # of a workgroup, on the smallest of devices: maxComputeWorkGroupInvocations
+ELEMENTS = 16  # of a QPU
 POINTS = (1, 2, 4, 8, 16)  # of a stage's domain, one invocation of a GPU
 
 

@@ -8,12 +8,14 @@ from typing import Any
 from daedalus.dsl.ir import Kernel, Node, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
-from daedalus.generator.options import VECTOR_TARGETS, Options
+from daedalus.generator.options import ELEMENTS, INVOCATIONS, VECTOR_TARGETS, Options
 from daedalus.generator.passes import dots
+from daedalus.generator.passes.accumulate import gather_accumulations
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
 from daedalus.generator.passes.compare import compare_operands
 from daedalus.generator.passes.copies import read_originals
+from daedalus.generator.passes.cut import cut_stages
 from daedalus.generator.passes.decide import decide_comparisons
 from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.fold_rounding import fold_rounding
@@ -31,6 +33,7 @@ from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
+from daedalus.generator.passes.spread import spread_accumulations
 from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
 
@@ -93,6 +96,7 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
             chosen.append(("guard", find_guard))
         chosen += [
             ("select_old", select_old),
+            ("accumulations", gather_accumulations),
             ("split_clips", split_clips),
             ("bias", bias_sums),
             ("split_products", split_products),
@@ -109,6 +113,7 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
         if options.choice("early_out"):
             chosen.append(("guard", find_guard))
         chosen.append(("points", _With(give_points, options.choice("points"))))
+        chosen.append(("cut", _With(cut_stages, INVOCATIONS)))
         chosen.append(("scalars", forward_temps))
         if options.choice("word") or options.choice("unaligned"):
             chosen.append(("select_old", select_old))
@@ -118,6 +123,8 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
             chosen += [("pairs", pair_sums), ("late_bias", subtract_late)]
     if options.target == "qpu":
         chosen.append(("points", _With(give_points, options.choice("points"))))
+        chosen.append(("spread", _With(spread_accumulations, (options.choice("points"), ELEMENTS))))
+        chosen.append(("cut", _With(cut_stages, ELEMENTS)))
         if not options.choice("keep"):
             chosen.append(("scalars", forward_temps))
         if options.choice("word"):

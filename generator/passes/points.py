@@ -18,10 +18,11 @@ from daedalus.generator.passes.unroll import unroll_axes
 
 def give_points(kernel: Kernel, points: int) -> Kernel:
     """`kernel` each of whose lanes does the work of up to `points` lanes, a power of two."""
-    return replace(kernel, stages=tuple(_stage(kernel, s, points) for s in kernel.stages))
+    return replace(kernel, stages=tuple(points_of(kernel, s, points) for s in kernel.stages))
 
 
-def _stage(kernel: Kernel, stage: Stage, points: int) -> Stage:
+def points_of(kernel: Kernel, stage: Stage, points: int) -> Stage:
+    """The stage with each lane doing up to so many points."""
     left = points
     for axis, extent in reversed(stage.dims):
         by = gcd(extent, left)

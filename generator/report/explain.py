@@ -200,7 +200,14 @@ def _forms(node: Node, needs: list[Need], selection: Selection) -> Iterator[Form
 
 
 # Leaves: what memory takes to load, uniform values, lane numbers, dot products of what is loaded.
-_LEAVES = {"": "", "load": "load", "dup": "vdup_n", "lane": "vld1", "dot": "vdot_lane"}
+_LEAVES = {
+    "": "",
+    "load": "load",
+    "dup": "vdup_n",
+    "lane": "vld1",
+    "dot": "vdot_lane",
+    "lookup": "by lane",
+}
 
 
 def _instruction(choice: Choice, selection: Selection) -> str:

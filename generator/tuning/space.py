@@ -99,12 +99,14 @@ CONSTRAINTS = (
         _GPU, lambda f, c: f.points_change(c.options),
     ),
     Constraint(
-        "elements", f"an item takes at most the {LANES} elements of a QPU", (QPU,),
-        lambda f, c: f.invocations(c.options) <= LANES,
+        "elements", f"a stage of more lanes than the {LANES} elements of a QPU is cut only"
+        " where a larger p<n> does not help", (QPU,),
+        lambda f, c: not f.cut_in_vain(c.options, LANES),
     ),
     Constraint(
-        "invocations", f"an item takes at most {device.INVOCATIONS} invocations", ("glsl",),
-        lambda f, c: f.invocations(c.options) <= device.INVOCATIONS,
+        "invocations", f"a stage of more lanes than {device.INVOCATIONS} is cut only where a"
+        " larger p<n> does not help", ("glsl",),
+        lambda f, c: not f.cut_in_vain(c.options, device.INVOCATIONS),
     ),
     Constraint(
         "word", "word needs a buffer of elements narrower than 32 bits", _GPU,

@@ -161,20 +161,20 @@ def test_a_variant_of_c_has_types() -> None:
 
 
 def test_a_refusal_names_reason_line_and_remedy(tmp_path: Path) -> None:
-    """NEON has no lookup by data, and the kernel therefore only its C variant."""
+    """NEON has no comparison of so wide values, and the kernel therefore only its C variant."""
     text = spec_text(
-        't = k.table("t", u8, [1, 2, 3])\n'
-        "with k.stage(i=8) as i:\n    entry = t[px[0, i]]  # <-\n    px[0, i] = entry\n"
-    )
+        "with k.stage(i=8) as i:\n    far = c[0, i] * 131072 > p  # <-\n"
+        "    px[0, i] = select(far, 1, px[0, i])\n"
+    ).replace('clause="a test"', 'clause="a test", wide=True')
     (entry,) = load_text(tmp_path, text)
     (refusal,) = explain.refusals(entry)
     where = f"spec.py:{marked_line(text)}"
     assert (refusal.target, str(refusal.error.loc)) == ("neon", where)
     shown = explain.view(entry)
     lines = explain_verb.text_of(entry, shown, [refusal])
-    message = "table entry, in [1, 3], has no NEON form"
+    message = "gt far, in [0, 1], has no NEON form"
     assert f"neon has no form of it: {where}: {message}" in lines
-    assert lines[-1].startswith("  hint: NEON lanes are at most 32 bits")
+    assert lines[-1].startswith("  hint: lanes are at most 32 bits")
     data = explain.record(entry, shown, [refusal])
     jsonschema.validate(data, SCHEMA, cls=jsonschema.Draft202012Validator)
     assert [(r["target"], r["message"], r["at"]) for r in data["refused"]] == [

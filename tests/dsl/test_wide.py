@@ -61,4 +61,4 @@ def test_portable_c_computes_in_64_bits_and_neon_refuses(tmp_path: Path) -> None
     with pytest.raises(NotLowerable) as caught:
         emit_neon(lower(entry.kernel, options_of("neon")))
     assert caught.value.loc.line in (marked_line(text), marked_line(text) + 1)
-    assert caught.value.hint.startswith("NEON lanes are at most 32 bits")
+    assert caught.value.hint.startswith("lanes are at most 32 bits")

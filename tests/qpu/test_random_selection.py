@@ -20,7 +20,7 @@ from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.virtual import Compute, Form, Program
 from daedalus.generator.verify.fuzz import qpu as fuzz_qpu
 from daedalus.generator.verify.fuzz.campaign import Campaign
-from daedalus.generator.verify.fuzz.programs import make_program
+from daedalus.generator.verify.fuzz.programs import Drawn, make_program
 from daedalus.generator.verify.qpu_trial import interpreted, selected, trial
 
 SEED = 7
@@ -62,7 +62,7 @@ def test_what_was_wrong_once() -> None:
 def _run(programs: Iterable[tuple[int, int]], *, grown: bool = True) -> fuzz_qpu.QpuTally:
     total = fuzz_qpu.QpuTally()
     for seed, number in programs:
-        (tally,) = Campaign((fuzz_qpu.Qpu(),), seed, 16, later=grown).batch([number])
+        (tally,) = Campaign((fuzz_qpu.Qpu(),), Drawn(seed, later=grown), 16).batch([number])
         assert isinstance(tally, fuzz_qpu.QpuTally)
         total.add(tally)
     return total

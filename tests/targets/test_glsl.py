@@ -13,6 +13,7 @@ from daedalus.generator.compile.emit import entry_variants, environment
 from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.compile.variants import Variant, make_variant
 from daedalus.generator.options import Options, options_of
+from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.targets.glsl import spirv
 from daedalus.generator.targets.gpu import device
 from daedalus.generator.targets.gpu.device import NotLowerable
@@ -193,16 +194,18 @@ def test_wide_kernels_are_refused() -> None:
         made(entry, options_of("glsl"))
 
 
-def test_more_invocations_than_a_workgroup_has(tmp_path: Path) -> None:
+def test_more_invocations_than_a_workgroup_has_are_cut_into_several_stages(tmp_path: Path) -> None:
     text = spec_text(
         'big = k.plane("big", u8, rows=(0, 32), cols=(0, 16), access="inout")\n'
         "with k.stage(y=32, x=16) as (y, x):\n    big[y, x] = big[y, x] >> 1\n"
         "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = px[y, x] >> 1\n"
     )
-    error = refused(tmp_path, text, options_of("glsl"))
-    assert "512, and maxComputeWorkGroupInvocations is 256" in error.message
-    (entry,) = load_text(tmp_path / "2", text)
-    assert made(entry, options_of("glsl", points=2)).shader is not None
+    (entry,) = load_text(tmp_path, text)
+    for points, stages in ((1, [256, 256, 64]), (2, [256, 32])):
+        options = options_of("glsl", points=points)
+        assert [s.lanes for s in lower(entry.kernel, options).stages] == stages
+        shader = made(entry, options).shader
+        assert shader is not None and shader.invocations == 256
 
 
 def test_more_shared_memory_than_there_is(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lane_specs import SIZES, sized_kernel
 from random_programs import accepted_kernels
 from shader_runs import run, run_text
 from spec_support import spec_text
@@ -77,6 +78,15 @@ def test_reductions(options: str, tmp_path: Path) -> None:
 def test_other_ways(name: str, tmp_path: Path) -> None:
     kernel = kernel_of(name)
     for o in run(kernel, made(kernel, *UNLISTED[name]), vkrun.lavapipe(), tmp_path, 40):
+        assert o.good, o.failures
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_domains_of_any_size(name: str, tmp_path: Path) -> None:
+    """Of more points than a workgroup has invocations, and not of powers of two."""
+    kernel = sized_kernel(tmp_path, name)
+    variants = made(kernel, "glsl_full", "glsl_full_p4_word", "glsl_full_p4_signs_pack")
+    for o in run(kernel, variants, vkrun.lavapipe(), tmp_path, 40):
         assert o.good, o.failures
 
 

@@ -43,45 +43,6 @@ def test_items_side_by_side_on_an_axis_cut_into_strips_are_refused(tmp_path):
         emit(lower(kernel, options_of("neon", items=2)))
 
 
-def test_a_temp_with_a_first_value_is_refused(tmp_path):
-    kernel = kernel_of(
-        tmp_path,
-        spec_text(
-            """
-            t = k.temp("t", (8, 8), init=0)
-            with k.stage(y=8, x=8) as (y, x):
-                with k.when(px[y, x] > 3):
-                    t[y, x] = px[y, x]
-            with k.stage(y=8, x=8) as (y, x):
-                px[y, x] = t[y, x]
-            """
-        ),
-    )
-    with pytest.raises(NotLowerable, match="a temp with a first value has no NEON form"):
-        emit(lower(kernel, options_of("neon")))
-
-
-def test_accumulation_over_two_axes_is_refused(tmp_path):
-    """Into a temp that an earlier stage wrote: no pass may lose that the store accumulates."""
-    kernel = kernel_of(
-        tmp_path,
-        spec_text(
-            """
-            t = k.temp("t", (16,))
-            with k.stage(n=16) as n:
-                t[n] = 0
-            with k.stage(y=8, x=8) as (y, x):
-                with k.when(px[y, x] > 3):
-                    t.accumulate(y + x, px[y, x])
-            with k.stage(x=8) as x:
-                px[0, x] = clip_u8(t[x])
-            """
-        ),
-    )
-    with pytest.raises(NotLowerable, match="accumulation has no NEON form"):
-        emit(lower(kernel, options_of("neon")))
-
-
 PARAM = '    p = k.param("p", u8, 0, 1)\n'
 DOT_ROW = "[[64, 0, 0, 0], [0, 64, 0, 0]]"
 

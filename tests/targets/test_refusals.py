@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import pytest
-from spec_support import load_text, marked_line, spec_text
+from spec_support import HEAD, load_text, marked_line, spec_text
 
 from daedalus.generator.compile.emit import generate
 from daedalus.generator.options import options_of
@@ -13,37 +13,44 @@ from daedalus.generator.targets.c.emit import emit as emit_c
 from daedalus.generator.targets.neon.emit import emit as emit_neon
 from daedalus.generator.targets.neon.select import NotLowerable
 
+WIDE = HEAD.replace('clause="a test"', 'clause="a test", wide=True')
 BODIES = {
-    "varying lookup": (
-        't = k.table("t", u8, [1, 2, 3])\n'
-        "with k.stage(i=8) as i:\n    entry = t[px[0, i]]  # <-\n    px[0, i] = entry\n",
-        "table entry, in [1, 3], has no NEON form",
-    ),
-    "varying row": (
-        't = k.table("t", u8, [[1, 2], [0, 3]])\n'
+    "wide product": (
         "with k.stage(i=8) as i:\n"
-        "    px[0, i] = clip_u8(dot(t, px[0, i], [px[1, i], px[2, i]]))  # <-\n",
-        "table, in [0, 1], has no NEON form",
+        "    large = c[0, i] * c[1, i] * c[2, i]\n"
+        "    shifted = large >> 31  # <-\n"
+        "    px[0, i] = clip_u8(shifted)\n",
+        "shr shifted, in [-16384, 16383], has no NEON form",
+    ),
+    "wide comparison": (
+        "with k.stage(i=8) as i:\n"
+        "    far = c[0, i] * 131072 > p  # <-\n"
+        "    px[0, i] = select(far, 1, px[0, i])\n",
+        "gt far, in [0, 1], has no NEON form",
     ),
 }
+
+
+def wide_text(body: str) -> str:
+    return spec_text(body).replace(HEAD, WIDE)
 
 
 @pytest.mark.parametrize("case", BODIES)
 def test_neon_refuses_what_it_has_no_rule_for(case: str, tmp_path: Path) -> None:
     body, message = BODIES[case]
-    text = spec_text(body)
+    text = wide_text(body)
     entries = load_text(tmp_path, text)
     with pytest.raises(NotLowerable) as caught:
         generate(entries)
     error = caught.value
     assert (error.rule, error.kernel, error.message) == ("neon", "test_it", message)
     assert (error.loc.file, error.loc.line) == ("spec.py", marked_line(text))
-    assert error.hint.startswith("NEON lanes are at most 32 bits, and tables are looked up")
+    assert error.hint.startswith("lanes are at most 32 bits")
 
 
 def test_portable_c_follows_every_spec(tmp_path: Path) -> None:
     for n, (body, _) in enumerate(BODIES.values()):
-        (entry,) = load_text(tmp_path / str(n), spec_text(body))
+        (entry,) = load_text(tmp_path / str(n), wide_text(body))
         (only,) = emit_c(lower(entry.kernel, options_of("c")))
         assert only.items == 1 and only.lines
 

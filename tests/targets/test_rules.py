@@ -43,7 +43,7 @@ def cases(rules: Iterable[Rule]) -> list[ParameterSet]:
 CASES = cases(RULES)
 CONVERSIONS = {
     "bits": {"", "movn", "movl_u", "movl_s"}, "mask": {"movn", "movl_s"},
-    "sat_u": {"", "qmovun", "qmovn_u"}, "sat_s": {"", "qmovn_s"},
+    "sat_u": {"", "qmovun", "qmovn_u", "max_n_s"}, "sat_s": {"", "qmovn_s", "min_n_u"},
 }  # fmt: skip
 
 

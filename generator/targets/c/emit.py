@@ -16,21 +16,22 @@ def emit(kernel: Kernel) -> tuple[Body, ...]:
         dims = "".join(f"[{n}]" for n in t.extents)
         lines.append(f"{ranges.dtype(t.name).c} {t.name}{dims};")
         if t.init is not None:
-            lines += _filled(t, [names.fresh("i") for _ in t.extents])
+            lines += filled(t.name, t.extents, t.init, names)
     for n, stage in enumerate(kernel.stages):
         lines.append(stage_remark(kernel, n))
         lines += _stage(kernel, stage, ranges, hostile, fixed_names(kernel))
     return (body(kernel, 1, "one_item", lines),)
 
 
-def _filled(t: Buffer, counters: list[str]) -> list[str]:
-    """Gives every element of a temp its first value; a counter an axis."""
+def filled(array: str, extents: tuple[int, ...], value: int, names: Names) -> list[str]:
+    """Gives every element of a temp's array its first value."""
+    counters = [names.fresh("i") for _ in extents]
     lines = [
         f"for (int {i} = 0; {i} < {extent}; {i}++) {{"
-        for i, extent in zip(counters, t.extents, strict=True)
+        for i, extent in zip(counters, extents, strict=True)
     ]
-    place = t.name + "".join(f"[{i}]" for i in counters)
-    return [*lines, f"{place} = {t.init};", *(["}"] * len(counters))]
+    place = array + "".join(f"[{i}]" for i in counters)
+    return [*lines, f"{place} = {value};", *(["}"] * len(counters))]
 
 
 def access(b: Buffer, index: tuple[Affine, ...], name: str) -> str:

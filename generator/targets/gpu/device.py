@@ -4,8 +4,8 @@ smallest. A program that needs more is refused when it is generated; the runtime
 with the device it finds once more."""
 
 from daedalus.dsl.errors import Loc, SpecError
+from daedalus.generator.options import INVOCATIONS as INVOCATIONS
 
-INVOCATIONS = 256  # maxComputeWorkGroupInvocations
 SHARED_BYTES = 16384  # maxComputeSharedMemorySize
 STORAGE_BUFFERS = 8  # maxPerStageDescriptorStorageBuffers
 PUSH_BYTES = 128  # maxPushConstantsSize

@@ -4,7 +4,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges, both_ranges
 from daedalus.generator.targets.c.emit import point_lines, scalars
@@ -14,12 +13,13 @@ from daedalus.generator.targets.neon.constants import ConstantLanes
 from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.forms import Choice, Demand, Need
 from daedalus.generator.targets.neon.lanes import Lanes
+from daedalus.generator.targets.neon.lookups import lookup
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
-from daedalus.generator.targets.neon.select import NotLowerable, Selection
-from daedalus.generator.targets.neon.strips import Walk, bounds, one_sided, walks_of
+from daedalus.generator.targets.neon.select import NotLowerable, Selection, Unsuited
+from daedalus.generator.targets.neon.strips import Walk, bounds, walks_of
 from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.neon.vectors import (  # fmt: skip
     ByScalar,
@@ -50,30 +50,22 @@ def emit(kernel: Kernel, watch: Watch | None = None, target: Target = NEON) -> t
     )
 
 
-def _refuse_unknown(kernel: Kernel, walks: tuple[Walk, ...], ranges: Ranges) -> None:
-    """What the language has and this back end does not do is an error at its line."""
-    found: list[tuple[str, Loc]] = [
-        ("a temp with a first value has", t.loc) for t in kernel.temps if t.init is not None
-    ]
+def _refuse_unsuited(kernel: Kernel, walks: tuple[Walk, ...], target: Target) -> None:
+    """Options that these stages cannot be done by are an error at the stage."""
     for walk in walks:
-        stage = walk.point
+        stage, what = walk.point, ""
         if kernel.items_per_vector > 1 and (stage.given is not None or stage.limits):
-            found.append(("several items side by side cannot differ in extent: this stage has",
-                          stage.loc))  # fmt: skip
-        if kernel.items_per_vector > 1 and walk.axis:
-            found.append(("several items side by side on an axis cut into strips have", stage.loc))
-        found += [("accumulation has", s.loc) for s in stage.stores if s.combine]
-        found += [
-            ("a store under a condition of the lane's number has", s.loc)
-            for s in stage.stores
-            if s.mask is not None and not (walk.axis and one_sided(stage, s.mask, ranges))
-        ]
-    if found:
-        what, loc = found[0]
-        raise NotLowerable(
-            "neon", f"{what} no NEON form", loc, kernel.id,
-            hint=f'give {kernel.id} prod = ["c_full"] in options.toml',
-        )  # fmt: skip
+            what = "several items side by side cannot differ in extent: this stage has"
+        elif kernel.items_per_vector > 1 and walk.axis:
+            what = "several items side by side on an axis cut into strips have"
+        if what:
+            raise Unsuited(
+                target.name,
+                f"{what} no {target.form}",
+                stage.loc,
+                kernel.id,
+                hint=f"leave x<n> out of the variants of {kernel.id}",
+            )
 
 
 def _body(kernel: Kernel, watch: Watch | None, target: Target) -> tuple[str, list[str]]:
@@ -81,7 +73,7 @@ def _body(kernel: Kernel, watch: Watch | None, target: Target) -> tuple[str, lis
     items = kernel.items_per_vector
     points, walks = walks_of(kernel)
     point_ranges = both_ranges(points)
-    _refuse_unknown(kernel, walks, point_ranges[0])
+    _refuse_unsuited(kernel, walks, target)
     context = _Context(
         points, point_ranges, replace(kernel, stages=tuple(w.vector for w in walks)), walks,
         Names(
@@ -94,7 +86,7 @@ def _body(kernel: Kernel, watch: Watch | None, target: Target) -> tuple[str, lis
         lines += _walked(context, walk, watch)
     name = {1: "one_item"}.get(items, f"items_{items}")
     head = context.rows.declarations() + context.constants.declarations()
-    head += context.memory.declarations()
+    head += context.memory.declarations(context.names)
     return name, head + lines
 
 
@@ -185,10 +177,15 @@ class _Stage:
         self.scalars = [
             scalars(kernel, context.ranges, context.hostile, context.names, m) for m in many
         ]
+        alone = frozenset(
+            n for n, s in enumerate(self.stage.stores)
+            if s.combine or (s.mask is not None and n not in walk.bounded)
+        )  # fmt: skip
         self.scope = Scope(
             kernel, self.ranges, context.names, self.lanes, self.shape,
             lambda node, item: self.scalars[item].operand(node),
-            context.rows if walk.plain else None, self.out, {},
+            lambda node, item, at: self.scalars[item].inline(node, at),
+            context.rows if walk.plain else None, alone, self.out, {},
         )  # fmt: skip
 
         self.dots = Dots(self.scope)
@@ -237,6 +234,8 @@ class _Stage:
             return self.memory.load(self.out, node)
         if choice.op == "dot":
             return self.dots.emit(self.out, node)
+        if choice.op == "lookup":
+            return lookup(self.scope, self.out, node, {i: self.groups[i] for i in choice.inputs})
         if choice.op == "lane":
             return self._lane_numbers(node, demand.width)
         if choice.op == "dup":

@@ -9,6 +9,7 @@ kind is solved once, on its first value, and its choices are read off for the ot
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, NamedTuple
 
 from daedalus.dsl.ir import Kernel, Node, Op
@@ -18,6 +19,7 @@ from daedalus.generator.targets.neon.rules import Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
 
 WIDTHS = (8, 16, 32)
+_LOOKUP = 4.0  # what a lane of a table's lookup costs: out of a register, a load, and in again
 
 
 class Demand(NamedTuple):
@@ -33,7 +35,8 @@ Need = tuple[Node, Demand]
 class Choice(NamedTuple):
     """One way to meet a demand.
 
-    op      machine operation; "" for an alias; of leaves "dup", "load", "lane", "dot"
+    op      machine operation; "" for an alias; "lookup" of a table by the lane; of leaves "dup",
+            "load", "lane", "dot"
     inputs  vector operands
     scalars operands taken as a scalar (a constant or uniform)
     """
@@ -44,6 +47,14 @@ class Choice(NamedTuple):
     scalars: tuple[Node, ...]
     imm: int
     cost: float
+
+
+def signed_as(need: Need, ranges: Ranges) -> bool:
+    """Whether a form that holds a value, or one limited, holds it as a signed number."""
+    node, demand = need
+    if demand.kind == "bits":
+        return not ranges.of(node).within(*limits(demand.width, False))
+    return demand.kind == "sat_s"
 
 
 @dataclass
@@ -185,6 +196,10 @@ class Forms:
                 scalars = (node.args[0], *node.args[1].args)
                 yield Choice("dot", "dot", (), scalars, 0, 1.5 * self.shape.count(w))
             return
+        if node.op is Op.TABLE:
+            if demand == Demand("bits", self.kernel.table(node.attr[0]).dtype.bits):
+                yield from self._lookups(node)
+            return
         if node.op is Op.LANE:
             if demand.kind == "bits":
                 yield Choice("lane", "lane", (), (), 0, self.shape.count(w))
@@ -196,6 +211,27 @@ class Forms:
                 choice = self._apply(rule, node, operands, w)
                 if choice is not None:
                     yield choice
+
+    def _lookups(self, node: Node) -> Iterator[Choice]:
+        """A table's entries, by the forms that its indices can have: limited ones will do, where
+        the last row is inside the limits."""
+        table = self.kernel.table(node.attr[0])
+        ends = (len(table.rows) - 1, len(table.rows[0]) - 1)
+        scalars = tuple(x for x in node.args if x in self._uniform)
+        ways: list[list[Need]] = []
+        for x, end in zip(node.args, ends, strict=False):
+            if x in self._uniform:
+                continue
+            ways.append([])
+            for w, s in product(WIDTHS, "us"):
+                if self._fits(x, w, s == "s"):
+                    found = (x, Demand("bits", w))
+                    ways[-1] += [] if found in ways[-1] else [found]
+                elif end <= limits(w, s == "s")[1]:
+                    ways[-1].append((x, Demand(f"sat_{s}", w)))
+        cost = _LOOKUP * self.shape.lanes
+        for inputs in product(*ways):
+            yield Choice("lookup", "lookup", inputs, scalars, 0, cost)
 
     def _element_bits(self, node: Node) -> int:
         """Bits of what a LOAD, or a PARAM of an array, reads."""
@@ -219,9 +255,9 @@ class Forms:
         """Alternatives that start from another form of the same value."""
         w, half, twice = demand.width, demand.width // 2, demand.width * 2
 
-        def from_(op: str, kind: str, width: int) -> Choice:
+        def from_(op: str, kind: str, width: int, imm: int = 0) -> Choice:
             cost = self.shape.target.ops[op].cost * self.shape.count(max(w, width)) if op else 0.0
-            return Choice(op or "alias", op, ((node, Demand(kind, width)),), (), 0, cost)
+            return Choice(op or "alias", op, ((node, Demand(kind, width)),), (), imm, cost)
 
         match demand.kind:
             case "bits":
@@ -238,8 +274,13 @@ class Forms:
                 if half in WIDTHS:
                     yield from_("movl_s", "mask", half)
             case "sat_u" | "sat_s":
-                if self._fits(node, w, demand.kind == "sat_s"):
+                signed = demand.kind == "sat_s"
+                if self._fits(node, w, signed):
                     yield from_("", "bits", w)
+                elif w == max(WIDTHS) and self._fits(node, w, not signed):
+                    # What is beyond one end only; narrower lanes come from wider ones.
+                    limit = limits(w, True)[1] if signed else 0
+                    yield from_("min_n_u" if signed else "max_n_s", "bits", w, limit)
                 if twice in WIDTHS:
                     narrow = "qmovun" if demand.kind == "sat_u" else "qmovn_s"
                     yield from_(narrow, "sat_s", twice)

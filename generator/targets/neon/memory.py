@@ -9,7 +9,11 @@ Elements of several stores that alternate in memory are stored by one interleavi
 from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Store
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import flat_index
+from daedalus.generator.targets.c.emit import filled
+from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.neon import pieces, tiles
+from daedalus.generator.targets.neon.conditions import lane_conditions, whole
+from daedalus.generator.targets.neon.merges import merge
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.strips import Walk
 from daedalus.generator.targets.neon.target import Target
@@ -37,8 +41,8 @@ class Memory:
         arrays = [t.name for t in self.kernel.temps if t.name not in self.temps]
         self._arrays = [a for a in arrays if a in loads]
 
-    def declarations(self) -> list[str]:
-        """Arrays for the temps that need one."""
+    def declarations(self, names: Names) -> list[str]:
+        """Arrays for the temps that need one, with their first values."""
         out = []
         items = self.kernel.items_per_vector
         for t in self.kernel.temps:
@@ -46,6 +50,9 @@ class Memory:
                 dims = "".join(f"[{n}]" for n in t.extents)
                 many = f"[{items}]" if items > 1 else ""
                 out.append(f"{self.ranges.dtype(t.name).c} {t.name}{many}{dims};")
+                if t.init is not None:
+                    extents = (*([items] if items > 1 else []), *t.extents)
+                    out += filled(t.name, extents, t.init, names)
         return out
 
     # ------------------------------------------------------------------ loads
@@ -82,6 +89,8 @@ class Memory:
         lanes = self.scope.lanes
         axis = lanes.axes[-1][0]
         for n, s in enumerate(lanes.stage.stores):
+            if n in self.scope.alone:
+                continue
             b = self.kernel.buffer(s.buffer)
             last = s.index[-1]
             step = last.coefficient(axis)
@@ -127,13 +136,25 @@ class Memory:
             self.temps.write(stores[0], values[0])
             return
         if len(stores) == 1:
-            pieces.store(self.scope, out, stores[0], values[0])
+            self._store(out, stores[0], values[0])
         elif stores[0] in self._in_turn:
             self._interleave(out, b, stores, values)
         else:
             tiles.store_rows(self.scope, out, stores, values)
         # Compilers may not move loads of other memory up over the store, either.
         out.lines += [f"DAEDALUS_READ_LATER({name});" for name in self._arrays]
+
+    def _store(self, out: Lines, s: Store, value: Group) -> None:
+        """Writes a value by itself."""
+        scope = self.scope
+        alone = [scope.lanes.stage.stores[n] for n in scope.alone]
+        if s.combine:
+            merge(scope, out, s, value)
+        elif s.mask is None or s not in alone:
+            pieces.store(scope, out, s, value)
+        else:
+            found = lane_conditions(scope, s.mask)
+            pieces.store_where(scope, out, s, value, found, whole(scope, s.mask, found))
 
     def _interleave(self, out: Lines, b: Buffer, stores: list[Store], values: list[Group]) -> None:
         """Stores 2 to 4 values element by element in turn."""

@@ -120,6 +120,9 @@ _ALL: list[MachineOp] = [
     MachineOp("cgt_s", "cgt", "same", "ssu", lambda w, a, n: _mask(a[0] > a[1])),
     MachineOp("and", "and", "same", "===", lambda w, a, n: a[0] & a[1]),
     MachineOp("and_n", "and", "same", "uu", lambda w, a, n: a[0] & n, "m"),
+    # limits of a sign that a lane has and its other reading has not
+    MachineOp("min_n_u", "min", "same", "uu", lambda w, a, n: np.minimum(a[0], n), "m"),
+    MachineOp("max_n_s", "max", "same", "ss", lambda w, a, n: np.maximum(a[0], n), "m"),
     MachineOp("orr", "orr", "same", "===", lambda w, a, n: a[0] | a[1]),
     MachineOp("eor", "eor", "same", "===", lambda w, a, n: a[0] ^ a[1]),
     MachineOp("bic", "bic", "same", "===", lambda w, a, n: a[0] & ~a[1]),

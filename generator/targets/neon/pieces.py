@@ -11,6 +11,7 @@ from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.vectors import Group, Lines, cast, combine, high, low, suffix
 
 Text = Callable[[Place], str]
+Condition = bool | str | None  # of a lane: known, or C text; None of padding
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,28 @@ def _from_array(
 ) -> str:  # fmt: skip
     """Element by element through a small array; padding lanes are zero."""
     entries = ["0" if p is None else text(p) for p in places]
-    entries += ["0"] * (bits // dtype.bits - len(entries))
+    return _array(scope, out, entries, dtype, bits, wanted)
+
+
+def from_entries(
+    scope: Scope, out: Lines, entries: list[str], dtype: DType, wanted: str
+) -> tuple[str, ...]:
+    """Registers of scalars, one a lane, through small arrays."""
+    sign, bits = "s" if dtype.signed else "u", scope.shape.bits(dtype.bits)
+    per, count = scope.shape.per_register(dtype.bits), scope.shape.count(dtype.bits)
+    names = []
+    for r in range(count):
+        value = _array(scope, out, entries[r * per : (r + 1) * per], dtype, bits, wanted)
+        name = f"{wanted}_{r}" if count > 1 else wanted
+        names.append(out.let(name, sign, dtype.bits, bits, value))
+    return tuple(names)
+
+
+def _array(
+    scope: Scope, out: Lines, entries: list[str], dtype: DType, bits: int, wanted: str
+) -> str:
+    """A register's load from an array of scalars."""
+    entries = entries + ["0"] * (bits // dtype.bits - len(entries))
     array = scope.names.fresh(f"{wanted}_lanes")
     out.lines.append(f"const {dtype.c} {array}[{len(entries)}] = {{{', '.join(entries)}}};")
     q = "q" if bits == 128 else ""
@@ -223,8 +245,37 @@ def _store_words(
 def _store_elements(
     scope: Scope, out: Lines, b: Buffer, part: list[Place | None], dtype: DType, value: str
 ) -> None:
-    q = "q" if scope.shape.bits(dtype.bits) == 128 else ""
-    t = suffix("s" if dtype.signed else "u", dtype.bits)
+    bits = scope.shape.bits(dtype.bits)
     for n, place in enumerate(part):
         if place is not None:
-            out.lines.append(f"{scope.element(b, place)} = vget{q}_lane_{t}({value}, {n});")
+            out.lines.append(f"{scope.element(b, place)} = {lane_of(value, dtype, bits, n)};")
+
+
+def lane_of(value: str, dtype: DType, bits: int, n: int) -> str:
+    """A lane of a register of that element type, as a scalar."""
+    t = suffix("s" if dtype.signed else "u", dtype.bits)
+    return f"vget{'q' if bits == 128 else ''}_lane_{t}({value}, {n})"
+
+
+def store_where(
+    scope: Scope, out: Lines, s: Store, g: Group, conditions: list[Condition], whole: str
+) -> None:
+    """Writes what lanes have to the elements of those whose condition holds; all of them at once
+    where `whole`, a condition of C, holds."""
+    if all(c is True for c in conditions):
+        store(scope, out, s, g)
+        return
+    if whole:
+        out.lines.append(f"if ({whole}) {{")
+        store(scope, out, s, g)
+        out.lines.append("} else {")
+    b, dtype = scope.kernel.buffer(s.buffer), scope.ranges.dtype(s.buffer)
+    bits, per = scope.shape.bits(dtype.bits), scope.shape.per_register(dtype.bits)
+    for n, (place, on) in enumerate(zip(scope.lanes.places(s.index), conditions, strict=True)):
+        if place is None or on is False:
+            continue
+        value = lane_of(scope.typed(g, n // per, dtype), dtype, bits, n % per)
+        line = f"{scope.element(b, place)} = {value};"
+        out.lines += [line] if on is True else [f"if ({on}) {{", line, "}"]
+    if whole:
+        out.lines.append("}")

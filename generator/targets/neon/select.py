@@ -22,6 +22,10 @@ class NotLowerable(SpecError):
     """No rule of this back end computes a value as it is needed."""
 
 
+class Unsuited(NotLowerable):
+    """The variant's options ask for what its kernel has not; without them it has a form."""
+
+
 class Selection:
     """The decisions of one stage."""
 
@@ -61,12 +65,13 @@ class Selection:
                 node = n
                 break
         r: Interval = self.ranges.of(node)
+        target = self.shape.target
         return NotLowerable(
-            "neon",
-            f"{node.op}{' ' + node.name if node.name else ''}, in {r}, has no NEON form",
+            target.name,
+            f"{node.op}{' ' + node.name if node.name else ''}, in {r}, has no {target.form}",
             node.loc,
             self.kernel.id,
-            hint="NEON lanes are at most 32 bits, and tables are looked up by uniform indices only",
+            hint=f'lanes are at most 32 bits: give {self.kernel.id} prod = ["c_full"]',
         )
 
     # ------------------------------------------------------------------ local search

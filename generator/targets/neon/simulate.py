@@ -16,7 +16,7 @@ import numpy as np
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Index, Kernel, Node, Stage
-from daedalus.generator.targets.neon.forms import Choice, Demand, Need
+from daedalus.generator.targets.neon.forms import Choice, Demand, Need, signed_as
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Selection
@@ -53,6 +53,7 @@ class Part:
 
     point  the stage as one lane does it
     axis   the axis cut into strips of `lanes` points, "" where none is
+    bounded  stores that a strip does all or not at all, by their number
     order  what the vectors compute, operands before their users
     """
 
@@ -61,6 +62,7 @@ class Part:
     point: Stage
     axis: str
     lanes: int
+    bounded: frozenset[int] = frozenset()
 
     @property
     def vector(self) -> Stage:
@@ -70,7 +72,7 @@ class Part:
 def parts(kernel: Kernel, selections: list[Selection]) -> list[Part]:
     """The stages of a lowered kernel, by the selections that the back end made for them."""
     return [
-        Part(selection, tuple(selection.reached()), walk.point, walk.axis, walk.lanes)
+        Part(selection, tuple(selection.reached()), walk.point, walk.axis, walk.lanes, walk.bounded)
         for walk, selection in zip(walks_of(kernel)[1], selections, strict=True)
     ]
 
@@ -107,9 +109,10 @@ class _Vectors(interp.StageRun):
         assert self._points is not None
         last = part.lanes * (self.grid[part.axis][None, :] + 1)
         on = on & (last <= self._points)
-        for s in self.stage.stores:
-            if s.mask is not None:
-                on = on & self.values[s.mask]
+        for n in part.bounded:
+            mask = self.stage.stores[n].mask
+            if mask is not None:
+                on = on & self.values[mask]
         strips = on.reshape(len(on), -1, self.stage.extents[part.axis], part.lanes).all(axis=3)
         whole = np.logical_and.accumulate(strips, axis=2)
         return np.repeat(whole.reshape(len(on), -1), part.lanes, axis=1)
@@ -248,6 +251,8 @@ def _forms(
             forms[need] = as_demanded(told.values[node], demand)
         elif choice.op == "":
             forms[need] = forms[choice.inputs[0]]
+        elif choice.op == "lookup":
+            forms[need] = _looked_up(part.selection, need, choice, forms, told.values)
         else:
             op = changed if changed in OPS else choice.op
             by = 0
@@ -263,6 +268,26 @@ def _forms(
         if change is not None and not np.array_equal(forms[need], base[need]):
             fresh.add(need)
     return forms
+
+
+def _looked_up(
+    selection: Selection, need: Need, choice: Choice, forms: Mapping[Need, Array],
+    values: Mapping[Node, Array],
+) -> Array:  # fmt: skip
+    """A table's entries by the forms of the indices, as bit patterns."""
+    node, demand = need
+    rows = np.array(selection.kernel.table(node.attr[0]).rows, np.int64)
+    varying = {i[0]: i for i in choice.inputs}
+    at: list[Array] = []
+    for x in node.args:
+        index = values[x]
+        if x in varying:
+            sign = "s" if signed_as(varying[x], selection.ranges) else "u"
+            index = read(forms[varying[x]], varying[x][1].width, sign)
+        at.append(np.clip(index, 0, rows.shape[len(at)] - 1))
+    if len(at) == 1:
+        at.append(np.zeros_like(at[0]))
+    return np.asarray(rows[tuple(at)]) & _ones(demand.width)
 
 
 def compute(

@@ -24,12 +24,14 @@ class Walk:
     point   the stage as it was, without DOT, which portable C has not: what one lane does
     axis    the axis cut into strips, "" where none is
     lanes   points of that axis in a strip
+    bounded  stores that a strip does all or not at all, by their number
     """
 
     vector: Stage
     point: Stage
     axis: str = ""
     lanes: int = 0
+    bounded: frozenset[int] = frozenset()
 
     @property
     def limits(self) -> dict[str, Node]:
@@ -62,7 +64,12 @@ def _walk(kernel: Kernel, stage: Stage) -> Walk:
     while lanes > 4 and lanes > extent:
         lanes //= 2
     cut = replace(stage, limits=tuple(x for x in stage.limits if x[0] != axis))
-    return Walk(divide_axis(kernel, cut, axis, lanes), stage, axis, lanes)
+    bounded = frozenset(
+        n
+        for n, s in enumerate(stage.stores)
+        if s.mask is not None and one_sided(stage, s.mask, ranges)
+    )
+    return Walk(divide_axis(kernel, cut, axis, lanes), stage, axis, lanes, bounded)
 
 
 @dataclass(frozen=True)
@@ -76,8 +83,9 @@ class Bound:
 def bounds(walk: Walk, ranges: Ranges) -> list[Bound]:
     """What must hold for all stores of a strip to happen: of similar conditions the hardest."""
     found: dict[tuple[object, ...], tuple[int, Bound]] = {}
-    for s in walk.point.stores:
-        for condition in _conjuncts(s.mask) if s.mask is not None else []:
+    for n in sorted(walk.bounded):
+        mask = walk.point.stores[n].mask
+        for condition in _conjuncts(mask) if mask is not None else []:
             form = excess(condition, ranges)
             rest = frozenset((term, c) for term, c in form.items() if term is not None and c)
             own = [

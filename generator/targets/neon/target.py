@@ -22,6 +22,7 @@ class Target:
     beside  headers of single operations, by how these are called: for what has these alone
     paired  narrowing takes two registers at once
     zips    registers are transposed by zip1 and zip2, which every processor has, not by trn1, trn2
+    reduces  there are instructions that merge the lanes of a register
     weaves  the stores of several values in turn that there are; None: all of them
     """
 
@@ -33,11 +34,17 @@ class Target:
     beside: Mapping[str, str] = field(default_factory=dict)
     paired: bool = False
     zips: bool = False
+    reduces: bool = True
     weaves: frozenset[str] | None = None
 
     def headers(self, text: str) -> list[str]:
         """The public headers of a text that calls its operations."""
         return [self.header, *(h for name, h in self.beside.items() if name in text)]
+
+    @property
+    def form(self) -> str:
+        """What a refusal says there is not."""
+        return f"{self.name.upper() if self.name == 'neon' else self.name} form"
 
     @cached_property
     def rules_by_demand(self) -> dict[tuple[Op, str], list[Rule]]:

@@ -49,7 +49,7 @@ class RegisterTemps:
         self.items = kernel.items_per_vector
         self._temps: dict[str, _Temp] = {}
         for t in kernel.temps:
-            found = self._method(t)
+            found = self._method(t) if t.init is None else None
             if found is not None:
                 self._temps[t.name] = found
 
@@ -66,6 +66,8 @@ class RegisterTemps:
                 (w.vector, n) for n in w.vector.nodes() if n.op is Op.LOAD and n.attr[0] == t.name
             ]
             lanes = Lanes(w.vector, 1)
+            if any(s.combine or s.mask is not None for _, s in writes):
+                return None
             if (writes or reads) and not (w.plain and lanes.single and lanes.whole):
                 return None
             writers, readers = writers + writes, readers + reads

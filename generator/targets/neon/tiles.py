@@ -134,7 +134,7 @@ def store_groups(scope: Scope) -> list[tuple[int, ...]]:
     groups: list[tuple[int, ...]] = []
     for n, s in enumerate(scope.lanes.stage.stores):
         rows = rows_of(scope, scope.kernel.buffer(s.buffer), s.index)
-        if rows is not None:
+        if rows is not None and n not in scope.alone:
             tiles.setdefault((s.buffer, rows.line), {})[rows.at] = n
         else:
             groups.append((n,))

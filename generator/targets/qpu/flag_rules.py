@@ -30,6 +30,11 @@ def _limit_squared(c: Case) -> Expression:
     return ("smul24", "c", "c") if c.const is None else c.const * c.const
 
 
+def _as_signed(x: Expression) -> Expression:
+    """An unsigned value, no larger than signed ones get: comparisons with these stay."""
+    return ("umin", x, INT[1])
+
+
 FLAG_RULES: tuple[Rule, ...] = (
     _under("sum where", Op.ADD, "f", ("a", (Op.SELECT, "f", "b", 0))),
     _under("sum where not", Op.ADD, ("~", "f"), ("a", (Op.SELECT, "f", 0, "b"))),
@@ -69,5 +74,20 @@ FLAG_RULES: tuple[Rule, ...] = (
     Rule(
         "greater of signed values", Op.GT, lambda c: (c.a | c.b).within(*INT),
         lambda c: ("c", ("min", "a", "b")),
+    ),
+    Rule(
+        "signed value greater than an unsigned one", Op.GT,
+        lambda c: c.a.within(*INT) and c.b.within(*UINT),
+        lambda c: ("c", _as_signed("b"), ("min", "a", _as_signed("b"))),
+    ),
+    Rule(
+        "unsigned value greater than a signed one", Op.GT,
+        lambda c: c.a.within(*UINT) and c.b.within(INT[0], INT[1] - 1),
+        lambda c: ("c", _as_signed("a"), ("min", _as_signed("a"), "b")),
+    ),
+    Rule(
+        "unsigned value greater than a signed one, by the carry", Op.GT,
+        lambda c: c.a.within(1, UINT[1]) and c.b.within(*INT),
+        lambda c: ("c", ("max", "b", 0), ("sub", ("max", "b", 0), "a")),
     ),
 )  # fmt: skip

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from daedalus.generator.base.process import run
+from daedalus.generator.options import ELEMENTS
 from daedalus.v3d import tools
 
-LANES = 16
+LANES = ELEMENTS
 QPUS = 12  # of a board
 
 # Low byte of a lookup's config word (v3d-rules.md, LOOKUP_CONFIG), by element type; the words of

@@ -148,6 +148,18 @@ def _wrapped(c: Case) -> Expression:
     return ("asr", ("shl", "a", by), by)
 
 
+def _of_two_signs(
+    name: str, on: Op, makes: Callable[[Expression, Expression], Expression]
+) -> tuple[Rule, Rule]:  # fmt: skip
+    """Rules for a value that fits unsigned numbers and one that fits signed ones."""
+    return (
+        Rule(f"{name} of two signs", on, lambda c: _uint(c.a) and _int(c.b),
+             lambda c: makes("a", "b")),
+        Rule(f"{name} of two signs, the other way", on, lambda c: _int(c.a) and _uint(c.b),
+             lambda c: makes("b", "a")),
+    )  # fmt: skip
+
+
 RULES: tuple[Rule, ...] = (
     Rule("add", Op.ADD, _always, lambda c: ("add", "a", "b")),
     Rule("sub", Op.SUB, _always, lambda c: ("sub", "a", "b")),
@@ -225,6 +237,8 @@ RULES: tuple[Rule, ...] = (
     Rule("max", Op.MAX, lambda c: _int(c.a, c.b), lambda c: ("max", "a", "b")),
     Rule("unsigned min", Op.MIN, lambda c: _uint(c.a, c.b), lambda c: ("umin", "a", "b")),
     Rule("unsigned max", Op.MAX, lambda c: _uint(c.a, c.b), lambda c: ("umax", "a", "b")),
+    *_of_two_signs("min", Op.MIN, lambda u, s: ("min", ("umin", u, INT[1]), s)),
+    *_of_two_signs("max", Op.MAX, lambda u, s: ("umax", u, ("max", s, 0))),
     Rule("abs", Op.ABS, lambda c: _int(c.a), lambda c: ("max", "a", ("sub", 0, "a"))),
     Rule("abs of an unsigned value", Op.ABS, lambda c: _uint(c.a), lambda c: "a"),
     Rule(

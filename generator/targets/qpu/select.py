@@ -146,8 +146,13 @@ def _refuse_unknown(kernel: Kernel) -> None:
     found: list[tuple[str, Loc]] = []
     if kernel.wide:
         found.append(("values of more than 32 bits have", kernel.loc))
+    temps = {t.name for t in kernel.temps}
     for stage in kernel.stages:
-        found += [("accumulation has", s.loc) for s in stage.stores if s.combine]
+        found += [
+            ("accumulation in a buffer has", s.loc)
+            for s in stage.stores
+            if s.combine and s.buffer not in temps
+        ]
     if found:
         what, loc = found[0]
         raise NotLowerable(
@@ -294,7 +299,11 @@ class _Selector:
             memory.store(s, values)
             return
         when = [*temps, *([] if s.mask is None else [values.condition(s.mask)])]
-        self.temps.store(b, s.index, values.argument(s.value), when, values)
+        value = values.argument(s.value)
+        if isinstance(self.temps, RegisterTemps):
+            self.temps.store(b, s.index, value, when, values, s.combine)
+        else:
+            self.temps.store(b, s.index, value, when, values)
 
     def _read(
         self, n: Node, values: Values, memory: StageMemory, lanes: dict[str, Value], stage: Stage

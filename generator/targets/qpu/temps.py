@@ -22,13 +22,16 @@ from daedalus.generator.targets.qpu.virtual import Value
 SPACE = "scratch"  # and the uniform that says where it begins
 
 
+MERGES = {"add": ("add", "add"), "min": ("min", "umin"), "max": ("max", "umax")}  # signed or not
+
+
 class RegisterTemps:
     """Temps of a kernel whose stages have a single point each."""
 
     scratch_bytes = 0
 
     def __init__(self, kernel: Kernel, ranges: Ranges, e: Emitter, *, packed: bool) -> None:
-        self._kernel, self._e = kernel, e
+        self._kernel, self._ranges, self._e = kernel, ranges, e
         self._layouts = TempLayouts(kernel, ranges, packed=packed)
         self._elements: dict[tuple[str, int, int], Argument] = {}
         self._words: dict[tuple[str, int], Value] = {}
@@ -44,11 +47,14 @@ class RegisterTemps:
 
     def store(
         self, t: Buffer, index: tuple[Affine, ...], value: Argument, when: list[Condition],
-        values: Values,
+        values: Values, combine: str = "",
     ) -> None:  # fmt: skip
-        """Stores an element; seen from the next stage on."""
+        """Stores an element, or merges a value into it; seen from the next stage on."""
         at, number = self._layouts.place(t, index)
         key = (t.name, at.const, number)
+        if combine:
+            name = MERGES[combine][not self._ranges.dtype(t.name).signed]
+            value = self._e.op(name, self._e.value(self._old(t, key)), value)
         if when:
             old = self._old(t, key)
             value = self._e.select(values.flags.flag(both(*when)), value, old)

@@ -70,5 +70,6 @@ VECTOR = Target(
     {"vshlv": "vector_left.h"},
     paired=True,
     zips=True,
+    reduces=False,
     weaves=frozenset({"vst3q_u16"}),
 )

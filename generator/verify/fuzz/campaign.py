@@ -2,8 +2,8 @@
 """Random lane programs: the interpreter against every back end.
 
 A program is drawn once for all back ends (`programs.py`), and each of them (`cpu.py`, `qpu.py`)
-lowers, runs and compares it in its own ways. What becomes of a program depends on nothing but seed
-and number, so any of them can be run again alone.
+lowers, runs and compares it in its own ways. What becomes of a program depends on nothing but
+its source and number, so any of them can be run again alone.
 """
 
 import multiprocessing
@@ -18,7 +18,7 @@ from daedalus.dsl.ir import Kernel
 from daedalus.dsl.show import show
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.verify.fuzz.back_end import BackEnd, Failure, Tally
-from daedalus.generator.verify.fuzz.programs import Program, make_program, operations
+from daedalus.generator.verify.fuzz.programs import Program, Source, operations
 from daedalus.generator.verify.fuzz.shrink import shrink
 
 WORKERS = os.cpu_count() or 1
@@ -28,15 +28,11 @@ _TRIES = 60  # attempts at it
 
 @dataclass(frozen=True)
 class Campaign:
-    """Random programs of a seed for some back ends, with so many items a class.
-
-    later  as `make_program` has it
-    """
+    """Random programs for some back ends, with so many items a class."""
 
     back_ends: tuple[BackEnd, ...]
-    seed: int
+    source: Source
     items: int
-    later: bool = True
 
     def run(self, first: int, programs: int) -> Iterator[list[Tally]]:
         """Runs programs first .. first + programs - 1; after each batch, each back end's tally."""
@@ -57,7 +53,7 @@ class Campaign:
         failures = []
         for number in numbers:
             try:
-                drawn.append(make_program(self.seed, number, later=self.later))
+                drawn.append(self.source.make(number))
             except Exception:
                 failures.append(Failure(number, "generator", traceback.format_exc()))
         tallies = [b.run(drawn, self.items) for b in self.back_ends]
@@ -71,8 +67,8 @@ class Campaign:
         """The command that runs one program again."""
         targets = ",".join(b.name for b in self.back_ends)
         return (
-            f"./daedalus fuzz --target {targets} --programs 1 --seed {self.seed} --first {number}"
-            f" --items {self.items}"
+            f"./daedalus fuzz --target {targets} --programs 1 {self.source.words}"
+            f" --first {number} --items {self.items}"
         ) + (" --sanitize" if any(b.sanitize for b in self.back_ends) else "")
 
     def write_failures(self, tallies: Sequence[Tally]) -> Path:
@@ -86,7 +82,7 @@ class Campaign:
             own = [(f, b) for f, b in every if f.number == number]
             parts = [self.replay(number), *(f"{f.kind}:\n{f.text}" for f, _ in own)]
             try:
-                program = make_program(self.seed, number, later=self.later)
+                program = self.source.make(number)
             except Exception:
                 parts.append("(the program itself cannot be made)")
             else:
@@ -100,7 +96,7 @@ class Campaign:
         """A failing program's file; other targets' are other files."""
         targets = [t for b in self.back_ends for t in b.targets]
         sanitized = ["sanitize"] if any(b.sanitize for b in self.back_ends) else []
-        return "-".join([str(self.seed), str(number), *targets, *sanitized]) + ".txt"
+        return "-".join([self.source.label, str(number), *targets, *sanitized]) + ".txt"
 
     def _said_of_shrunk(self, program: Program, failure: Failure, back_end: BackEnd) -> str:
         try:

@@ -2,10 +2,11 @@
 """Random programs as C, vectors and NEON: a batch of them is generated into one folder, compiled
 into one check program for each device, and compared with the machinery of `crosscheck`."""
 
+import re
 import shutil
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -17,10 +18,10 @@ from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.compile import emit
 from daedalus.generator.compile.variants import Variant, has_dots, make_variant
-from daedalus.generator.options import CPU_TARGETS, Options, options_of
+from daedalus.generator.options import CPU_TARGETS, VECTOR_TARGETS, Options, options_of
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.targets.neon.rules import RULES
-from daedalus.generator.targets.neon.select import NotLowerable, Selection
+from daedalus.generator.targets.neon.select import NotLowerable, Selection, Unsuited
 from daedalus.generator.verify import crosscheck
 from daedalus.generator.verify.fuzz.back_end import BackEnd, Failure, Tally, suited
 from daedalus.generator.verify.fuzz.build import SPEC, Build
@@ -33,7 +34,10 @@ Made = list[tuple[Program, tuple[Variant, ...]]]
 class CpuTally(Tally):
     """Of C, vectors and NEON.
 
-    neon_variants  that were asked for; `not_lowerable` ones, by the operation without a form
+    asked          variants that were asked for, by target
+    illegal        of these, those whose options do not suit the program, by target and message
+    refused        those that have no form for another reason, likewise
+    without_form   programs of which a target has no variant at all, by target
     dot_variants   variants with DOT instructions
     decisions      comparisons and limits that went both ways on conformant items, or one way
     rules          how often each NEON rule was used
@@ -42,9 +46,11 @@ class CpuTally(Tally):
     form: ClassVar[str] = "a form for these targets"
 
     variants: int = 0
-    neon_variants: int = 0
+    asked: Counter[str] = field(default_factory=Counter)
+    illegal: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    without_form: Counter[str] = field(default_factory=Counter)
     dot_variants: int = 0
-    not_lowerable: Counter[str] = field(default_factory=Counter)
     comparisons: int = 0
     decisions: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
@@ -63,7 +69,6 @@ class CpuTally(Tally):
 
     def lines(self, seconds: float) -> list[str]:
         unused, decided = self._unused, self.decisions.total()
-        why = ", ".join(f"{op} {n}" for op, n in sorted(self.not_lowerable.items()))
         return [
             f"{self.programs} programs of {self.operations / max(self.programs, 1):.1f} operations"
             f" in {seconds:.0f} s: {self.comparisons} comparisons of {self.variants} variants,"
@@ -71,13 +76,27 @@ class CpuTally(Tally):
             " only",
             f"{100 * self.decisions['both ways'] / max(decided, 1):.0f} % of {decided} conditions"
             " and limits went both ways",
-            f"{self.not_lowerable.total()} of {self.neon_variants} NEON variants have no NEON form"
-            + (f": {why}" if why else ""),
+            *(line for target in VECTOR_TARGETS for line in self._refusals(target)),
             f"{self.dot_variants} variants with DOT instructions",
             f"{len(RULES) - len(unused)} of {len(RULES)} NEON rules used"
             + (f"; never: {', '.join(unused)}" if unused else ""),
             f"{len(self.failures)} failures",
         ]
+
+    def _refusals(self, target: str) -> Iterator[str]:
+        """What a target refused, by message."""
+        if not self.asked[target]:
+            return
+        without = self.without_form[target]
+        for found, what in (
+            (self.refused, f"have no form; {without} programs have none at all"),
+            (self.illegal, "have options that do not suit their program"),
+        ):
+            own = {k: n for k, n in found.items() if k.startswith(f"{target}: ")}
+            if own or found is self.refused:
+                yield f"{sum(own.values())} of {self.asked[target]} {target} variants {what}"
+            for key, n in sorted(own.items(), key=lambda x: (-x[1], x[0])):
+                yield f"  {n:5}  {key.removeprefix(f'{target}: ')}"
 
 
 @dataclass(frozen=True)
@@ -86,6 +105,7 @@ class Cpu(BackEnd):
 
     targets: tuple[str, ...] = CPU_TARGETS
     sanitize: bool = False
+    only_make: bool = False
     batch: ClassVar[int] = 40
     tally: ClassVar[type[Tally]] = CpuTally
 
@@ -102,7 +122,7 @@ class Cpu(BackEnd):
                 made.append((p, variants(p.kernel, self._suited(p.kernel, wanted), tally)))
             except Exception:
                 tally.failures.append(Failure(p.number, "generator", traceback.format_exc()))
-        if not made:
+        if not made or self.only_make:
             return tally
         first, last = made[0][0], made[-1][0]
         folder = build_dir() / "fuzz" / (
@@ -165,9 +185,11 @@ def variants(kernel: Kernel, listed: Iterable[Options], tally: CpuTally) -> tupl
         chosen = selection.chosen
         tally.rules.update({chosen[need].rule for need in selection.reached()})
 
-    found = []
+    found: list[Variant] = []
+    asked: dict[str, bool] = {}  # whether a target has a variant
     for rank, options in enumerate(listed):
-        tally.neon_variants += options.target == "neon"
+        tally.asked[options.target] += 1
+        asked.setdefault(options.target, False)
         try:
             found.append(
                 make_variant(
@@ -175,11 +197,19 @@ def variants(kernel: Kernel, listed: Iterable[Options], tally: CpuTally) -> tupl
                     watch=watch,
                 )
             )  # fmt: skip
+            asked[options.target] = True
         except NotLowerable as e:
-            tally.not_lowerable[e.message.partition(" has no ")[0].partition(",")[0]] += 1
+            refused = tally.illegal if isinstance(e, Unsuited) else tally.refused
+            refused[f"{options.target}: {_reason(e)}"] += 1
+    tally.without_form.update(t for t, has in asked.items() if not has)
     tally.variants += len(found)
     tally.dot_variants += sum(v.options.choice("dot") for v in found)
     return tuple(found)
+
+
+def _reason(e: NotLowerable) -> str:
+    """Why something was refused, without what is particular to the program."""
+    return re.sub(r"^(\w+)(?: \w+)?, in \[.*?\],", r"\1", e.message)
 
 
 def _compare(

@@ -8,6 +8,7 @@ shifts, so that most values lie about the limits of some type.
 """
 
 import random
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
@@ -52,12 +53,53 @@ class Unlucky(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """A random kernel and the variants that it is to be run with."""
+    """A random kernel and the variants that it is to be run with.
+
+    forms  the ways in which the QPU is tried, where they are on record (`qpu.Form`)
+    """
 
     seed: int
     number: int
     kernel: Kernel
     listed: tuple[Options, ...]
+    forms: tuple[Any, ...] = ()
+
+
+class Source(ABC):
+    """Where programs come from."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """For names of files."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What the command line says for it."""
+
+    @abstractmethod
+    def make(self, number: int) -> Program:
+        """One of the programs: the same at each call."""
+
+
+@dataclass(frozen=True)
+class Drawn(Source):
+    """Programs of a seed; `later` as make_program() has it."""
+
+    seed: int
+    later: bool = True
+
+    @property
+    def label(self) -> str:
+        return str(self.seed)
+
+    @property
+    def words(self) -> str:
+        return f"--seed {self.seed}"
+
+    def make(self, number: int) -> Program:
+        return make_program(self.seed, number, later=self.later)
 
 
 def make_program(seed: int, number: int, *, later: bool = True) -> Program:

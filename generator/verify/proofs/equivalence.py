@@ -50,7 +50,8 @@ class Prover(Questions):
         ]
         temps = {t.name for t in self.kernel.temps}
         guarded = any(r in left for r in walked.roots[len(walked.part.vector.stores) :])
-        if guarded or any(s.buffer not in temps for s in stores):
+        # Nor is it known what an accumulation has in the end.
+        if guarded or any(s.buffer not in temps or s.combine for s in stores):
             return False
         return not left or self._readers_same(stage, walked, left)
 

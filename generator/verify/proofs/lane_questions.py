@@ -52,8 +52,6 @@ class Questions:
         narrow = max(lanes, default=0) <= 16 and max(values, default=0) <= _NARROW
         self.width = _NARROW if narrow else _WIDE
         assert max(values, default=0) <= self.width, "no value is so wide where lanes have 32 bits"
-        for part in stages:
-            assert not any(s.combine for s in part.vector.stores), "no vector accumulates in memory"
 
     # -------------------------------------------------------------- what is known of inputs
 
@@ -69,7 +67,7 @@ class Questions:
         """What a LOAD can give: of a temp, what the stores give that reach its place, and what it
         holds at first."""
         temp = next((t for t in self.kernel.temps if t.name == node.attr[0]), None)
-        if temp is None:
+        if temp is None or self._accumulated(temp.name):
             return [self.range_of(node)]
         found = [
             self.range_of(s.value)
@@ -80,6 +78,11 @@ class Questions:
         if temp.init is not None:
             found.append(Interval(temp.init, temp.init))
         return found or [self.range_of(node)]
+
+    def _accumulated(self, temp: str) -> bool:
+        """Whether what a temp holds is more than one store's value."""
+        stores = (s for part in self.stages for s in part.vector.stores)
+        return any(s.buffer == temp and s.combine for s in stores)
 
     def meet(self, stage: int, load: Node, writer: int, index: tuple[Affine, ...]) -> bool:
         """Whether a load can get what a store of an earlier stage has put."""

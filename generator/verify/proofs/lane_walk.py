@@ -69,7 +69,7 @@ class Walk:
             if not starts and self._fresh.isdisjoint(chosen[need].inputs):
                 continue
             self._fresh.add(need)
-            if chosen[need].op == "" or loaded:
+            if chosen[need].op in ("", "lookup") or loaded:
                 continue
             if need not in self.roots and self._differs_anyway(chosen[need]):
                 continue
@@ -138,6 +138,9 @@ class Walk:
                 forms[need] = self._form(terms, *need) + moved[need]
             elif choice.op == "":
                 forms[need] = forms[choice.inputs[0]]
+            elif choice.op == "lookup":  # another index may give any entry
+                entry = terms.fresh([self._ask.range_of(need[0])])
+                forms[need] = form_of(entry, need[1], self._ask.width)
             else:
                 variation = self._changed.get(need, Variation())
                 forms[need] = self._computed(terms, need, choice, variation, forms)
