@@ -204,12 +204,17 @@ def _made_stage(s: dict[str, Any]) -> Stage:
     return Stage(_tuple(s["dims"]), stores, _NOWHERE, given=given, limits=limits)
 
 
+def _type(name: str) -> DType:
+    """An element type, or one of few bits, as low_bits() has."""
+    return _BY_NAME.get(name) or DType(name, int(name[1:]), name[0] == "i")
+
+
 def _tuple(value: Any) -> Any:
     """What `_plain` made plain."""
     if isinstance(value, list):
         return tuple(_tuple(v) for v in value)
     if isinstance(value, dict):
         if "type" in value:
-            return _BY_NAME[value["type"]]
+            return _type(value["type"])
         return Affine(value["at"], tuple((lane, c) for lane, c in value["by"]))
     return value

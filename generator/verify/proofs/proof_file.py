@@ -35,6 +35,7 @@ _SOURCES = (
         )
     ),
     "generator/targets/neon/ops.py",
+    "dsl/bit_ranges.py", "dsl/weighted.py",
 )  # fmt: skip
 # and of files that hold much else, what says what values are. The data that a kernel is made of
 # need not be here: what it holds is hashed.
