@@ -30,6 +30,7 @@ SHOWN_BY = {
     "pushed-index": 127,
     "half-of-integer": 189,
     "shared-value-of-group": 570,
+    "loaded-place": 3766,
 }
 
 

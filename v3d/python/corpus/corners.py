@@ -18,6 +18,7 @@ INDIRECT_SHARED = "indirect-shared"
 HALF_OF_INTEGER = "half-of-integer"
 PUSHED_INDEX = "pushed-index"
 SHARED_MEMORY = "shared-memory"
+LOADED_PLACE = "loaded-place"
 
 WORDS = 256
 

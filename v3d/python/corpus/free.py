@@ -150,6 +150,8 @@ class _Free:
             self.s.let("u", f"PUSHED({self.rng.randrange(self.pushed)})")
             return
         self.s.features.add(corners.PUSHED_INDEX)
+        if "arrays" in self.parts:  # with memory of its own, v3dv reads push constants by the TMU
+            self.s.features.add(corners.LOADED_PLACE)
         found = self.s.let("u", f"PUSHED(({self.s.pick('u')}) & {self.pushed - 1}u)")
         if k == 1:
             self.s.let("u", f"a[{found} % {WORDS}u]")
@@ -172,6 +174,7 @@ class _Free:
         self.s.let("u", f"table[{place}].{self.rng.choice('xyzw')}")
 
     def _narrow(self, depth: int, together: bool) -> None:
+        self.s.features.add(corners.LOADED_PLACE)
         self.s.let("u", f"uint(bytes[({self.s.pick('u')}) & 255u])")
 
     def _atomic(self, depth: int, together: bool) -> None:

@@ -134,22 +134,47 @@ def _pushed(program: Program) -> Program:
     )
 
 
-def _shared(program: Program) -> Program:
-    """Places in shared memory get the invocation's own zero added, which comes from a buffer."""
+def _with_own_zero(program: Program, change: Callable[[str], str]) -> Program:
+    """Changes shaders in which `no_place` is the invocation's own zero, which a buffer holds."""
     zeros = Output("zeros", len(program.inputs) + len(program.outputs), fixed=256)
     buffer = f"layout(binding = {zeros.binding}, std430) buffer Block_z {{ uint zeros[]; }};"
     load = "uint no_place = zeros[gl_LocalInvocationIndex];"
+    if any(o.name == zeros.name for o in program.outputs):
+        return _with_shaders(program, change)
+
+    def declare(glsl: str) -> str:
+        head, body = _declare(glsl, buffer).split("void main() {\n", 1)
+        return change(f"{head}void main() {{\n  {load}\n{body}")
+
+    return replace(_with_shaders(program, declare), outputs=(*program.outputs, zeros))
+
+
+def _shared(program: Program) -> Program:
+    """Places in shared memory get the invocation's own zero added."""
 
     def change(glsl: str) -> str:
         for name in re.findall(r"^shared uint (\w+);", glsl, re.M):
             glsl = re.sub(rf"\b{name}\b", f"{name}[no_place]", glsl)
             glsl = glsl.replace(f"shared uint {name}[no_place]", f"shared uint {name}[1]")
-        head, body = _declare(glsl, buffer).split("void main() {\n", 1)
+        head, body = glsl.split("void main() {\n", 1)
         for name in re.findall(r"^shared uint (\w+)\[[^\n]*;", head, re.M):
             body = re.sub(rf"\b{name}\[(?!no_place\])", f"{name}[no_place + ", body)
-        return f"{head}void main() {{\n  {load}\n{body}"
+        return f"{head}void main() {{\n{body}"
 
-    return replace(_with_shaders(program, change), outputs=(*program.outputs, zeros))
+    return _with_own_zero(program, change)
+
+
+def _loaded(program: Program) -> Program:
+    """What may be a place is itself loaded from a place with the invocation's own zero added.
+
+    So each place counts as the invocation's own, and the TMU loads from there.
+    """
+    return _with_own_zero(
+        program,
+        lambda glsl: glsl.replace(
+            "#define PUSHED(k) pushed[k]", "#define PUSHED(k) pushed[(k) + no_place]"
+        ).replace("bytes[(", "bytes[no_place + ("),
+    )  # fmt: skip
 
 
 _REWRITES: dict[str, Callable[[Program], Program]] = {
@@ -159,4 +184,5 @@ _REWRITES: dict[str, Callable[[Program], Program]] = {
     corners.HALF_OF_INTEGER: _half,
     corners.PUSHED_INDEX: _pushed,
     corners.SHARED_MEMORY: _shared,
+    corners.LOADED_PLACE: _loaded,
 }
