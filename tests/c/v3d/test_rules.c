@@ -311,7 +311,7 @@ static void test_hardware_tolerance(void) {
   expect(close, &at_3, DAEDALUS_V3D_TOLERANT, 0);
   expect(close, &at_3, DAEDALUS_V3D_STRICT, 1);
   /* What V3D 4.2 must not do: to wait for stores in the last instruction. */
-  const sample any = {.rule = R(END_WRITES)};
+  const struct sample any = {.rule = R(END_WRITES)};
   expect(STORE THRSW NOP TMUWT, &any, DAEDALUS_V3D_STRICT, 0);
 }
 
