@@ -157,7 +157,7 @@ class _Spread:
         first = [min(lo for lo, _ in of_axis) for of_axis in bounds]
         last = [max(hi for _, hi in of_axis) for of_axis in bounds]
         axes = tuple(
-            (f"{s.buffer}_{k}", hi - lo + 1)
+            (_fresh(f"{s.buffer}_{k}", stage), hi - lo + 1)
             for k, (lo, hi) in enumerate(zip(first, last, strict=True))
         )
         many = prod(n for _, n in rest)
@@ -177,9 +177,10 @@ class _Spread:
             self._temps[p.temp] = replace(t, shape=(*t.shape[:-1], (0, by * each)))
             self._first[p.temp] = neutral(p.store, self._ranges)
         own, builder = self._under(stage, p.axes)
-        dims = (*p.axes, ("part", each))
+        part = _fresh("part", stage, p.axes)
+        dims = (*p.axes, (part, each))
         index = tuple(Affine(0, ((axis, 1),)) for axis, _ in dims)
-        loads = [self._load(p, Affine(each * k, (("part", 1),)), builder) for k in range(by)]
+        loads = [self._load(p, Affine(each * k, ((part, 1),)), builder) for k in range(by)]
         name = self._temp(p.store, (*(n for _, n in p.axes), each), None)
         value = _merged(p.store, loads, builder)
         made = replace(own, dims=dims, stores=(Store(name, index, value, None, p.store.loc),))
@@ -313,3 +314,11 @@ def _told_apart(stage: Stage, indices: list[Index]) -> frozenset[str] | None:
         if moved != [a.const for a, t in zip(indices[0], axes, strict=True) if t]:
             return None
     return frozenset(named) if len(fixed) == len(indices) else None
+
+
+def _fresh(name: str, stage: Stage, axes: tuple[tuple[str, int], ...] = ()) -> str:
+    """A name for an axis that neither the stage nor these axes have."""
+    taken = {*stage.extents, *(axis for axis, _ in axes)}
+    while name in taken:
+        name += "_"
+    return name
