@@ -480,7 +480,8 @@ class KernelBuilder:
     def _integers(self, what: str, *values: object) -> None:
         for v in values:
             if not is_integer(v):
-                self._fail("declaration", f"{what}: {v!r} is not an integer")
+                said = "a traced value" if isinstance(v, Value) else repr(v)
+                self._fail("declaration", f"{what}: {said} is not an integer")
 
     def _bounds(self, what: str, bounds: object) -> None:
         if not (isinstance(bounds, tuple) and len(bounds) == 2 and all(map(is_integer, bounds))):

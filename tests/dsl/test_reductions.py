@@ -116,6 +116,10 @@ REFUSED = {
         in_stage('t = k.sum("t", px[y, x], start=0.5)  # <-'), "declaration",
         "t: start: 0.5 is not an integer",
     ),
+    "traced start": (
+        in_stage('t = k.sum("t", px[y, x], start=p)  # <-'), "declaration",
+        "t: start: a traced value is not an integer",
+    ),
     "no start": (
         in_stage('t = k.largest("t", px[y, x])  # <-'), "python",
         "TypeError: KernelBuilder.largest() missing 1 required keyword-only argument: 'start'",
