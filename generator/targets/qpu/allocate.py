@@ -58,7 +58,8 @@ def allocate(
 ) -> dict[int, int] | None:
     """A register for each web, or None if they do not suffice.
 
-    fixed  webs whose registers are given
+    fixed  webs whose registers are given: there is none either where two of them are alive at once
+           in one, as what a loop begins with and the payload may be
     avoid  registers that others may not have at all
     """
     length = len(schedule.slots)
@@ -71,8 +72,12 @@ def allocate(
     for life in lives(block, schedule):
         own.setdefault(life.web, []).append(life)
     for web, given in fixed.items():
+        wanted = 0
         for life in own.pop(web, []):
-            taken[given] |= _bits(life.begin, life.end)
+            wanted |= _bits(life.begin, life.end)
+        if taken[given] & wanted:
+            return None
+        taken[given] |= wanted
     # Those that are alive at an end first: their registers are then free in the middle only.
     order = sorted(own, key=lambda w: (not _at_end(own[w], length), own[w][0].begin, w))
     for web in order:
