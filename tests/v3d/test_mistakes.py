@@ -159,6 +159,35 @@ def test_differences_are_explained_by_what_provokes_them(tmp_path: Path) -> None
     assert not result.mistakes
 
 
+def test_inputs_are_written_once_before_any_driver_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A driver that read a file while another's thread wrote it again had zeros for inputs."""
+    did: list[str] = []
+    write = Path.write_bytes
+
+    def written(path: Path, data: bytes) -> int:
+        did.append(path.name)
+        return write(path, data)
+
+    def started(
+        device: vkrun.Device, cases: dict[str, str], place: Path, **_: object
+    ) -> dict[str, vkrun.Outcome]:
+        did.append(device.name)
+        comparison.log_of(device, place).write_text("")
+        return {name: vkrun.Outcome("failed") for name in cases}
+
+    monkeypatch.setattr(Path, "write_bytes", written)
+    monkeypatch.setattr(vkrun, "run_cases", started)
+    programs = [random_program(seed) for seed in (127, 9526)]
+    assert [p.subgroup for p in programs] == [0, 16]
+    drivers = campaign.Drivers(replace(vkrun.lavapipe(), name="another"), tmp_path)
+    assert set(drivers.observe(programs)) == {p.name for p in programs}
+    files = [f"{p.name}.{i.name}.bin" for p in programs for i in p.inputs]
+    assert did[: len(files)] == files
+    assert sorted(did[len(files) :]) == ["another", "lavapipe-128", "lavapipe-512"]
+
+
 def test_a_program_without_a_corner_explains_nothing(tmp_path: Path) -> None:
     program = random_program(1)
     assert not {m.corner for m in KNOWN} & program.features

@@ -52,13 +52,24 @@ def run(
 
     `options` are those of vkrun.
     """
+    texts = plans.materialise(cases, place)
+    return run_written(device, texts, place, environment=environment, options=options)
+
+
+def run_written(
+    device: vkrun.Device,
+    texts: Mapping[str, str],
+    place: Path,
+    *,
+    environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+) -> dict[str, vkrun.Outcome]:
+    """Runs cases whose files `plans.materialise` has written to `place`; `texts` is from there.
+
+    Drivers that run at the same time read the same files.
+    """
     return vkrun.run_cases(
-        device,
-        plans.materialise(cases, place),
-        place,
-        environment=environment,
-        options=options,
-        log=log_of(device, place),
+        device, texts, place, environment=environment, options=options, log=log_of(device, place)
     )
 
 
