@@ -56,10 +56,10 @@ def lives(block: Block, schedule: Schedule) -> list[Life]:
 def allocate(
     block: Block, schedule: Schedule, fixed: Mapping[int, int], avoid: frozenset[int] = frozenset()
 ) -> dict[int, int] | None:
-    """A register for each web, or None if they do not suffice.
+    """A register for each web; None if they do not suffice, or if two fixed webs are alive in one
+    register at once.
 
-    fixed  webs whose registers are given: there is none either where two of them are alive at once
-           in one, as what a loop begins with and the payload may be
+    fixed  webs whose registers are given
     avoid  registers that others may not have at all
     """
     length = len(schedule.slots)
@@ -72,18 +72,14 @@ def allocate(
     for life in lives(block, schedule):
         own.setdefault(life.web, []).append(life)
     for web, given in fixed.items():
-        wanted = 0
-        for life in own.pop(web, []):
-            wanted |= _bits(life.begin, life.end)
+        wanted = _cycles(own.pop(web, []))
         if taken[given] & wanted:
             return None
         taken[given] |= wanted
     # Those that are alive at an end first: their registers are then free in the middle only.
     order = sorted(own, key=lambda w: (not _at_end(own[w], length), own[w][0].begin, w))
     for web in order:
-        wanted = 0
-        for life in own[web]:
-            wanted |= _bits(life.begin, life.end)
+        wanted = _cycles(own[web])
         best = _best(taken, wanted, own[web][0].begin)
         if best is None:
             return None
@@ -101,6 +97,14 @@ def _best(taken: Mapping[int, int], wanted: int, begin: int) -> int | None:
 
 def _at_end(found: list[Life], length: int) -> bool:
     return any(x.begin == -1 or x.end == length for x in found)
+
+
+def _cycles(found: list[Life]) -> int:
+    """The cycles of all lives of a web."""
+    bits = 0
+    for life in found:
+        bits |= _bits(life.begin, life.end)
+    return bits
 
 
 def _bits(begin: int, end: int) -> int:
