@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Reads generated/manifest.json and generated/verified.json.
+# Reads generated/manifest.json and generated/records/.
 
 # The text of <folder>/<name> in <result>; configuring again when it changes.
 function(daedalus_read_json result folder name)
@@ -34,7 +34,7 @@ function(daedalus_manifest_sources result folder set group)
   set(${result} "${paths}" PARENT_SCOPE)
 endfunction()
 
-# Why the entry of one variant in verified.json does not vouch for it; "" when it does.
+# Why the entry of one variant among the compared ones does not vouch for it; "" when it does.
 function(daedalus_unverified_reason result entries name hash)
   set(${result} "" PARENT_SCOPE)
   string(JSON entry ERROR_VARIABLE error GET "${entries}" ${name})
@@ -75,13 +75,21 @@ function(daedalus_check_verified folder set)
     return()
   endif()
   daedalus_read_json(manifest ${folder} manifest.json)
-  daedalus_read_json(verified ${folder} verified.json)
-  string(JSON entries GET "${verified}" variants)
   set(problems "")
   string(JSON n_kernels LENGTH "${manifest}" kernels)
   set(k 0)
   while(k LESS n_kernels)
-    string(JSON variants GET "${manifest}" kernels ${k} variants)
+    string(JSON kernel GET "${manifest}" kernels ${k})
+    string(JSON id GET "${kernel}" id)
+    set(entries "{}")
+    if(EXISTS ${folder}/records/${id}.json)
+      daedalus_read_json(record ${folder} records/${id}.json)
+      string(JSON found ERROR_VARIABLE error GET "${record}" verified)
+      if(NOT error)
+        set(entries "${found}")
+      endif()
+    endif()
+    string(JSON variants GET "${kernel}" variants)
     string(JSON n_variants LENGTH "${variants}")
     set(v 0)
     while(v LESS n_variants)
@@ -100,10 +108,10 @@ function(daedalus_check_verified folder set)
     math(EXPR k "${k} + 1")
   endwhile()
   if(problems AND DAEDALUS_ALLOW_UNVERIFIED)
-    message(WARNING "Building variants that ${folder}/verified.json does not vouch for:${problems}")
+    message(WARNING "Building variants that ${folder}/records/ does not vouch for:${problems}")
   elseif(problems)
     message(FATAL_ERROR
-      "${folder}/verified.json does not vouch for these variants:${problems}\n"
+      "${folder}/records/ does not vouch for these variants:${problems}\n"
       "Compare them with the interpreter: ./daedalus check --record\n"
       "(DAEDALUS_ALLOW_UNVERIFIED=ON builds them all the same.)")
   endif()

@@ -9,6 +9,7 @@ from typing import Any
 
 from tuning_lines import WHEN, result
 
+from daedalus.generator.base import records
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.report.drawings import Drawn
 from daedalus.generator.report.page import render
@@ -30,15 +31,11 @@ def manifest() -> dict[str, Any]:
 
 @cache
 def verified() -> dict[str, Any]:
-    """generated/verified.json as if all of it were of the code that there is: records of other code
-    may be there while something is being changed."""
-    found: dict[str, Any] = read_json(ROOT / "generated" / "verified.json")
+    """The records of comparisons as if all were of the code that there is: those of other code may
+    be there while something is being changed."""
+    found = records.by_variant(records.VERIFIED)
     hashes = {v["name"]: v["input_hash"] for k in manifest()["kernels"] for v in k["variants"]}
-    return found | {
-        "variants": {
-            n: v | {"input_hash": hashes[n]} for n, v in found["variants"].items() if n in hashes
-        }
-    }
+    return {n: v | {"input_hash": hashes[n]} for n, v in found.items() if n in hashes}
 
 
 def variant(name: str) -> dict[str, Any]:

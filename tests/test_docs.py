@@ -24,6 +24,7 @@ from pages import (
     prose,
 )
 
+from daedalus.generator.base import records
 from daedalus.generator.cli.test import LAYERS
 from daedalus.generator.devices import vulkan
 from daedalus.generator.host import native
@@ -127,7 +128,7 @@ def test_the_table_of_variants_says_all_targets() -> None:
 
 def test_the_readme_says_how_many_items_check_compares() -> None:
     """By the command's own choice of devices, as `check --record` counted them."""
-    found = json.loads((ROOT / "generated" / "verified.json").read_text())["variants"]
+    found = records.by_variant(records.VERIFIED)
     other = {*vulkan.LAVAPIPE, *vulkan.V3DV, *QPUS} - {*vulkan.DEFAULT, *DEFAULT_QPUS}
     runs = [r for v in found.values() for r in v["runs"]]
     taken = [r for r in runs if r["device"] not in other and not r["device"].endswith(" frame")]
@@ -146,7 +147,7 @@ def test_variants_have_their_names_of_today(page: Path) -> None:
 
 
 def test_the_page_of_glsl_has_the_statistics_on_record() -> None:
-    stats = json.loads((ROOT / "generated" / "stats.json").read_text())["variants"]
+    stats = {n: s for r in records.each(records.STATS).values() for n, s in r["variants"].items()}
     row = re.compile(r"^\| `(\w+)` \| `(\w+)` \| (\d+) \| (\d+) \| ([\d.]+) \|", re.MULTILINE)
     rows = row.findall((DOCS / "glsl.md").read_text())
     assert rows

@@ -2,9 +2,10 @@
 """The proofs say no where they have to, by every way that a change can be seen (of real kernels:
 `test_proofs_seen.py`); and what is on record counts only for what it was proven of."""
 
-import json
 import re
+import shutil
 import textwrap
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import z3
 from spec_support import HEAD, load_text
 
+from daedalus.generator.base import records
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.options import options_of
@@ -116,12 +118,11 @@ def deblocking() -> tuple[Entry, Plan]:
 
 
 @pytest.fixture
-def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the records on file."""
-    copy = tmp_path / proof_file.NAME
-    copy.write_text(proof_file.path().read_text())
-    monkeypatch.setattr(proof_file, "path", lambda: copy)
-    return copy
+def copied(tmp_path: Path) -> Iterator[None]:
+    """Copies of the records on file."""
+    shutil.copytree(records.folder(), tmp_path / records.FOLDER)
+    with records.kept_in(tmp_path):
+        yield
 
 
 @pytest.mark.parametrize("entry", load(), ids=lambda e: e.kernel.id)
@@ -129,7 +130,8 @@ def test_every_proof_is_on_record(entry: Entry) -> None:
     assert witness.recorded(entry).unproven == [], "run ./daedalus witness --prove"
 
 
-def test_what_is_not_on_record_excuses_nothing(records: Path) -> None:
+@pytest.mark.usefixtures("copied")
+def test_what_is_not_on_record_excuses_nothing() -> None:
     entry, plan = deblocking()
     said = witness.said_to_be_proven(plan, witness_file.read(entry.kernel))
     assert {proof_file.key(plan, g) for g in said} == proof_file.recorded(plan)
@@ -146,13 +148,11 @@ def test_what_is_not_on_record_excuses_nothing(records: Path) -> None:
     assert mutation._proven(report, plan) == said[1:]
     (line,) = report.unproven
     assert line.endswith("run ./daedalus witness --prove h264_deblock_luma_v")
-    records.unlink()
+    records.write(entry.kernel.id, records.PROOFS, {})
     assert mutation._proven(report, plan) == []
 
 
-def test_a_record_is_of_one_program_and_selection(
-    records: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_is_of_one_program_and_selection(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lowered program, what was selected for it, and the code of the proofs all count."""
     _, plan = deblocking()
     assert proof_file.recorded(plan)
@@ -189,18 +189,19 @@ def test_what_the_hash_is_of() -> None:
     assert "def check_ranges" not in text
 
 
-def test_records_of_others_stay(records: Path) -> None:
+@pytest.mark.usefixtures("copied")
+def test_records_of_others_stay() -> None:
     entry, plan = deblocking()
-    before = json.loads(records.read_text())["kernels"]
+    before = records.each(records.PROOFS)
     assert len(before) > 1
     proof_file.keep(entry.kernel.id, [plan])
     mine = before[entry.kernel.id]
     left = {k: r for k, r in mine.items() if k.startswith(f"{plan.name} ")}
     assert 0 < len(left) < len(mine)
-    assert json.loads(records.read_text())["kernels"] == before | {entry.kernel.id: left}
+    assert records.each(records.PROOFS) == before | {entry.kernel.id: left}
     proof_file.write(plan, [])
     del before[entry.kernel.id]
-    assert json.loads(records.read_text())["kernels"] == before
+    assert records.each(records.PROOFS) == before
 
 
 def test_terms_may_be_deep() -> None:

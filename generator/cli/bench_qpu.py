@@ -57,7 +57,7 @@ def choose(kernel: str, items: int, distinct: int) -> None:
         found = chooser.choose(wanted, data, items, folder, say)
     rows = [(name, clocks, round(clocks / items, 2)) for name, clocks in found.items()]
     print("\n".join(table_lines(("variant", "clocks", "an item"), rows)))
-    print("recorded in generated/qpu/choices.json; ./daedalus gen makes the code")
+    print("recorded in generated/records/; ./daedalus gen makes the code")
 
 
 def _wanted(kernel: str) -> list[compare.Wish]:

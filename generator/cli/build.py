@@ -24,7 +24,7 @@ from daedalus.generator.host import native
 from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS
 from daedalus.generator.verify.check_runs import Wish, run_checks
 from daedalus.generator.verify.crosscheck import devices
-from daedalus.generator.verify.records import compilers
+from daedalus.generator.verify.verified import compilers
 
 _PROCESSOR = tuple(t for t in TARGETS if t not in GPU_TARGETS)
 FOREIGN_ITEMS = 1000  # of each variant of the CPU, by a compiler without records
@@ -53,7 +53,7 @@ def command(
 
     1. checks that generated/ is what the specs give;
     2. compares a sample of items of every variant with the reference interpreter; what was
-       compared in full is on record in generated/verified.json, by hash (`check --record`);
+       compared in full is on record in generated/records/, by hash (`check --record`);
     3. builds libdaedalus.a and libdaedalus_variants.a for this machine, and for arm64 elsewhere;
     4. decodes clips of three codecs through them and compares every frame with the unmodified
        decoders'.

@@ -17,7 +17,7 @@ from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS
 from daedalus.generator.verify import drm_faults
 from daedalus.generator.verify.check_runs import DEFAULT_QPUS, QPUS, Wish, run_checks
 from daedalus.generator.verify.crosscheck import Outcome, replay_command
-from daedalus.generator.verify.records import record_verified
+from daedalus.generator.verify.verified import record_verified
 
 SHOWN_FAILURES = 10
 RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
@@ -43,7 +43,7 @@ RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
 @click.option("--layers", is_flag=True,
               help="Of glsl, under Khronos' validation layers, on lavapipe.")  # fmt: skip
 @click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
-@click.option("--record", is_flag=True, help="Write what passed to generated/verified.json.")
+@click.option("--record", is_flag=True, help="Write what passed to generated/records/.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(
     kernels: tuple[str, ...], target: str, items: int, seed: int, device: str, frame: bool,

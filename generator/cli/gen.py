@@ -12,6 +12,7 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.ranges import never_binding
 from daedalus.dsl.show import show
+from daedalus.generator.base import records
 from daedalus.generator.base.console import console, out, tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import repo_root
@@ -43,7 +44,7 @@ def command(
 ) -> None:  # fmt: skip
     """Generates C, headers and tables from the specs.
 
-    Variants for the QPU are scheduled as generated/qpu/choices.json says; where that is of another
+    Variants for the QPU are scheduled as generated/records/ says; where that is of another
     program, by few attempts, and --check fails. --search-qpu finds the best, which takes minutes.
     """
     if (search and (check or dump)) or (anew and not search):
@@ -56,7 +57,7 @@ def command(
     if specs is not None and folder is None:
         raise UserError("--specs needs --out", "generated/ holds what the built-in specs give")
     target = folder or repo_root() / "generated"
-    with qpu_choices.kept_in(None if specs is None else target):
+    with records.kept_in(None if specs is None else target):
         if search:
             _search(specs, anew)
         with _without_collector():
@@ -127,13 +128,15 @@ def _search(specs: Path | None, anew: bool) -> None:
                 if anew or qpu_choices.recorded(name, forms, threads) is None:
                     say(f"{name}: searching")
                     found[name] = qpu_choices.searched(name, forms, threads)
-                    qpu_choices.record(found, list(programs))
+                    qpu_choices.record({name: found[name]})
                 shown.advance(1)
     except SpecError as e:
         raise UserError(str(e)) from None
     except NoSchedule as e:
         raise UserError(str(e), "take the variant out of options.toml") from None
-    qpu_choices.record(found, list(programs))
+    for entry in load(specs):
+        name = entry.kernel.id
+        qpu_choices.keep(name, [variant_name(name, s) for s, _ in entry.listed])
     for name, record in found.items():
         tell(f"{name}: {record['trip']} instructions a trip")
 

@@ -24,7 +24,7 @@ def command(kernels: tuple[str, ...], as_json: bool) -> None:
 
     Operations are what a lane computes: no constants, parameters, loads. They are counted in the
     program as it is traced, for a variant after its last pass, and multiplied by the lanes.
-    "verified" means that generated/verified.json vouches for the code that lies in generated/;
+    "verified" means that generated/records/ vouches for the code that lies in generated/;
     `gen --check` says whether that is what the specs give.
     """
     data = inventory(chosen(kernels), repo_root() / "generated")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from daedalus.generator.base import records
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.inputs import read_input
 from daedalus.generator.base.outputs import write_output
@@ -46,7 +47,7 @@ def command(
         root=root,
         kernels=tuple(e.kernel.id for e in entries),
         manifest=_json(root / "generated" / "manifest.json"),
-        verified=_json(root / "generated" / "verified.json"),
+        verified=records.by_variant(records.VERIFIED),
         journals={p.resolve(): load(p) for p in journals or _default()},
         recipe=(recipe.resolve(), _lines(recipe)) if recipe else None,
         modelled=(record.resolve(), _record(record, "unique_bytes", "bench --qpu"))

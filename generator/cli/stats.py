@@ -8,7 +8,6 @@ import click
 
 from daedalus.generator.base.console import fail
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.compile.emit import entry_variants, environment
@@ -28,7 +27,7 @@ _COLUMNS = (
               help="Compile these variants of the KERNELS, listed or not.")  # fmt: skip
 @click.option("--workgroup", type=click.IntRange(16, 256), default=None,
               help="Invocations of a workgroup; else each variant's own number.")  # fmt: skip
-@click.option("--record", is_flag=True, help="Write generated/stats.json.")
+@click.option("--record", is_flag=True, help="Write generated/records/.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(
     kernels: tuple[str, ...], listed: tuple[str, ...], workgroup: int | None, record: bool,
@@ -40,9 +39,9 @@ def command(
     the items that these do. Exit code 1 if a prod variant spills or keeps an array in memory, 3
     without the driver of `setup --native`.
     """
-    if record and (kernels or listed or workgroup):
+    if record and (listed or workgroup):
         raise UserError(
-            "--record is of all variants", "leave out kernels, --options and --workgroup"
+            "--record is of all variants of a kernel", "leave out --options and --workgroup"
         )
     if listed and not kernels:
         raise UserError("--options needs the kernels to compile", "name one or more")
@@ -55,7 +54,9 @@ def command(
             shown.advance(1)
     name = statistics.driver(device)
     if record:
-        statistics.record(repo_root() / "generated", name, found)
+        for kernel in dict.fromkeys(v.kernel.id for v in variants):
+            mine = {v.name: found[v.name] for v in variants if v.kernel.id == kernel}
+            statistics.record(kernel, name, mine)
     if as_json:
         rows = {n: asdict(s) for n, s in found.items()}
         print(json.dumps({"driver": name, "variants": rows}, indent=1))

@@ -31,10 +31,10 @@ HINT = (
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
 def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> None:
     """Finds items that tell every chosen NEON lowering of the KERNELS (default: all) from the
-    plainer operation, and keeps them in generated/witnesses.json.
+    plainer operation, and keeps them in generated/records/.
 
     Exits with 1 if a saturating, rounding or wrapping lowering has none, nor a reason in
-    tools/mutants.toml; or if a reason is said to be a proof, and generated/proofs.json has none
+    tools/mutants.toml; or if a reason is said to be a proof, and none is on record
     that holds for this code: --prove does these and puts them on record.
     """
     entries = chosen(kernels)

@@ -18,7 +18,6 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import is_read, written_box
-from daedalus.generator.compile import qpu_choices
 from daedalus.generator.compile.decoders import decoder_files, function_name
 from daedalus.generator.compile.items import items_functions
 from daedalus.generator.compile.registry import Entry
@@ -27,9 +26,6 @@ from daedalus.generator.options import TARGETS
 from daedalus.generator.passes.pipeline import Lowered
 from daedalus.generator.targets.glsl.spirv import Modules
 from daedalus.generator.targets.shell import Field, meta_fields
-
-# Written by other verbs, not by `gen`, and therefore not compared with what the specs give.
-RECORDS = ("verified.json", "stats.json", "witnesses.json", "proofs.json", qpu_choices.NAME)
 
 _RANKS = {"neon": 100, "vector": 400, "c": 500, "glsl": 900, "qpu": 1300}
 

@@ -5,10 +5,11 @@ import json
 from pathlib import Path
 
 from daedalus.dsl.errors import SpecError
+from daedalus.generator.base import records
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import repo_root
-from daedalus.generator.compile.emit import RECORDS, Generated, generate
+from daedalus.generator.compile.emit import Generated, generate
 from daedalus.generator.compile.registry import load
 
 REPAIR = "./daedalus gen"
@@ -35,11 +36,12 @@ def _checked_in() -> Path | None:
 
 
 def _present(target: Path) -> set[str]:
-    """Files below the folder that `gen` answers for: all of a folder it wrote to before."""
+    """Files below the folder that `gen` answers for: all of a folder it wrote to before, but
+    records, which other verbs write."""
     if not target.is_dir():
         return set()
     found = {p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()}
-    return found - set(RECORDS)
+    return {f for f in found if not records.is_record(f)}
 
 
 def _written_before(target: Path) -> set[str]:

@@ -16,6 +16,7 @@ from typing import Any
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, smallest_dtype
 from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.dsl.show import node_kind
+from daedalus.generator.base import records
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.options import QPU, Options, variant_name
 from daedalus.generator.passes.pipeline import lower, passes
@@ -28,8 +29,8 @@ _GIVEN = frozenset({Op.CONST, Op.PARAM, Op.LANE, Op.LOAD, Op.ASSUME})
 
 @dataclass(frozen=True)
 class Known:
-    """By variant, what a folder of generated code says: its record in verified.json, if that is of
-    the code that lies there; of those in machine code, their figures in the manifest."""
+    """By variant, what a folder of generated code says: the record of its comparison, if that is
+    of the code that lies there; of those in machine code, their figures in the manifest."""
 
     verified: dict[str, dict[str, Any]]
     figures: dict[str, dict[str, Any]]
@@ -77,12 +78,13 @@ def _verified(folder: Path) -> dict[str, dict[str, Any]]:
     """Variant -> its record, of those whose record is of the code that lies in `folder`."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text())
-        records = json.loads((folder / "verified.json").read_text())["variants"]
         hashes = {v["name"]: v["input_hash"] for k in manifest["kernels"] for v in k["variants"]}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return {
-        name: record for name, record in records.items() if record["input_hash"] == hashes.get(name)
+        name: record
+        for name, record in records.by_variant(records.VERIFIED, folder).items()
+        if record["input_hash"] == hashes.get(name)
     }
 
 

@@ -1,26 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`generated/qpu/choices.json`: of every variant in machine code the schedule that a search found.
+"""Recorded schedules: of every variant in machine code the one that a search found.
 
-    {"version": 1, "variants": {name: {"programs": hash, "trip": instructions, "body": ..., ...}}}
+    {name: {"programs": hash, "trip": instructions, "body": ..., ...}}
 
 Searching takes seconds a variant, making the same schedule again hundredths: `gen` does the latter,
-so that its output is a function of specs, generator and this file. A record is stale when the
+so that its output is a function of specs, generator and these records. A record is stale when the
 programs are others than those it was found for, or when it no longer leads to a loop of that many
 instructions. Then a few attempts are made instead, always the same, and `gen --check` fails.
 """
 
 import hashlib
-import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from daedalus.generator.base.errors import UserError
-from daedalus.generator.base.outputs import write_output
-from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base import records
 from daedalus.generator.options import parse_variant
 from daedalus.generator.targets.qpu.best import compile_again, compile_best, compile_quick
 from daedalus.generator.targets.qpu.choice import choice_of
@@ -28,10 +23,7 @@ from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.virtual import Program
 
-NAME = "qpu/choices.json"  # below generated/
 REPAIR = "./daedalus gen --search-qpu"
-_VERSION = 1
-_folder: Path | None = None  # that has the file; None: the checkout's
 
 
 @dataclass(frozen=True)
@@ -55,7 +47,7 @@ def schedule(name: str, programs: Sequence[Program], threads: int = 2) -> Found:
 
 def recorded(name: str, programs: Sequence[Program], threads: int = 2) -> Code | None:
     """The recorded schedule of a variant; None where that is stale, or there is none."""
-    record = _records().get(name)
+    record = records.read(parse_variant(name)[0], records.SCHEDULES).get(name)
     if record is None or record.get("programs") != digest(programs, threads):
         return None
     try:
@@ -102,45 +94,21 @@ def trip(code: Code) -> int:
     return len(code.loop.schedule.slots)
 
 
-def path() -> Path:
-    """The file. Raises UserError where there is no checkout, nor another folder."""
-    return (_folder or repo_root() / "generated") / NAME
+def record(found: dict[str, dict[str, Any]]) -> None:
+    """Writes what searches found; of other variants what is known stays."""
+    for kernel, mine in _by_kernel(found).items():
+        known = records.read(kernel, records.SCHEDULES)
+        records.write(kernel, records.SCHEDULES, dict(sorted((known | mine).items())))
 
 
-@contextmanager
-def kept_in(folder: Path | None) -> Iterator[None]:
-    """Has the file in another folder than the checkout's generated/, meanwhile."""
-    global _folder
-    before, _folder = _folder, folder
-    _records.cache_clear()
-    try:
-        yield
-    finally:
-        _folder = before
-        _records.cache_clear()
+def keep(kernel: str, names: Sequence[str]) -> None:
+    """Drops the schedules of other variants of a kernel: those there no longer are."""
+    known = records.read(kernel, records.SCHEDULES)
+    records.write(kernel, records.SCHEDULES, {n: r for n, r in known.items() if n in names})
 
 
-def known() -> list[str]:
-    """The variants that have a record."""
-    return list(_records())
-
-
-@cache
-def _records() -> dict[str, Any]:
-    try:
-        data = json.loads(path().read_text())
-    except (OSError, UserError):
-        return {}
-    except ValueError as e:
-        raise UserError(f"{path()}: not valid JSON: {e}", f"delete it, then {REPAIR}") from None
-    variants: dict[str, Any] = data.get("variants", {}) if data.get("version") == _VERSION else {}
-    return variants
-
-
-def record(found: dict[str, dict[str, Any]], names: Sequence[str]) -> None:
-    """Writes what searches found; of other variants among `names` what is known stays."""
-    known = _records()
-    kept = {n: found.get(n, known.get(n)) for n in sorted(names)}
-    data = {"version": _VERSION, "variants": {n: r for n, r in kept.items() if r is not None}}
-    write_output(path(), json.dumps(data, indent=1) + "\n")
-    _records.cache_clear()
+def _by_kernel(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:
+    out: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, data in found.items():
+        out.setdefault(parse_variant(name)[0], {})[name] = data
+    return out

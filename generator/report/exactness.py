@@ -66,9 +66,9 @@ class Matrix:
 
 
 def matrix(sources: Sources) -> Matrix:
-    """Of generated/verified.json, as far as it is of the code that generated/ has."""
+    """Of the records, as far as it is of the code that generated/ has."""
     runs: dict[str, list[Mapping[str, Any]]] = {}
-    for name, record in sources.verified["variants"].items():
+    for name, record in sources.verified.items():
         variant = sources.variants.get(name)
         if variant is not None and variant["input_hash"] == record["input_hash"]:
             runs[name] = record["runs"]

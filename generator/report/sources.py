@@ -20,7 +20,8 @@ class Sources:
     """Files of a report, by what they are.
 
     kernels   ids of those that it is about
-    manifest, verified   of generated/
+    manifest  of generated/
+    verified  records of comparisons, by variant
     journals  measurements, by file
     recipe    lines of a recipe file; None where none was named
     modelled  record of `bench --qpu --json`, neon: of `bench --model --json`; each may be absent

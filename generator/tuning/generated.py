@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from daedalus.dsl.errors import SpecError
+from daedalus.generator.base import records
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile import emit
 from daedalus.generator.compile.folder import write
@@ -56,7 +57,7 @@ def generate(
     checked_in = repo_root() / "generated"
     generated = emit.generate(tuple(entries), tuple(variants), checked_in)
     write(generated, folder)
-    shutil.copy(checked_in / "verified.json", folder)
+    shutil.copytree(checked_in / records.FOLDER, folder / records.FOLDER, dirs_exist_ok=True)
     return Made(folder, {v.name: v.input_hash for v in variants}, refused)
 
 

@@ -6,13 +6,14 @@ it is refused). What is not such a line is nothing.
 """
 
 import hashlib
+import json
 import os
 import re
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from daedalus.generator.compile import qpu_choices
+from daedalus.generator.base import records
 
 _LINE = re.compile(r"([0-9a-f]{16}) (daedalus_\w+) ([0-9a-f]{16}|-)")
 _KINDS = {".py", ".j2", ".toml", ".h"}
@@ -53,6 +54,5 @@ def sources() -> str:
         for file in sorted((package / name).resolve().rglob("*")):
             if file.suffix in _KINDS and "cli" not in file.parts:
                 digest.update(f"{file.name} {file.parent.name}\0".encode() + file.read_bytes())
-    if qpu_choices.path().is_file():
-        digest.update(qpu_choices.path().read_bytes())
+    digest.update(json.dumps(records.each(records.SCHEDULES)).encode())
     return digest.hexdigest()[:16]

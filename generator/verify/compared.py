@@ -28,7 +28,7 @@ def key(programs: Iterable[Path], devices: Iterable[Device], *words: object) -> 
     """Of one comparison."""
     root = repo_root()
     files = [*programs, *sorted(p for f in _CODE for p in (root / f).rglob("*.py"))]
-    files += sorted((root / "generated").glob("*.json"))
+    files += sorted((root / "generated").glob("records/*.json"))
     digest = hashlib.sha256(repr((sys.version, np.__version__, words)).encode())
     for d in devices:
         emulator = [native.version_of(name) for name in native.runner(d.arch)[:1]]

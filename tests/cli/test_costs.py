@@ -54,10 +54,10 @@ def test_network_is_what_the_launcher_and_fetching_took(monkeypatch: pytest.Monk
 def test_a_comparison_is_known_by_all_that_it_is_made_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for folder in ("dsl", "generated"):
-        (tmp_path / folder).mkdir()
+    for folder in ("dsl", "generated/records"):
+        (tmp_path / folder).mkdir(parents=True)
     program, spec = tmp_path / "program", tmp_path / "dsl" / "spec.py"
-    records = tmp_path / "generated" / "witnesses.json"
+    records = tmp_path / "generated" / "records" / "k.json"
     files = (program, spec, records)
     for file in files:
         file.write_text("1")

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from spec_support import in_stage, load_text, spec_text
 
 from daedalus.dsl.ranges import Interval
+from daedalus.generator.base import records
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.cli import list as list_verb
@@ -65,12 +66,12 @@ def test_a_record_of_other_code_is_none(tmp_path: Path) -> None:
     names = [variant_name(entry.kernel.id, s) for s, _ in entry.listed]
     manifest = {"kernels": [{"variants": [{"name": n, "input_hash": "new"} for n in names]}]}
     run = {"device": "native", "conformant": 10}
-    records = {
+    found = {
         names[0]: {"input_hash": "new", "runs": [run]},
         names[1]: {"input_hash": "old", "runs": [run]},
     }
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
-    (tmp_path / "verified.json").write_text(json.dumps({"variants": records}))
+    records.write(entry.kernel.id, records.VERIFIED, found, tmp_path)
     (k,) = inventory([entry], tmp_path)["kernels"]
     assert [(v["verified"], v["conformant"]) for v in k["variants"]] == [(True, 10), (False, 0)]
 

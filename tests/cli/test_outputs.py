@@ -4,8 +4,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,18 +11,12 @@ from click.testing import CliRunner
 from report_pages import board, some_entries
 from tuning_lines import every_type
 
-from daedalus.generator.base import outputs
+from daedalus.generator.base import outputs, records
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.inputs import read_input
 from daedalus.generator.base.outputs import write_output
 from daedalus.generator.cli.main import cli
-from daedalus.generator.compile import qpu_choices
-from daedalus.generator.compile.emit import Generated
-from daedalus.generator.measure.gpu import statistics
 from daedalus.generator.tuning import journal
-from daedalus.generator.verify import records
-from daedalus.generator.verify.proofs import proof_file
-from daedalus.generator.verify.witness import witness_file
 
 
 def daedalus(*words: str, stdout: int | None = None) -> subprocess.CompletedProcess[str]:
@@ -101,38 +93,13 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     assert out.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-def record_verified(folder: Path, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(records, "repo_root", lambda: folder.parent)
-    patch.setattr(records, "generate_or_explain", lambda: Generated({}, (), {}))
-    patch.setattr(records, "differences", lambda *_: [])
-    records.record_verified([])
-
-
-def record_choices(folder: Path, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(qpu_choices, "path", lambda: folder / qpu_choices.NAME)
-    patch.setattr(qpu_choices, "_records", cache(dict))
-    qpu_choices.record({}, [])
-
-
-WRITERS: dict[str, Callable[[Path, pytest.MonkeyPatch], None]] = {
-    "verified.json": record_verified,
-    "witnesses.json": lambda folder, _: witness_file.write({}, folder / "witnesses.json"),
-    "proofs.json": lambda folder, _: proof_file.keep("k", [], folder / "proofs.json"),
-    "qpu/choices.json": record_choices,
-    "stats.json": lambda folder, _: statistics.record(folder, "driver", {}),
-}
-
-
 @pytest.mark.usefixtures("full_disk")
-@pytest.mark.parametrize("name", WRITERS)
-def test_records_are_written_whole_or_not_at_all(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "generated" / name
+def test_records_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    file = records.path("k", tmp_path)
     file.parent.mkdir(parents=True)
-    file.write_text(old := '{"version": 1, "kernels": {}, "variants": {}}')
+    file.write_text(old := '{"version": 1, "kernel": "k", "stats": {"driver": "d"}}')
     with pytest.raises(UserError, match=f"{file}: No space left on device"):
-        WRITERS[name](tmp_path / "generated", monkeypatch)
+        records.write("k", records.VERIFIED, {"v": {}}, tmp_path)
     assert file.read_text() == old and [p.name for p in file.parent.iterdir()] == [file.name]
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from daedalus.generator.cli import check
 from daedalus.generator.verify.crosscheck import Outcome
-from daedalus.generator.verify.records import merged
+from daedalus.generator.verify.verified import merged
 
 
 @dataclass

@@ -9,10 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 from spec_support import in_stage, spec_text, write_spec
 
+from daedalus.generator.base import records
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_USAGE, UserError
 from daedalus.generator.cli import gen
-from daedalus.generator.compile import qpu_choices
-from daedalus.generator.compile.emit import RECORDS
 from daedalus.generator.compile.registry import load
 
 
@@ -152,12 +151,12 @@ def test_unchanged_files_are_left_alone(invoke: Callable[..., Result], tmp_path:
 
 def test_records_of_other_verbs_are_kept(invoke: Callable[..., Result], tmp_path: Path) -> None:
     invoke()
-    for name in RECORDS:
-        (tmp_path / "out" / name).parent.mkdir(exist_ok=True)
-        (tmp_path / "out" / name).write_text("{}\n")
+    for part in records.PARTS:
+        records.write("test_it", part, {"some": {}}, tmp_path / "out")
+    known = records.path("test_it", tmp_path / "out").read_text()
     assert invoke("--check").exit_code == 0
     invoke()
-    assert {p for p in files(tmp_path / "out") if p in RECORDS} == set(RECORDS)
+    assert records.path("test_it", tmp_path / "out").read_text() == known
 
 
 def test_a_specs_error_is_the_users(specs: Path, tmp_path: Path) -> None:
@@ -195,7 +194,7 @@ def test_a_qpu_variant_without_a_record_is_told(
     assert name in error.message and "gen --search-qpu" in error.hint
     assert error.exit_code == EXIT_FAILED
     assert invoke("--search-qpu").exit_code == 0
-    assert qpu_choices.NAME in files(tmp_path / "out")
+    assert list(records.read("test_it", records.SCHEDULES, tmp_path / "out")) == [name]
     assert invoke("--check").exit_code == 0
 
 
@@ -204,8 +203,8 @@ def test_a_stale_record_is_mended_by_a_search(
 ) -> None:
     """Not by generating again, which would leave longer code."""
     invoke("--search-qpu")
-    records = tmp_path / "out" / qpu_choices.NAME
-    records.write_text(records.read_text().replace('"programs": "', '"programs": "stale'))
+    file = records.path("test_it", tmp_path / "out")
+    file.write_text(file.read_text().replace('"programs": "', '"programs": "stale'))
     (tmp_path / "out" / "qpu/test/daedalus_test_it__qpu_full_p4.s").unlink()
     assert "gen --search-qpu" in failure(invoke("--check")).hint
     assert invoke("--search-qpu").exit_code == 0

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from spec_support import in_stage, spec_text, write_spec
 
-from daedalus.generator.compile.emit import RECORDS
+from daedalus.generator.base import records
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("pyproject.toml", "LICENSE", "README.md", "python", "dsl", "generator", "templates",
@@ -72,7 +72,7 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {
         p.relative_to(folder).as_posix(): p.read_bytes()
         for p in folder.rglob("*")
-        if p.is_file() and p.relative_to(folder).as_posix() not in RECORDS
+        if p.is_file() and not records.is_record(p.relative_to(folder).as_posix())
     }
 
 

@@ -2,12 +2,15 @@
 """Recorded schedules: made again by one attempt, and not taken where they are of something else."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from daedalus.dsl.errors import SpecError
+from daedalus.generator.base import records
 from daedalus.generator.compile import qpu_choices
 from daedalus.generator.compile.emit import environment
 from daedalus.generator.compile.qpu_choices import digest, recorded, schedule, searched
@@ -35,22 +38,19 @@ def programs() -> tuple[Program, ...]:
 
 
 @pytest.fixture
-def records(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """The checked-in records in a file of the test's own."""
-    file = tmp_path / "generated" / qpu_choices.NAME
-    file.parent.mkdir(parents=True)
-    file.write_text(qpu_choices.path().read_text())
-    monkeypatch.setattr(qpu_choices, "path", lambda: file)
-    qpu_choices._records.cache_clear()
-    yield file
-    qpu_choices._records.cache_clear()
+def copied(tmp_path: Path) -> Iterator[None]:
+    """The checked-in records in a folder of the test's own."""
+    shutil.copytree(records.folder(), tmp_path / records.FOLDER)
+    with records.kept_in(tmp_path):
+        yield
 
 
-def _change(file: Path, **members: object) -> None:
-    data = json.loads(file.read_text())
-    data["variants"][NAME] |= members
-    file.write_text(json.dumps(data))
-    qpu_choices._records.cache_clear()
+def _known() -> dict[str, Any]:
+    return dict(records.by_variant(records.SCHEDULES)[NAME])
+
+
+def _change(**members: object) -> None:
+    qpu_choices.record({NAME: _known() | members})
 
 
 @pytest.mark.parametrize("ahead", [(), (0,), (0, 1, 2, 5, 7, 8)])
@@ -60,10 +60,10 @@ def test_a_choice_is_read_back(ahead: tuple[int, ...]) -> None:
         assert choice_of(json.loads(json.dumps(choice.data()))) == choice
 
 
-def test_a_search_finds_what_is_on_record(records: Path, programs: tuple[Program, ...]) -> None:
+def test_a_search_finds_what_is_on_record(programs: tuple[Program, ...]) -> None:
     """And one attempt makes the same program."""
     found = searched(NAME, programs)
-    assert found == json.loads(records.read_text())["variants"][NAME], qpu_choices.REPAIR
+    assert found == _known(), qpu_choices.REPAIR
     made = schedule(NAME, programs)
     assert made.recorded and assembly(made.code).trip == found["trip"]
 
@@ -81,19 +81,19 @@ def test_a_search_finds_what_is_on_record(records: Path, programs: tuple[Program
     ],
     ids=lambda c: next(iter(c)),
 )
+@pytest.mark.usefixtures("copied")
 def test_a_stale_record_is_not_taken(
-    records: Path, programs: tuple[Program, ...], change: dict[str, object]
+    programs: tuple[Program, ...], change: dict[str, object]
 ) -> None:
     assert recorded(NAME, programs) is not None
-    _change(records, **change)
+    _change(**change)
     assert recorded(NAME, programs) is None
 
 
-def test_without_a_record_there_is_a_schedule_all_the_same(
-    records: Path, programs: tuple[Program, ...]
-) -> None:
+@pytest.mark.usefixtures("copied")
+def test_without_a_record_there_is_a_schedule_all_the_same(programs: tuple[Program, ...]) -> None:
     """Always the same one."""
-    _change(records, programs="")
+    _change(programs="")
     made = [schedule(NAME, programs) for _ in range(2)]
     assert not any(m.recorded for m in made)
     assert assembly(made[0].code) == assembly(made[1].code)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from daedalus.generator.base import records
 from daedalus.generator.compile import qpu_choices
 from daedalus.generator.compile.registry import load
 from daedalus.generator.measure.gpu.compare import wishes
@@ -114,7 +115,7 @@ def test_comments_lead_to_the_spec(name: str) -> None:
 
 def test_every_variant_has_its_schedule_on_record() -> None:
     """What a search found, for the programs that are selected now."""
-    recorded = json.loads((GENERATED / qpu_choices.NAME).read_text())["variants"]
+    recorded = records.by_variant(records.SCHEDULES)
     assert sorted(recorded) == sorted(NAMES), qpu_choices.REPAIR
     assert {n: r["trip"] for n, r in recorded.items()} == {
         n: v["figures"]["trip"] for n, v in _variants().items()

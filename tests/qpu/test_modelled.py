@@ -207,7 +207,7 @@ def test_any_mapping_may_ask_for_four_threads(
     monkeypatch.setattr(qpu, "clocks", clocks)
     monkeypatch.setattr(choose, "TRIED", 2)
     monkeypatch.setattr(choose, "HEURISTICS", choose.HEURISTICS[:1])
-    monkeypatch.setattr(qpu_choices, "record", lambda found, _: recorded.update(found))
+    monkeypatch.setattr(qpu_choices, "record", lambda found: recorded.update(found))
     found = choose.choose([wish], tmp_path, ITEMS, tmp_path, lambda _: None)
     names = [f"daedalus_h264_qpel_mc20__qpu_{m}" for m in wish.mappings]
     assert list(found) == list(recorded) == names
@@ -285,7 +285,7 @@ def test_a_schedule_on_record_is_kept_where_another_is_hardly_faster(
             length - (0 if assembly(code).text == assembly(known).text else longer),
         )  # fmt: skip
         recorded: dict[str, dict[str, object]] = {}
-        monkeypatch.setattr(qpu_choices, "record", lambda found, _, to=recorded: to.update(found))
+        monkeypatch.setattr(qpu_choices, "record", lambda found, to=recorded: to.update(found))
         found = choose.choose([wish], tmp_path, ITEMS, tmp_path, lambda _: None)
         assert found == {name: slower if kept else 1000}
         assert (recorded[name] == qpu_choices.as_record(s.programs, known)) == kept

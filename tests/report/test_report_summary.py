@@ -26,15 +26,13 @@ from daedalus.generator.tuning.entries import described
 
 def test_the_summary_says_what_is_exact(tmp_path: Path) -> None:
     said = section(parsed(page(sources([], tmp_path), tmp_path)), "summary").text
-    names = [n for n in verified()["variants"] if _kernel_of(n) in KERNELS]
-    items = sum(r["conformant"] for n in names for r in verified()["variants"][n]["runs"])
+    names = [n for n in verified() if _kernel_of(n) in KERNELS]
+    items = sum(r["conformant"] for n in names for r in verified()[n]["runs"])
     assert f"{len(names)} of {len(names)} variants compared, with {items:,}" in said
-    less = {"version": 1, "variants": {n: verified()["variants"][n] for n in names[1:]}}
+    less = {n: verified()[n] for n in names[1:]}
     bare = section(parsed(page(sources([], tmp_path, verified=less), tmp_path)), "summary")
     assert f"{len(names) - 1} of {len(names)} variants compared" in bare.text
-    none = section(
-        parsed(page(sources([], tmp_path, verified={"variants": {}}), tmp_path)), "summary"
-    )
+    none = section(parsed(page(sources([], tmp_path, verified={}), tmp_path)), "summary")
     assert "nothing was compared" in missing(none) and "no journal has a result" in missing(none)
 
 

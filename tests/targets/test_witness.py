@@ -11,6 +11,7 @@ from spec_support import kernel_of, spec_text
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Op
+from daedalus.generator.base import records
 from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.options import options_of
 from daedalus.generator.targets.neon import simulate
@@ -141,12 +142,13 @@ def test_a_reason_that_is_not_needed_is_noticed(monkeypatch: pytest.MonkeyPatch)
 def test_file_round_trip(tmp_path: Path) -> None:
     kernel = NEON[-1].kernel
     items = vectors.make_items(kernel, 5, 1)
-    file = tmp_path / "witnesses.json"
-    witness_file.write({kernel.id: items}, file)
-    again = witness_file.read(kernel, file)
-    assert all((again.buffers[n] == a).all() for n, a in items.buffers.items())
-    assert all((again.params[n] == a).all() for n, a in items.params.items())
-    other = replace(kernel, params=kernel.params[:-1])
-    assert witness_file.read(other, file).count == 0
-    witness_file.write({kernel.id: witness_file.none(kernel)}, file)
-    assert witness_file.read(kernel, file).count == 0
+    with records.kept_in(tmp_path):
+        witness_file.write(kernel.id, items)
+        again = witness_file.read(kernel)
+        assert all((again.buffers[n] == a).all() for n, a in items.buffers.items())
+        assert all((again.params[n] == a).all() for n, a in items.params.items())
+        other = replace(kernel, params=kernel.params[:-1])
+        assert witness_file.read(other).count == 0
+        witness_file.write(kernel.id, witness_file.none(kernel))
+        assert witness_file.read(kernel).count == 0
+        assert records.kernels() == []

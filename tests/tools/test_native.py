@@ -27,7 +27,7 @@ def test_a_check_does_not_let_later_builds_take_what_is_unverified(
     root = _tree(tmp_path / "root")
     monkeypatch.setattr(native, "repo_root", lambda: root)
     monkeypatch.setattr(native, "build_dir", lambda: root / "build")
-    verified = root / "generated" / "verified.json"
+    verified = root / "generated" / "records" / "fake_add.json"
     verified.write_text(verified.read_text().replace('"a2"', '"a3"'))
     no_tests = "-DDAEDALUS_TESTS=OFF"
     native.build_library("portable", options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", no_tests))

@@ -51,8 +51,7 @@ def choose(
             clocks, code = _kept(
                 name, s, laid_out, wish.bar, fastest(name, s, laid_out, wish.bar, threads), threads
             )
-            record = {name: qpu_choices.as_record(s.programs, code)}
-            qpu_choices.record(record, [*qpu_choices.known(), name])
+            qpu_choices.record({name: qpu_choices.as_record(s.programs, code)})
             out[name] = clocks
     return out
 

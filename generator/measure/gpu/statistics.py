@@ -5,7 +5,6 @@ Each shader is compiled by a process of its own: what the driver makes of it dep
 what it compiled before.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -13,15 +12,13 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from daedalus.generator.base import records
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
-from daedalus.generator.base.outputs import write_output
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.targets.glsl.spirv import compile_shader
 from daedalus.v3d import dumps, vkrun
 
 LANES = 16  # invocations that an instruction is for
-VERSION = 1
-FILE = "stats.json"
 _SUMMARY = re.compile(
     r"(\d+) inst, (\d+) threads, (\d+) loops, (\d+) uniforms, (\d+) max-temps, (\d+):(\d+) spills"
 )
@@ -103,10 +100,7 @@ def read(text: str, v: Variant, workgroup: int) -> Statistics:
     )
 
 
-def record(folder: Path, name: str, found: dict[str, Statistics]) -> None:
-    """Writes stats.json."""
-    text = json.dumps(
-        {"version": VERSION, "driver": name, "variants": {n: asdict(s) for n, s in found.items()}},
-        indent=1,
-    )
-    write_output(folder / FILE, text + "\n")
+def record(kernel: str, name: str, found: dict[str, Statistics]) -> None:
+    """Writes those of all of a kernel's variants."""
+    data = {"driver": name, "variants": {n: asdict(s) for n, s in found.items()}}
+    records.write(kernel, records.STATS, data if found else {})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads and writes `generated/proofs.json`: the goals that are proven to have no witness.
+"""Records of proofs: the goals of a kernel that are proven to have no witness.
 
-    {"version": 1, "kernels": {id: {"variant function": {"of": hash, "proven": [goal, ...]}}}}
+    {"variant function": {"of": hash, "proven": [goal, ...]}}
 
 The hash is of all that the proofs are about and done with: the lowered program, what was selected
 for every stage, and the code that asks the questions, without comments. Where it is another, the
@@ -10,22 +10,17 @@ records are stale and count for nothing. `./daedalus witness --prove` writes the
 
 import ast
 import hashlib
-import json
 from functools import cache
 from importlib.resources import files
 from inspect import getsource
-from pathlib import Path
-from typing import Any
 
 from daedalus.dsl import ir, ranges
 from daedalus.dsl.show import show
-from daedalus.generator.base.outputs import write_output
-from daedalus.generator.base.paths import repo_root
+from daedalus.generator.base import records
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.simulate import Part, operand_widths
 from daedalus.generator.verify.goals import Goal, Plan, lane_limits
 
-NAME = "proofs.json"
 # What asks the questions, and says what machine operations are: whole files,
 _SOURCES = (
     *(
@@ -45,10 +40,6 @@ _PARTS = (
 )  # fmt: skip
 
 
-def path() -> Path:
-    return repo_root() / "generated" / NAME
-
-
 def missing(kernel: str) -> str:
     """What is to be said of a goal of a kernel that is to be proven, and has no record."""
     return f"no proof on record that holds for this code: run ./daedalus witness --prove {kernel}"
@@ -62,39 +53,28 @@ def key(plan: Plan, goal: Goal) -> str:
     return f"stage {goal.stage}, lowering {at}: {goal.text}"
 
 
-def recorded(plan: Plan, file: Path | None = None) -> frozenset[str]:
+def recorded(plan: Plan) -> frozenset[str]:
     """The keys of a function's goals that are proven; none where the record is stale."""
-    found = _read(file or path())["kernels"].get(plan.kernel.id, {}).get(_place(plan))
+    found = records.read(plan.kernel.id, records.PROOFS).get(_place(plan))
     if found is None or found["of"] != digest(plan):
         return frozenset()
     return frozenset(found["proven"])
 
 
-def write(plan: Plan, proven: list[Goal], file: Path | None = None) -> None:
-    """Puts a function's proven goals in place of what the file says of it."""
-    file = file or path()
-    data = _read(file)
-    found = data["kernels"].pop(plan.kernel.id, {})
+def write(plan: Plan, proven: list[Goal]) -> None:
+    """Puts a function's proven goals in place of what is on record of it."""
+    found = records.read(plan.kernel.id, records.PROOFS)
     found.pop(_place(plan), None)
     if proven:
         found[_place(plan)] = {"of": digest(plan), "proven": [key(plan, g) for g in proven]}
-    _put(data, plan.kernel.id, found, file)
+    records.write(plan.kernel.id, records.PROOFS, dict(sorted(found.items())))
 
 
-def keep(kernel: str, plans: list[Plan], file: Path | None = None) -> None:
-    """Drops what the file says of other functions of a kernel: those there no longer are."""
-    file = file or path()
-    data = _read(file)
-    found = data["kernels"].pop(kernel, {})
+def keep(kernel: str, plans: list[Plan]) -> None:
+    """Drops what is on record of other functions of a kernel: those there no longer are."""
+    found = records.read(kernel, records.PROOFS)
     places = [_place(p) for p in plans]
-    _put(data, kernel, {p: r for p, r in found.items() if p in places}, file)
-
-
-def _put(data: dict[str, Any], kernel: str, found: dict[str, Any], file: Path) -> None:
-    if found:
-        data["kernels"][kernel] = dict(sorted(found.items()))
-    data["kernels"] = dict(sorted(data["kernels"].items()))
-    write_output(file, json.dumps(data, indent=1) + "\n")
+    records.write(kernel, records.PROOFS, {p: r for p, r in found.items() if p in places})
 
 
 def digest(plan: Plan) -> str:
@@ -105,11 +85,6 @@ def digest(plan: Plan) -> str:
 
 def _place(plan: Plan) -> str:
     return f"{plan.name} {plan.function}"
-
-
-def _read(file: Path) -> dict[str, Any]:
-    data: dict[str, Any] = {"version": 1, "kernels": {}}
-    return data | json.loads(file.read_text()) if file.is_file() else data
 
 
 def _selected(part: Part) -> str:

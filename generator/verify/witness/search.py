@@ -46,7 +46,7 @@ def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> Fou
         searched = search(entry, seed, None if anew else found.items)
         if anew or len(searched.missing) <= len(found.missing):
             found = searched
-            witness_file.write({entry.kernel.id: found.items})
+            witness_file.write(entry.kernel.id, found.items)
     return found
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Witnesses: conformant items that tell each chosen NEON lowering from the plainer operation.
 
-`generated/witnesses.json` keeps a few items a kernel; what they show is computed anew each time,
-so a file that no longer fits is noticed. A goal (`goals.py`) that has no witness is an error:
+A few items a kernel are on record; what they show is computed anew each time, so a record that no
+longer fits is noticed. A goal (`goals.py`) that has no witness is an error:
 either nothing that conforms reaches it, then ranges are too weak and the spec should say so by an
 assumption; or the search is; or there is a reason, which `tools/mutants.toml` states: as a rule
 that the solver proves that there can be none (`goal_proofs.py`).

@@ -1,27 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads and writes `generated/witnesses.json`: the items that `witness.py` found, by kernel.
+"""Records of witnesses: the items of a kernel that `witness.py` found.
 
-    {"version": 1, "kernels": {id: {"buffers": {name: [item, ...]}, "params": {name: [item, ...]}}}}
+    {"buffers": {name: [item, ...]}, "params": {name: [item, ...]}}
 
-An item is the text of its elements, last axis fastest. The file is a record: what its items show
-is computed anew whenever they are used.
+An item is the text of its elements, last axis fastest. What items show is computed anew whenever
+they are used.
 """
-
-import json
-from pathlib import Path
 
 import numpy as np
 
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.base.outputs import write_output
-from daedalus.generator.base.paths import repo_root
-
-NAME = "witnesses.json"
-
-
-def path() -> Path:
-    return repo_root() / "generated" / NAME
+from daedalus.generator.base import records
 
 
 def _shapes(kernel: Kernel) -> tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]]]:
@@ -38,13 +28,10 @@ def none(kernel: Kernel) -> Items:
     )
 
 
-def read(kernel: Kernel, file: Path | None = None) -> Items:
-    """A kernel's items; none where the file has none, or of another shape than the kernel's."""
-    file = file or path()
-    if not file.is_file():
-        return none(kernel)
-    found = json.loads(file.read_text()).get("kernels", {}).get(kernel.id)
-    if found is None:
+def read(kernel: Kernel) -> Items:
+    """A kernel's items; none where none are on record, or of another shape than the kernel's."""
+    found = records.read(kernel.id, records.WITNESSES)
+    if not found:
         return none(kernel)
     buffers, params = _shapes(kernel)
     if set(found["buffers"]) != set(buffers) or set(found["params"]) != set(params):
@@ -65,20 +52,11 @@ def _array(texts: list[str], shape: tuple[int, ...]) -> Array:
     return np.stack(rows) if rows else np.zeros((0, *shape), np.int64)
 
 
-def write(found: dict[str, Items], file: Path | None = None) -> None:
-    """Puts kernels' items into the file; other kernels' stay, and kernels without items go."""
-    file = file or path()
-    data = json.loads(file.read_text()) if file.is_file() else {"version": 1, "kernels": {}}
-    kernels = data["kernels"]
-    for name, items in found.items():
-        kernels.pop(name, None)
-        if items.count:
-            kernels[name] = {
-                part: {n: [_text(x) for x in a] for n, a in arrays.items()}
-                for part, arrays in (("buffers", items.buffers), ("params", items.params))
-            }
-    data["kernels"] = dict(sorted(kernels.items()))
-    write_output(file, json.dumps(data, indent=1) + "\n")
+def write(kernel: str, items: Items) -> None:
+    """Puts a kernel's items on record, in the place of those that are."""
+    parts = (("buffers", items.buffers), ("params", items.params))
+    data = {part: {n: [_text(x) for x in a] for n, a in arrays.items()} for part, arrays in parts}
+    records.write(kernel, records.WITNESSES, data if items.count else {})
 
 
 def _text(values: Array) -> str:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""generated/verified.json: what was compared with the interpreter, by the hash of its input."""
+"""Records of what was compared with the interpreter, by the hash of its input.
 
-import json
+{variant: {"input_hash": ..., "runs": [{"device": ..., "items": ..., ...}, ...]}}
+"""
+
 from typing import Any
 
+from daedalus.generator.base import records
 from daedalus.generator.base.console import console
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.folder import differences, generate_or_explain
 from daedalus.generator.compile.variants import Variant
@@ -27,11 +29,15 @@ def record_verified(outcomes: list[Outcome]) -> None:
             "generated/ is not what the specs give, so nothing is recorded",
             "run ./daedalus gen, then check again",
         )
-    path = repo_root() / "generated" / "verified.json"
-    known: dict[str, Any] = json.loads(path.read_text())["variants"] if path.is_file() else {}
-    entries = merged(known, {v.name: v for v in generated.variants}, outcomes)
-    write_output(path, json.dumps({"version": 1, "variants": entries}, indent=1) + "\n")
-    console.print(f"{len(entries)} of {len(generated.variants)} variants recorded in {path.name}")
+    by_kernel: dict[str, dict[str, Variant]] = {}
+    for v in generated.variants:
+        by_kernel.setdefault(v.kernel.id, {})[v.name] = v
+    count = 0
+    for kernel, variants in by_kernel.items():
+        entries = merged(records.read(kernel, records.VERIFIED), variants, outcomes)
+        records.write(kernel, records.VERIFIED, entries)
+        count += len(entries)
+    console.print(f"{count} of {len(generated.variants)} variants are on record as compared")
 
 
 def merged(
@@ -60,6 +66,5 @@ def _run(outcome: Outcome) -> dict[str, Any]:
 
 def compilers() -> set[str]:
     """The version lines of the compilers that the records are of."""
-    path = repo_root() / "generated" / "verified.json"
-    entries = json.loads(path.read_text())["variants"].values()
+    entries = records.by_variant(records.VERIFIED).values()
     return {r["compiler"] for e in entries for r in e["runs"] if "compiler" in r}
