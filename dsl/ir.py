@@ -139,7 +139,7 @@ class Affine:
     """An index: const + sum of coefficient * lane.
 
     In the index of a LOAD, the term "#0" is the node's first argument, "#1" the second: values
-    that are the same on all lanes of an item.
+    known only at run time, which may differ between lanes.
     """
 
     const: int

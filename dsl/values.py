@@ -181,7 +181,7 @@ _AFFINE = "an index is a sum of lanes, each times an integer; add a lane axis to
 
 
 class LaneIndex:
-    """An affine expression of lanes, and of values that are the same on all lanes, as an index."""
+    """An affine expression of lanes, and of values known only at run time, as an index."""
 
     __slots__ = ("affine", "uniforms")
 
@@ -253,7 +253,7 @@ def _index(x: object) -> LaneIndex:
         return LaneIndex(Affine(0), ((x, 1),))
     raise TraceError(
         "index", f"cannot index with {type(x).__name__}", here(),
-        hint="use a lane, an integer, or a value that is the same on all lanes",
+        hint="use a lane, an integer, or an integer value",
     )  # fmt: skip
 
 

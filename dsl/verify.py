@@ -12,6 +12,7 @@ import numpy as np
 
 from daedalus.dsl.errors import Loc, VerifyError
 from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node, Op, Stage, Store, walk
+from daedalus.dsl.params import MOST_CASES, over_parameters
 from daedalus.dsl.ranges import Ranges, check_ranges, place_ranges
 
 _ARITY = {
@@ -71,41 +72,74 @@ def check_places(kernel: Kernel, variant: str) -> None:
 
 
 class _Written:
-    """Which elements of temps hold something, and under which condition."""
+    """Which elements of temps hold something, under which condition.
+
+    What is known of an element is a row of truths, one for each case: for all values together of
+    the parameters that say how many rows of a stage there are.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._always = {t.name: np.full(t.size, t.init is not None) for t in kernel.temps}
+        self._counts = counts_by_case(kernel)
+        self._cases = next((len(n) for n in self._counts.values()), 1)
+        self._always = {
+            t.name: np.full((self._cases, t.size), t.init is not None) for t in kernel.temps
+        }
         self._where: dict[tuple[str, str], np.ndarray] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._always
 
+    def _lanes(self, stage: Stage, unknown: bool) -> np.ndarray:
+        """The lanes that exist, by case: [cases, lanes]; `unknown` where that is not known."""
+        on: np.ndarray = np.ones((self._cases, stage.lanes), dtype=bool)
+        for axis, limit in stage.limits:
+            many = self._counts.get(limit)
+            on &= unknown if many is None else stage.grid()[axis][None, :] < many[:, None]
+        return on
+
     def note(self, stage: Stage) -> None:
         """Adds what a stage stores; two stages of opposite conditions store always."""
+        on = self._lanes(stage, unknown=False)
         for s in stage.stores:
-            if s.buffer not in self._always or stage.limits:
+            if s.buffer not in self._always:
                 continue
             at = flat_index(self._kernel.buffer(s.buffer), s.index, stage)
+            always = self._always[s.buffer]
             if stage.given is None:
-                self._always[s.buffer][at] = True
+                _mark(always, at, on)
                 continue
             condition, opposite = _condition(stage.given)
-            mine = self._where.setdefault(
-                (s.buffer, condition), np.zeros_like(self._always[s.buffer])
-            )
-            mine[at] = True
+            mine = self._where.setdefault((s.buffer, condition), np.zeros_like(always))
+            _mark(mine, at, on)
             other = self._where.get((s.buffer, opposite))
             if other is not None:
-                self._always[s.buffer] |= mine & other
+                always |= mine & other
 
-    def at(self, name: str, stage: Stage) -> np.ndarray:
-        """What is written for certain when a stage reads."""
+    def everywhere(self, name: str, stage: Stage, places: np.ndarray, *, any_lane: bool) -> bool:
+        """Whether all elements that the stage's lanes name are written for certain when it runs:
+        `places` has one a lane, or those that any lane may name."""
         known = self._always[name]
         if stage.given is not None:
             same = self._where.get((name, _condition(stage.given)[0]))
             known = known if same is None else known | same
-        return known
+        on = self._lanes(stage, unknown=True)
+        if any_lane:
+            on = np.repeat(on.any(axis=1, keepdims=True), len(places), axis=1)
+        return bool((known[:, places] | ~on).all())
+
+
+def _mark(known: np.ndarray, at: np.ndarray, on: np.ndarray) -> None:
+    """Notes, case by case, the elements of the lanes that exist."""
+    for case, lanes in zip(known, on, strict=True):
+        case[at[lanes]] = True
+
+
+def counts_by_case(kernel: Kernel) -> dict[Node, np.ndarray]:
+    """What says how many rows a stage has, for all values that parameters can have: as many
+    numbers for each. None of those that are no small computation of parameters."""
+    wanted = list(dict.fromkeys(limit for s in kernel.stages for _, limit in s.limits))
+    return over_parameters(kernel, wanted) if wanted else {}
 
 
 def _condition(node: Node) -> tuple[str, str]:
@@ -157,12 +191,6 @@ def _well_formed(kernel: Kernel, stage: Stage) -> None:
                 )  # fmt: skip
         if n.op is Op.LOAD:
             _known_lanes(kernel, stage, n.index, n.loc)
-            if not all(map(uniform, n.args)):
-                raise VerifyError(
-                    "uniform", f"reads {n.attr[0]} at a place that differs between lanes"
-                    " by more than their index", n.loc, kernel.id,
-                    hint="look it up in a table, or select() among the elements",
-                )  # fmt: skip
     for s in stage.stores:
         _known_lanes(kernel, stage, s.index, s.loc)
         if s.value.is_bool:
@@ -220,26 +248,34 @@ def _in_bounds(kernel: Kernel, stage: Stage, ranges: Ranges | None) -> None:
                     f" declared {lo}..{hi - 1}",
                     loc,
                     kernel.id,
-                    hint=f"declare {name} larger, or change the index",
+                    hint=f"declare {name} larger, or {_nearer(stage, name)}",
                 )
+
+
+def _nearer(stage: Stage, name: str) -> str:
+    """How a place comes inside."""
+    loads = [n for n in stage.nodes() if n.op is Op.LOAD and n.attr[0] == name]
+    if any(n.args for n in loads):
+        return "clip() the value that decides the place"
+    return "change the index"
 
 
 def _initialised(kernel: Kernel, stage: Stage, written: _Written, ranges: Ranges | None) -> None:
     for n in stage.nodes():
         if n.op is Op.LOAD and n.attr[0] in written:
-            known = written.at(n.attr[0], stage)
-            if not known[_places(kernel, stage, n, ranges)].all():
+            places = _places(kernel, stage, n, ranges)
+            if not written.everywhere(n.attr[0], stage, places, any_lane=bool(n.args)):
                 raise VerifyError(
                     "uninitialised",
                     f"reads {n.attr[0]} where no earlier stage wrote",
                     n.loc,
                     kernel.id,
-                    hint="a stage's own stores take effect at its end",
+                    hint=_unwritten(kernel, n.attr[0]),
                 )
     for s in stage.stores:
         if s.buffer in written and (s.mask is not None or s.combine):
             where = flat_index(kernel.buffer(s.buffer), s.index, stage)
-            if not written.at(s.buffer, stage)[where].all():
+            if not written.everywhere(s.buffer, stage, where, any_lane=False):
                 message = (
                     f"a masked store may leave {s.buffer} unwritten"
                     if not s.combine
@@ -252,6 +288,20 @@ def _initialised(kernel: Kernel, stage: Stage, written: _Written, ranges: Ranges
                     kernel.id,
                     hint="store a select() instead, or declare the temp with init=...",
                 )
+
+
+def _unwritten(kernel: Kernel, name: str) -> str:
+    """What to do where a temp is read that may not hold anything."""
+    writers = [st for st in kernel.stages if any(s.buffer == name for s in st.stores)]
+    limits = [limit for st in writers for _, limit in st.limits]
+    if any(n not in counts_by_case(kernel) for n in limits):
+        return (
+            f"what upto() counts has to be computed of parameters that have {MOST_CASES} values"
+            " together at most; give them narrower ranges"
+        )
+    if limits:
+        return "the stage before needs as many rows more as are read, as in upto(rows + 7, 15)"
+    return "a stage's own stores take effect at its end"
 
 
 def _places(kernel: Kernel, stage: Stage, load: Node, ranges: Ranges | None) -> np.ndarray:

@@ -128,6 +128,29 @@ with k.stage(y=8) as y:
         px[y, n + 4] = 255 - px[y, n + 4]
 """
 
+GATHERS = """
+t, u, v = k.temp("t", (4, 16)), k.temp("u", (8, 8)), k.temp("v", (8, 8))
+with k.stage(y=4, x=16) as (y, x):
+    t[y, x] = px[y, x] * 3 - k.lane(x)
+with k.stage(y=8, x=8) as (y, x):
+    at = px[y, x] & 7
+    far = clip(c[y, x] + k.lane(x), 3, 40)
+    u[y, x] = c[at, x] + px[y, far] - px[at, x + low_bits(c[0, x], 4) + (p & 15)]
+    v[y, x] = t[at >> 1, 15 - at] + t[3, (d[0, x] >> 31) + x]
+with k.stage(x=40) as x:
+    wide[x] = px[low_bits(px[1, x], 3), clip(k.lane(x) * 2 - p, 0, 47)]
+with k.stage(x=8) as x:
+    wide[x + 40] = u[px[0, x] & 7, x] + v[x, px[1, x] & 7]
+"""
+
+MORE_ROWS = """
+t = k.temp("t", (11, 8))
+with k.stage(y=k.upto(min(p, 8) + 3, 11), x=8) as (y, x):
+    t[y, x] = px[0, x + 16] + k.lane(y) * 2
+with k.stage(y=k.upto(min(p, 8), 8), x=8) as (y, x):
+    px[y, x] = clip_u8(t[y, x] + t[y + 3, x] - t[y + 1, x])
+"""
+
 TWO_SIGNS = """
 with k.stage(x=8) as x:
     small = c[0, x] * c[1, x]
@@ -147,6 +170,8 @@ BODIES = {
     "sides": SIDES,
     "far_sides": FAR_SIDES,
     "rows": ROWS,
+    "gathers": GATHERS,
+    "more_rows": MORE_ROWS,
     "two_signs": TWO_SIGNS,
 }
 STRAIGHT = {"first_values", "one_sum", "extremes", "diagonals", "lookups", "rows", "two_signs"}
@@ -187,6 +212,14 @@ with k.stage(y=k.upto(p, 21), x=17) as (y, x):
     out[y, x] = 255 - far[y, x]
 with k.stage(x=k.upto(p, 65), given=p > 3) as x:
     out[21, x] = far[3, x]
+""",
+    "more_rows": """
+t = k.temp("t", (19, 21))
+n = clip(p, 1, 12)
+with k.stage(y=k.upto(n + 7, 19), x=21) as (y, x):
+    t[y, x] = far[y, x] + 3 * far[y, x + 1]
+with k.stage(y=k.upto(n, 12), x=21) as (y, x):
+    out[y, x] = clip_u8((t[y, x] + 2 * t[y + 7, x] - t[y + 3, x]) >> 3)
 """,
     "large": """
 with k.stage(y=24, x=64) as (y, x):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from daedalus.dsl.ir import Op, walk
 from daedalus.dsl.show import show
-from daedalus.dsl.verify import verify
+from daedalus.dsl.verify import uniform, verify
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import fuzz
 from daedalus.generator.options import options_of
@@ -23,6 +23,7 @@ from daedalus.generator.verify.fuzz import programs as drawing
 from daedalus.generator.verify.fuzz.back_end import BackEnd, Failure, suited
 from daedalus.generator.verify.fuzz.campaign import Campaign
 from daedalus.generator.verify.fuzz.cpu import Cpu, CpuTally, variants
+from daedalus.generator.verify.fuzz.glsl import Glsl, GlslTally
 from daedalus.generator.verify.fuzz.programs import Drawn, make_program
 from daedalus.generator.verify.fuzz.qpu import Qpu, QpuTally, forms
 from daedalus.generator.verify.fuzz.shrink import shrink
@@ -82,6 +83,15 @@ def test_programs_leave_much_to_parameters() -> None:
     assert any(n.op is Op.PARAM and n.index for n in nodes)
 
 
+def test_programs_gather_and_have_rows_that_belong_together() -> None:
+    kernels = [make_program(SEED, n).kernel for n in range(60)]
+    loads = [n for k in kernels for s in k.stages for n in s.nodes() if n.op is Op.LOAD]
+    gathers = [n for n in loads if not all(map(uniform, n.args))]
+    assert len(gathers) >= 6
+    alike = [k for k in kernels if any(p.name == "many" for p in k.params)]
+    assert len(alike) >= 2 and all(sum(bool(s.limits) for s in k.stages) >= 2 for k in alike)
+
+
 WITH_DOTS = 20  # a program that DOT instructions have something to do in
 
 
@@ -133,6 +143,16 @@ def test_back_ends_agree_on_a_handful() -> None:
     assert qpu.ran > 0 and cpu.comparisons > cpu.variants > 0
     assert all(name in cpu.lines(1)[0] for name in ("2 programs", f"{cpu.conformant} conformant"))
     assert f"{qpu.ran} of 2 programs" in qpu.lines(1)[0]
+
+
+def test_shaders_agree_on_a_handful() -> None:
+    """Up to three variants a program, in one process."""
+    (tally,) = Campaign((Glsl(),), Drawn(SEED), 16).batch([0, 1])
+    assert isinstance(tally, GlslTally) and [f.text for f in tally.failures] == []
+    assert tally.ran == 2 and tally.ran < tally.comparisons <= 6 and tally.conformant > 0
+    assert "2 of 2 programs" in tally.lines(1)[0]
+    (made,) = Campaign((Glsl(only_make=True),), Drawn(SEED), 16).batch([0])
+    assert isinstance(made, GlslTally) and made.ran == 1 and made.compared == 0
 
 
 def test_what_is_not_asked_for_is_not_run() -> None:
@@ -275,8 +295,8 @@ def test_exit_codes_and_what_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_pat
     )
 
 
-@pytest.mark.parametrize("tally", [CpuTally, QpuTally])
-def test_why_nothing_was_compared(tally: type[CpuTally | QpuTally]) -> None:
+@pytest.mark.parametrize("tally", [CpuTally, GlslTally, QpuTally])
+def test_why_nothing_was_compared(tally: type[CpuTally | GlslTally | QpuTally]) -> None:
     assert tally(programs=1).nothing() == f"no program had {tally.form}"
     excluded = f"no program had {tally.form} and items that it does not exclude"
     assert tally(programs=1, programs_excluded=1).nothing() == excluded

@@ -19,8 +19,10 @@ from daedalus.generator.verify.fuzz.back_end import BackEnd, Tally
 from daedalus.generator.verify.fuzz.campaign import Campaign
 from daedalus.generator.verify.fuzz.cpu import Cpu
 from daedalus.generator.verify.fuzz.frozen import Frozen, opened, text_of
+from daedalus.generator.verify.fuzz.glsl import GLSL, Glsl
 from daedalus.generator.verify.fuzz.programs import Drawn, Source
 from daedalus.generator.verify.fuzz.qpu import Qpu
+from daedalus.v3d import vkrun
 
 SHOWN_FAILURES = 10
 
@@ -40,7 +42,7 @@ SHOWN_FAILURES = 10
 @click.option("--refusals", is_flag=True,
               help="Make the variants and say what is refused; run nothing.")  # fmt: skip
 @click.option("--target", default=",".join(CPU_TARGETS), show_default=True,
-              help="Targets, separated by commas; qpu runs on the simulator.")  # fmt: skip
+              help="Targets, separated by commas.")  # fmt: skip
 @click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(
@@ -106,13 +108,17 @@ def command(
 
 def _back_ends(target: str, sanitize: bool, only_make: bool) -> tuple[BackEnd, ...]:
     """What the targets of the command line are run by."""
-    names = chosen_targets(target, (*CPU_TARGETS, QPU))
+    names = chosen_targets(target, (*CPU_TARGETS, GLSL, QPU))
     found: list[BackEnd] = []
     if own := tuple(t for t in CPU_TARGETS if t in names):
         found.append(Cpu(own, sanitize, only_make))
+    if sanitize and (others := [t for t in (GLSL, QPU) if t in names]):
+        hint = f"leave it out with --target {','.join(others)}"
+        raise UserError("--sanitize is for the CPU's code", hint)
+    if GLSL in names:
+        vkrun.lavapipe()  # one that cannot be fetched is said at once
+        found.append(Glsl(only_make=only_make))
     if QPU in names:
-        if sanitize:
-            raise UserError("--sanitize is for the CPU's code", "leave it out with --target qpu")
         machine.description()  # a toolkit that cannot be built is said at once
         found.append(Qpu(only_make=only_make))
     return tuple(found)

@@ -3,6 +3,7 @@
 
 from daedalus.dsl.ir import Affine, Kernel, Node, Op, i8
 from daedalus.dsl.ranges import Ranges
+from daedalus.dsl.verify import uniform
 
 
 def suits(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
@@ -22,5 +23,7 @@ def suits(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
         there = (*before, Affine(last.const + k, last.terms))
         if x.attr[0] != name or x.index != there or x.args != xs[0].args:
             return False
+    if not all(map(uniform, xs[0].args)):
+        return False
     rows = ranges.rows(node)
     return len({sum(r) for r in rows}) == 1 and all(i8.lo <= t <= i8.hi for r in rows for t in r)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import gcd
 
 from daedalus.dsl.build import Builder, at_lanes, fix_lanes, rewrite_stage
-from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
 from daedalus.generator.passes.tile import divide_axis
 from daedalus.generator.passes.unroll import unroll_axes
 
@@ -61,8 +61,18 @@ def _divisible(kernel: Kernel, stage: Stage, axis: str) -> bool:
         return True
     planes = {b.name for b in kernel.buffers if b.kind == "plane"}
     return not any(
-        n.op is Op.LOAD and n.attr[0] in planes and n.index[0].coefficient(axis)
+        n.op is Op.LOAD and n.attr[0] in planes and (n.index[0].coefficient(axis) or _by(n, axis))
         for n in stage.nodes()
+    )
+
+
+def _by(load: Node, axis: str) -> bool:
+    """Whether a value that depends on an axis decides the row of a load."""
+    rows = [load.args[int(name[1:])] for name, _ in load.index[0].terms if name.startswith("#")]
+    return any(
+        (n.op is Op.LANE and n.attr[0] == axis)
+        or (n.op in (Op.LOAD, Op.PARAM) and any(a.coefficient(axis) for a in n.index))
+        for n in walk(rows)
     )
 
 

@@ -3,12 +3,14 @@
 
 Where the bounds that bind are the ends of a type, saturation does the clip; elsewhere it takes
 max(x, lo) and min(x, hi), of which a bound that cannot bind needs neither. Clips that decide which
-element is read stay: on them an item that is not conformant depends.
+element is read stay as they are, or keep both bounds where lanes differ in them: on them an item
+that is not conformant depends.
 """
 
 from daedalus.dsl.build import Builder, rewrite
 from daedalus.dsl.ir import DTYPES, Kernel, Node, Op, i32, walk
 from daedalus.dsl.ranges import Interval, Ranges
+from daedalus.dsl.verify import uniform
 
 
 def split_clips(kernel: Kernel) -> Kernel:
@@ -18,16 +20,17 @@ def split_clips(kernel: Kernel) -> Kernel:
     places = set(walk([a for n in loads for a in n.args]))
 
     def change(node: Node, args: tuple[Node, ...], b: Builder) -> Node | None:
-        if node.op is not Op.CLIP or node in places:
+        place = node in places
+        if node.op is not Op.CLIP or (place and uniform(node)):
             return None
         x, (lo, hi) = ranges.of(node.args[0]), node.attr
         if _saturates(x, lo, hi):
             return None
-        if x.hi <= lo or x.lo >= hi:
+        if not place and (x.hi <= lo or x.lo >= hi):
             return b.const(lo if x.hi <= lo else hi, node.loc)
         out = args[0]
         for op, bound, binds in ((Op.MAX, lo, x.lo < lo), (Op.MIN, hi, x.hi > hi)):
-            if binds:
+            if binds or place:
                 out = b.make(op, (out, b.const(bound, node.loc)), (), node.loc, node.name)
         return out
 

@@ -12,7 +12,7 @@ from daedalus.dsl.ir import Kernel
 from daedalus.dsl.ranges import Interval, Ranges
 
 HEAD = '''
-from daedalus.dsl.lang import kernel, select, u8, i8, u16, low_bits
+from daedalus.dsl.lang import kernel, min, select, u8, i8, u16, low_bits
 
 @kernel(clause="none")
 def test_it(k):
@@ -82,6 +82,81 @@ with k.stage(x=4) as x:
         assert (result.buffers["out"][n, 0] == want).all()
 
 
+TWO_STEPS = """
+out = k.plane("out", u16, rows=(0, 8), cols=(0, 8), access="out")
+src = k.plane("src", u8, rows=(-3, 12), cols=(0, 8))
+n = k.param("n", u8, 1, 8)
+t = k.temp("t", (15, 8))
+with k.stage(y=k.upto(n + 7, 15), x=8) as (y, x):
+    t[y, x] = src[y - 3, x]
+with k.stage(y=k.upto(n, 8), x=8) as (y, x):
+    out[y, x] = t[y, x] + t[y + 7, x]
+"""
+
+
+def test_row_counts_that_belong_together(tmp_path):
+    items, result = draw(spec(tmp_path, TWO_STEPS))
+    src = items.buffers["src"]
+    for n, got, wrote, own in zip(
+        items.params["n"], result.buffers["out"], result.written["out"], src, strict=True
+    ):
+        assert (got[:n] == (own[:8] + own[7:15])[:n]).all()
+        assert wrote[:n].all() and not wrote[n:].any()
+
+
+def test_rows_of_opposite_conditions(tmp_path):
+    """Each stage writes the rows that there are where the other one does not run."""
+    body = TWO_STEPS.replace("x=8) as (y, x):\n    t", "x=8, given=n > 2) as (y, x):\n    t")
+    with pytest.raises(SpecError, match="no earlier stage wrote"):
+        spec(tmp_path, body)
+    other = "with k.stage(y=k.upto(n + 7, 15), x=8, given=n <= 2) as (y, x):\n    t[y, x] = 0\n"
+    at = body.index("with k.stage(y=k.upto(n, 8)")
+    spec(tmp_path, body[:at] + other + body[at:])
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "hint"), [("n + 6", 8, "as many rows more"), ("n + 7", 60000, "4096 values")]
+)
+def test_what_to_do_for_rows_that_do_not_do(tmp_path, count, most, hint):
+    body = TWO_STEPS.replace("u8, 1, 8", f"u16, 1, {most}").replace("n + 7", count)
+    with pytest.raises(SpecError, match="no earlier stage wrote") as e:
+        spec(tmp_path, body)
+    assert hint in e.value.hint
+
+
+def test_rows_by_a_table_and_by_an_element(tmp_path):
+    body = TWO_STEPS.replace('n = k.param("n", u8, 1, 8)', """n = k.table("high", u8, [1, 4, 7])[
+    k.params("list", u8, 3, 0, 5)[1]]""")  # fmt: skip
+    items, result = draw(spec(tmp_path, body))
+    high = np.array([1, 4, 7])[np.minimum(items.params["list"][:, 1], 2)]
+    assert (result.written["out"].sum(axis=(1, 2)) == 8 * high).all()
+
+
+def test_places_that_differ_by_lane(tmp_path):
+    kernel = spec(tmp_path, '''
+out = k.plane("out", u8, rows=(0, 8), cols=(0, 8), access="out")
+src = k.plane("src", u8, rows=(0, 8), cols=(-2, 14))
+at = k.block("at", u8, (8, 8), hi=20)
+t = k.temp("t", (8, 16))
+with k.stage(y=8, x=16) as (y, x):
+    t[y, x] = src[7 - y, x - 2]
+with k.stage(y=8, x=8) as (y, x):
+    v = at[y, x]
+    out[y, x] = select(v > 9, t[v & 7, x + 1], src[y, min(v, 13)])
+''')  # fmt: skip
+    items, result = draw(kernel)
+    src, at = items.buffers["src"], items.buffers["at"]
+    n, y, x = np.indices(at.shape)
+    want = np.where(at > 9, src[n, 7 - (at & 7), x + 1], src[n, y, np.minimum(at, 13) + 2])
+    assert (result.buffers["out"] == want).all()
+
+
+def test_what_to_do_for_places_beyond(tmp_path):
+    with pytest.raises(SpecError) as e:
+        spec(tmp_path, REFUSED["varying place"][0])
+    assert "clip() the value that decides the place" in e.value.hint
+
+
 def test_accumulation(tmp_path):
     kernel = spec(tmp_path, '''
 out = k.plane("out", u16, rows=(0, 1), cols=(0, 15), access="out")
@@ -136,10 +211,10 @@ with k.stage(x=8) as x:
 ''', "bounds", "reads src at column 0..10, declared 0..9"),
     "varying place": ('''
 out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")
-src = k.plane("src", u8, rows=(0, 1), cols=(0, 300))
+src = k.plane("src", u8, rows=(0, 1), cols=(0, 200))
 with k.stage(x=8) as x:
     out[0, x] = src[0, x + src[0, x]]
-''', "uniform", "reads src at a place that differs between lanes"),
+''', "bounds", "reads src at column 0..262, declared 0..199"),
     "class of an array": ('''
 t = k.params("t", u8, 4, 0, 100)
 k.item_class("few", t=(0, 3))
@@ -157,6 +232,34 @@ with k.stage(x=8, given=on > 0) as x:
     t[x] = 1
 with k.stage(x=8) as x:
     out[0, x] = t[x]
+''', "uninitialised", "reads t where no earlier stage wrote"),
+    "too few rows": ('''
+out = k.plane("out", u8, rows=(0, 8), cols=(0, 8), access="out")
+src = k.plane("src", u8, rows=(0, 15), cols=(0, 8))
+n = k.param("n", u8, 1, 8)
+t = k.temp("t", (15, 8))
+with k.stage(y=k.upto(n + 6, 15), x=8) as (y, x):
+    t[y, x] = src[y, x]
+with k.stage(y=k.upto(n, 8), x=8) as (y, x):
+    out[y, x] = t[y + 7, x]
+''', "uninitialised", "reads t where no earlier stage wrote"),
+    "rows of another number": ('''
+out = k.plane("out", u8, rows=(0, 8), cols=(0, 8), access="out")
+n, m = k.param("n", u8, 1, 8), k.param("m", u8, 1, 8)
+t = k.temp("t", (8, 8))
+with k.stage(y=k.upto(n, 8), x=8) as (y, x):
+    t[y, x] = 1
+with k.stage(y=k.upto(m, 8), x=8) as (y, x):
+    out[y, x] = t[y, x]
+''', "uninitialised", "reads t where no earlier stage wrote"),
+    "too many numbers": ('''
+out = k.plane("out", u8, rows=(0, 8), cols=(0, 8), access="out")
+n = k.param("n", u16, 1, 60000)
+t = k.temp("t", (8, 8))
+with k.stage(y=k.upto(n, 8), x=8) as (y, x):
+    t[y, x] = 1
+with k.stage(y=k.upto(n, 8), x=8) as (y, x):
+    out[y, x] = t[y, x]
 ''', "uninitialised", "reads t where no earlier stage wrote"),
     "array end": ('''
 out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")

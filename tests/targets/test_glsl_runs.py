@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lane_specs import SIZES, sized_kernel
+from lane_specs import GATHERS, SIZES, lanes_kernel, sized_kernel
 from random_programs import accepted_kernels
 from shader_runs import run, run_text
 from spec_support import spec_text
@@ -86,6 +86,13 @@ def test_domains_of_any_size(name: str, tmp_path: Path) -> None:
     """Of more points than a workgroup has invocations, and not of powers of two."""
     kernel = sized_kernel(tmp_path, name)
     variants = made(kernel, "glsl_full", "glsl_full_p4_word", "glsl_full_p4_signs_pack")
+    for o in run(kernel, variants, vkrun.lavapipe(), tmp_path, 40):
+        assert o.good, o.failures
+
+
+def test_places_that_differ_by_lane(tmp_path: Path) -> None:
+    kernel = lanes_kernel(tmp_path, GATHERS)
+    variants = made(kernel, "glsl_full", "glsl_full_p8_word_unaligned_pack")
     for o in run(kernel, variants, vkrun.lavapipe(), tmp_path, 40):
         assert o.good, o.failures
 

@@ -13,7 +13,7 @@ from daedalus.generator.targets.neon.constants import ConstantLanes
 from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.forms import Choice, Demand, Need
 from daedalus.generator.targets.neon.lanes import Lanes
-from daedalus.generator.targets.neon.lookups import lookup
+from daedalus.generator.targets.neon.lookups import gather, lookup
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.rows import RowPointers
@@ -235,7 +235,9 @@ class _Stage:
         if choice.op == "dot":
             return self.dots.emit(self.out, node)
         if choice.op == "lookup":
-            return lookup(self.scope, self.out, node, {i: self.groups[i] for i in choice.inputs})
+            found = {i: self.groups[i] for i in choice.inputs}
+            by_lane = gather if node.op is Op.LOAD else lookup
+            return by_lane(self.scope, self.out, node, found)
         if choice.op == "lane":
             return self._lane_numbers(node, demand.width)
         if choice.op == "dup":

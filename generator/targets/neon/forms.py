@@ -35,8 +35,8 @@ Need = tuple[Node, Demand]
 class Choice(NamedTuple):
     """One way to meet a demand.
 
-    op      machine operation; "" for an alias; "lookup" of a table by the lane; of leaves "dup",
-            "load", "lane", "dot"
+    op      machine operation; "" for an alias; "lookup" of a table, or of memory, by the lane; of
+            leaves "dup", "load", "lane", "dot"
     inputs  vector operands
     scalars operands taken as a scalar (a constant or uniform)
     """
@@ -188,8 +188,12 @@ class Forms:
             yield Choice("neg", "neg", ((node, Demand("bits", w)),), (), 0, self.shape.count(w))
             return
         if node.op is Op.LOAD or node.op is Op.PARAM:
-            if demand == Demand("bits", self._element_bits(node)):
+            if demand != Demand("bits", self._element_bits(node)):
+                return
+            if all(x in self._uniform for x in node.args):
                 yield Choice("load", "load", (), node.args, 0, self.shape.count(w))
+            else:
+                yield from self._gathers(node)
             return
         if node.op is Op.DOT:
             if demand == Demand("bits", 32):
@@ -232,6 +236,22 @@ class Forms:
         cost = _LOOKUP * self.shape.lanes
         for inputs in product(*ways):
             yield Choice("lookup", "lookup", inputs, scalars, 0, cost)
+
+    def _gathers(self, node: Node) -> Iterator[Choice]:
+        """A LOAD of an element for each lane, by the forms that what decides its place can have."""
+        scalars = tuple(x for x in node.args if x in self._uniform)
+        ways = [
+            [
+                (x, Demand("bits", w))
+                for w in WIDTHS
+                if any(self._fits(x, w, s) for s in (True, False))
+            ]
+            for x in dict.fromkeys(node.args)
+            if x not in self._uniform
+        ]
+        cost = _LOOKUP * self.shape.lanes
+        for inputs in product(*ways):
+            yield Choice("gather", "lookup", inputs, scalars, 0, cost)
 
     def _element_bits(self, node: Node) -> int:
         """Bits of what a LOAD, or a PARAM of an array, reads."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Array, Items
-from daedalus.dsl.ir import Index, Kernel, Node, Stage
+from daedalus.dsl.ir import Index, Kernel, Node, Op, Stage
 from daedalus.generator.targets.neon.forms import Choice, Demand, Need, signed_as
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import limits
@@ -252,7 +252,7 @@ def _forms(
         elif choice.op == "":
             forms[need] = forms[choice.inputs[0]]
         elif choice.op == "lookup":
-            forms[need] = _looked_up(part.selection, need, choice, forms, told.values)
+            forms[need] = _looked_up(part.selection, need, choice, forms, told)
         else:
             op = changed if changed in OPS else choice.op
             by = 0
@@ -272,19 +272,27 @@ def _forms(
 
 def _looked_up(
     selection: Selection, need: Need, choice: Choice, forms: Mapping[Need, Array],
-    values: Mapping[Node, Array],
+    told: interp.StageRun,
 ) -> Array:  # fmt: skip
-    """A table's entries by the forms of the indices, as bit patterns."""
+    """A table's entries, or elements of a buffer, by the forms of the indices, as bit patterns."""
     node, demand = need
-    rows = np.array(selection.kernel.table(node.attr[0]).rows, np.int64)
     varying = {i[0]: i for i in choice.inputs}
-    at: list[Array] = []
+    found: list[Array] = []
     for x in node.args:
-        index = values[x]
+        index = told.values[x]
         if x in varying:
             sign = "s" if signed_as(varying[x], selection.ranges) else "u"
             index = read(forms[varying[x]], varying[x][1].width, sign)
-        at.append(np.clip(index, 0, rows.shape[len(at)] - 1))
+        found.append(index)
+    if node.op is Op.LOAD:
+        reach = [selection.ranges.of(x) for x in node.args]
+        inside = tuple(np.clip(i, r.lo, r.hi) for i, r in zip(found, reach, strict=True))
+        name = node.attr[0]
+        return np.asarray(told.state[name][told.where(name, node.index, inside)]) & _ones(
+            demand.width
+        )
+    rows = np.array(selection.kernel.table(node.attr[0]).rows, np.int64)
+    at = [np.clip(i, 0, n - 1) for i, n in zip(found, rows.shape, strict=False)]
     if len(at) == 1:
         at.append(np.zeros_like(at[0]))
     return np.asarray(rows[tuple(at)]) & _ones(demand.width)

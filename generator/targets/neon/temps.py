@@ -30,7 +30,7 @@ class _Temp:
 
 def _fixed(index: Index) -> tuple[int, int] | None:
     """(lane axis, constant of the other axis) of an index into a 2D temp."""
-    if len(index) != 2:
+    if len(index) != 2 or any(name.startswith("#") for a in index for name, _ in a.terms):
         return None
     for axis in (0, 1):
         lane, other = index[axis], index[1 - axis]

@@ -35,6 +35,7 @@ from daedalus.dsl.verify import verify
 from daedalus.generator.compile.variants import has_dots
 from daedalus.generator.options import NeonOptions, Options, VectorOptions, options_of
 from daedalus.generator.passes.pipeline import lower
+from daedalus.generator.verify.fuzz.additions import with_additions
 from daedalus.generator.verify.fuzz.decided import Decided
 from daedalus.generator.verify.fuzz.memory import Places
 from daedalus.generator.verify.fuzz.values import Assume, Expressions, GrowingRanges
@@ -114,6 +115,8 @@ def make_program(seed: int, number: int, *, later: bool = True) -> Program:
         try:
             made = _kernel(rng, number, later=later)
             verify(made)
+            if later:
+                made = with_additions(made, random.Random(f"{seed}/{number}/{attempt}/additions"))
             if made.defaults:  # else whatever is in range is conformant
                 make_items(made, 16, 1)
         except Unlucky:

@@ -83,8 +83,8 @@ class QpuTally(Tally):
             f" {self.paired} with pairs, {self.flags_renewed} with flags renewed at thread"
             f" switches: {self.conformant} conformant items, {self.other_items} others for memory"
             " safety only",
-            f"{without.total()} programs have none" + _by_reason(without),
-            f"{refused.total()} forms were refused" + _by_reason(refused),
+            f"{without.total()} programs have none" + by_reason(without),
+            f"{refused.total()} forms were refused" + by_reason(refused),
             f"{self.programs_excluded} programs exclude all items, {self.without_conformant} had no"
             " conformant one",
             f"{len(self.failures)} failures",
@@ -95,7 +95,8 @@ class QpuTally(Tally):
         return self.ran
 
 
-def _by_reason(found: Counter[str]) -> str:
+def by_reason(found: Counter[str]) -> str:
+    """Counts, a line each, the largest first."""
     return "".join(f"\n  {n:5}  {why}" for why, n in found.most_common())
 
 
