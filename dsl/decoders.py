@@ -13,6 +13,7 @@ from daedalus.dsl.errors import Loc
 from daedalus.dsl.source import here
 
 _WORD = re.compile(r"[a-z][a-z0-9]*")
+_AT_PLACE = re.compile(r"([^\s(]+)\((.*)\)", re.DOTALL)  # place(arguments)
 
 Bounds = tuple[int, int]
 
@@ -45,13 +46,21 @@ class Part:
 
 @dataclass(frozen=True)
 class DecoderEntry:
-    """One function: `signature` is its arguments in the decoder's order, as `@kernel` says."""
+    """One function: `signature` is its arguments in the decoder's order, as `@kernel` says.
+
+    `place` names the pointers of the decoder's tables where it can stand (docs/decoders.md); "" of
+    a decoder without a description.
+    """
 
     signature: str
     planes: tuple[tuple[str, tuple[Part, ...]], ...]
     loc: Loc | None  # None: the kernel's
     decoder: str = ""
     suffix: str = ""
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.place}({self.signature})" if self.place else self.signature
 
 
 def part(
@@ -99,5 +108,12 @@ def decoder_entries(
             if not isinstance(function, str | DecoderEntry):
                 refuse(f"{decoder}: {function!r} is no signature; write a text, or entry(...)")
             e = DecoderEntry(function, (), None) if isinstance(function, str) else function
-            found.append(DecoderEntry(text(e.signature), e.planes, e.loc, decoder, suffix))
+            place, signature = _split(text(e.signature))
+            found.append(DecoderEntry(signature, e.planes, e.loc, decoder, suffix, place))
     return tuple(found)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Place and arguments of `place(arguments)`; of arguments alone the place is ""."""
+    match = _AT_PLACE.fullmatch(text.strip())
+    return (match[1], match[2]) if match else ("", text)

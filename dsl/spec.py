@@ -253,14 +253,17 @@ def kernel(
     without   says which combinations there are no kernels for
     bare      the orientation that the name without one means
     items     what an item is called in the C interface: n_<items>
-    decoders  decoder -> its function, or name -> function where it has several; a function is the
-              arguments of the decoder's table entry in their order, separated by spaces:
+    decoders  decoder -> its function, or name -> function where it has several; a function is
+              place(arguments): the pointers of the decoder's tables where it can stand, such as
+              vp9dsp.mc[8][*][put][1][0] (docs/decoders.md), and the arguments in their order,
+              separated by spaces. Types are those of the decoder:
                 p, p.stride    pointer at the item in plane p; its stride
                 p.stride=q.stride  one stride for both
                 b, b!          pointer at the item's block; with `!` it is cleared afterwards
                 x, x=3         a parameter's value; 3, and no argument
                 x+             a number of rows, which may be more than an item has
                 -              an int that does not matter
+              Of a decoder without a description there are the arguments alone, and
                 word:type      the same, of another type in C than is usual for it
               `entry` is for functions whose decoder has a plane in parts
     wide      values between memory and memory may take up to 63 bits instead of 32, as some

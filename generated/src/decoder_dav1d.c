@@ -7,7 +7,8 @@
 #include "av1/variants.h"
 
 void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t (*left)[2],
-    const uint8_t *top, const uint8_t *bottom, int pri, int sec, int dir, int damping, int edges) {
+    const uint8_t *top, const uint8_t *bottom, int pri, int sec, int dir, int damping,
+    unsigned edges) {
   uint8_t src[12][16];
   memcpy(&src[2][2], dst, 8);
   memcpy(&src[3][2], dst + 1 * dst_stride, 8);
@@ -61,7 +62,7 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     memcpy(&src[10][10], bottom + 8, 2);
     memcpy(&src[11][10], bottom + 1 * dst_stride + 8, 2);
   }
-  if (edges >= 15 && edges <= 15 && sec >= 0 && sec <= 0) {
+  if (edges >= 15 && sec <= 0) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_inpri_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
@@ -72,7 +73,7 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     daedalus_item_av1_cdef8__c_inpri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
 #endif
-  } else if (edges >= 15 && edges <= 15 && pri >= 0 && pri <= 0) {
+  } else if (edges >= 15 && pri <= 0) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_insec_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
@@ -83,7 +84,7 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     daedalus_item_av1_cdef8__c_insec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
 #endif
-  } else if (edges >= 15 && edges <= 15) {
+  } else if (edges >= 15) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_inside_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
@@ -94,7 +95,7 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     daedalus_item_av1_cdef8__c_inside(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
 #endif
-  } else if (sec >= 0 && sec <= 0) {
+  } else if (sec <= 0) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
@@ -105,7 +106,7 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     daedalus_item_av1_cdef8__c_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,
         dir, edges);
 #endif
-  } else if (pri >= 0 && pri <= 0) {
+  } else if (pri <= 0) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);

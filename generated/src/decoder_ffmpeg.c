@@ -49,7 +49,7 @@ void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t 
 }
 
 void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
-  if (eob >= 1 && eob <= 1) {
+  if (eob <= 1) {
 #if DAEDALUS_HAVE_NEON
     daedalus_clearing_vp9_idct8__neon_dc(dst, dst_stride, coeffs, eob);
 #elif DAEDALUS_HAVE_VECTORS
@@ -124,31 +124,21 @@ void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
-    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
-      } else {
-        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-      }
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#endif
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
     } else {
-#if DAEDALUS_HAVE_NEON
-      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#endif
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#endif
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+  if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
@@ -159,14 +149,6 @@ void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
-  } else if (rows >= 8 && rows <= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -183,31 +165,21 @@ void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
-    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
-      } else {
-        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-      }
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#endif
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
     } else {
-#if DAEDALUS_HAVE_NEON
-      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#endif
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#endif
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+  if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
@@ -218,14 +190,6 @@ void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
-  } else if (rows >= 8 && rows <= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -242,31 +206,21 @@ void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
-    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
-      } else {
-        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-      }
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#endif
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
     } else {
-#if DAEDALUS_HAVE_NEON
-      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#endif
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#endif
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+  if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
@@ -277,14 +231,6 @@ void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
-  } else if (rows >= 8 && rows <= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -301,31 +247,21 @@ void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
-    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
-      } else {
-        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-      }
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#endif
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
     } else {
-#if DAEDALUS_HAVE_NEON
-      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#endif
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#endif
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+  if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
@@ -336,14 +272,6 @@ void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
-  } else if (rows >= 8 && rows <= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -360,31 +288,21 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
-    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
-      } else {
-        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-      }
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#endif
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
     } else {
-#if DAEDALUS_HAVE_NEON
-      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#endif
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#endif
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+  if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
@@ -395,14 +313,6 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
-  } else if (rows >= 8 && rows <= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -419,31 +329,21 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
-    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
-      } else {
-        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-      }
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#endif
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
     } else {
-#if DAEDALUS_HAVE_NEON
-      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#endif
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#endif
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+  if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
@@ -454,14 +354,6 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
-  } else if (rows >= 8 && rows <= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -478,31 +370,21 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
-    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
-      } else {
-        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-      }
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#endif
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
     } else {
-#if DAEDALUS_HAVE_NEON
-      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#endif
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#endif
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+  if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
@@ -513,14 +395,6 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
-  } else if (rows >= 8 && rows <= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -537,31 +411,21 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
-    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
-      } else {
-        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-      }
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#endif
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
     } else {
-#if DAEDALUS_HAVE_NEON
-      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#elif DAEDALUS_HAVE_VECTORS
-      daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#else
-      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#endif
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#endif
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+  if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
@@ -572,14 +436,6 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
-  } else if (rows >= 8 && rows <= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON

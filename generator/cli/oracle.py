@@ -44,8 +44,8 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
         print_table(headings, lines)
     if absent:
         tell(
-            f"{len(absent)} kernels not compared, as tools/oracle/kernels.toml has no function for"
-            f" them: {', '.join(absent)}"
+            f"{len(absent)} kernels not compared, as no description of a decoder has a"
+            f" function for them: {', '.join(absent)}"
         )
     fail(
         f"{c.function}, {c.architecture} {c.mode}, seed {seed}:"

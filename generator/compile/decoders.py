@@ -17,6 +17,9 @@ from daedalus.generator.compile.registry import Entry
 from daedalus.generator.compile.signatures import Signature, read_signature
 from daedalus.generator.compile.variants import GUARDS, PREFERRED, Variant
 
+# Parameters -> their ends, as far as anything is known of them.
+Known = Mapping[str, tuple[int, int]]
+
 _PITCH = 16  # bytes; rows of a plane that is put together begin at multiples of it
 
 
@@ -85,8 +88,19 @@ def _function(
         ],
         "call": ", ".join(call),
         "pieces": _pieces(kernel, signature, variants, call),
-        "classes": ways(kernel, variants, _item_function(signature), signature.fixed),
+        "classes": ways(kernel, variants, _item_function(signature), _known(kernel, signature)),
+        "casts": [
+            f"{kind}{name} = ({kind})(void *){name}_bytes;"
+            for name, kind in signature.casts.items()
+        ],
     }
+
+
+def _known(kernel: Kernel, signature: Signature, **values: int) -> Known:
+    """What values the parameters have when the function is called, with some of known value."""
+    known = {p.name: (p.lo, p.hi) for p in kernel.params if p.count == 1}
+    known |= {name: (v, v) for name, v in {**signature.fixed, **values}.items()}
+    return known | {p: r for p, r in signature.ranges.items() if p not in values}
 
 
 def _item_function(signature: Signature) -> Callable[[Variant], str]:
@@ -134,20 +148,50 @@ def ways(
     kernel: Kernel,
     variants: tuple[Variant, ...],
     function: Callable[[Variant], str],
-    fixed: Mapping[str, int],
+    known: Known,
 ) -> list[Way]:
-    """The classes an item can have where some parameters have known values, with what is done.
+    """The classes an item can have where some parameters have known ends, with what is done.
 
     `function` names the one of a prod variant's functions that does it.
     """
-    found = []
+    found: list[Way] = []
+    before: list[dict[str, tuple[int, int]]] = []
     for name in kernel.class_names:
-        one = _class(kernel, name, variants, function, fixed)
-        if one is not None:
-            found.append(one)
-            if not one.condition:
-                break
+        when = {} if name == FULL else {p: (a, b) for p, a, b in kernel.item_class(name).when}
+        left = _left(when, known)
+        if left is None or any(_holds(b, when, known) for b in before):
+            continue  # it excludes what is known, or is a part of a class before it
+        before.append(when)
+        found.append(_class(kernel, name, variants, function, " && ".join(left)))
+        if not left:
+            break
     return found
+
+
+def _left(when: Mapping[str, tuple[int, int]], known: Known) -> list[str] | None:
+    """The conditions in C that what is known leaves open; None where it excludes the class."""
+    left = []
+    for p, (lo, hi) in when.items():
+        first, last = known.get(p, (lo - 1, hi + 1))
+        if hi < first or last < lo:
+            return None
+        if lo == hi and first < lo and hi < last:
+            left.append(f"{p} == {lo}")
+            continue
+        left += [f"{p} >= {lo}"] if first < lo else []
+        left += [f"{p} <= {hi}"] if hi < last else []
+    return left
+
+
+def _holds(
+    outer: Mapping[str, tuple[int, int]], inner: Mapping[str, tuple[int, int]], known: Known
+) -> bool:
+    """Whether what meets the inner conditions meets the outer ones."""
+    for p, (lo, hi) in outer.items():
+        ends = [r for r in (inner.get(p), known.get(p)) if r is not None]
+        if not ends or max(r[0] for r in ends) < lo or hi < min(r[1] for r in ends):
+            return False
+    return True
 
 
 def _class(
@@ -155,12 +199,9 @@ def _class(
     class_name: str,
     variants: tuple[Variant, ...],
     function: Callable[[Variant], str],
-    fixed: Mapping[str, int],
-) -> Way | None:
-    """How the items of a class are done.
-
-    None where a parameter that is fixed excludes the class.
-    """
+    condition: str,
+) -> Way:
+    """How the items of a class are done, which the condition tells."""
     best: dict[str, str] = {}  # by target
     special: dict[str, dict[str, str]] = {}  # condition -> function for some processors only
     for v in variants:
@@ -175,14 +216,6 @@ def _class(
                     f"daedalus_cpu_features & DAEDALUS_NEEDS_{n.upper()}" for n in v.options.needs
                 ]
                 special.setdefault(target, {})[" && ".join(has)] = name
-    condition = ""
-    if class_name != FULL:
-        c = kernel.item_class(class_name)
-        if any(not lo <= fixed.get(p, lo) <= hi for p, lo, hi in c.when):
-            return None
-        condition = " && ".join(
-            f"{p} >= {lo} && {p} <= {hi}" for p, lo, hi in c.when if p not in fixed
-        )
     builds = tuple(
         # Scalar C, where processors that have not what it needs have nothing of the target.
         Build(GUARDS[target], special.get(target, {}), best.get(target, best["c"]))
@@ -209,7 +242,7 @@ def _pieces(
         "rows": rows,
         "call": ", ".join([*call[:place], str(rows), *call[place + 1 :]]),
         "classes": ways(
-            kernel, variants, _item_function(signature), {**signature.fixed, name: rows}
+            kernel, variants, _item_function(signature), _known(kernel, signature, **{name: rows})
         ),
         "steps": [_down(b, signature.values[f"{b.name}.stride"], rows) for b in kernel.buffers],
     }

@@ -391,7 +391,7 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
             {"name": a.name, "why": a.why, "default": a.default} for a in k.assumptions
         ],
         "decoders": {
-            decoder: {function_name(k, d): d.signature for d in k.decoders if d.decoder == decoder}
+            decoder: {function_name(k, d): str(d) for d in k.decoders if d.decoder == decoder}
             for decoder in sorted({d.decoder for d in k.decoders})
         },
         "meta": [

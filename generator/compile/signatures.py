@@ -7,6 +7,8 @@ The words of a signature are listed at `@kernel` (dsl/spec.py).
 import re
 from dataclasses import dataclass, field
 
+from daedalus.codecs.decoders.reading import described
+from daedalus.codecs.decoders.tables import Argument, BadPlace, Pointer
 from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.errors import Loc, SpecError
 from daedalus.dsl.ir import Buffer, Kernel
@@ -14,11 +16,20 @@ from daedalus.generator.compile.pieces import uncut
 
 _TYPE = re.compile(r"[a-z_][a-z0-9_]*\*?")
 
+# What an argument is: what kind, and of which buffer, parameter or pointer.
+BUFFER, STRIDE, VALUE, PART, UNUSED = "buffer", "stride", "value", "part", "unused"
+Role = tuple[str, str]
+
 
 @dataclass
 class Signature:
     """A function of a decoder, in C.
 
+    arguments declarations, in the decoder's order
+    roles     what each is
+    pointers  of the decoder's tables where it can stand; none where no description tells
+    ranges    parameters of which the decoder's callers have some values only: the ends
+    casts     buffer -> its type in C, where the argument has another
     values    buffer, plane's stride or parameter -> what a call passes for it
     unused    arguments that do not matter
     cleared   blocks that are zeroed afterwards
@@ -27,6 +38,10 @@ class Signature:
     """
 
     arguments: list[str] = field(default_factory=list)
+    roles: list[Role] = field(default_factory=list)
+    pointers: tuple[Pointer, ...] = ()
+    ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+    casts: dict[str, str] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
     unused: list[str] = field(default_factory=list)
     cleared: list[str] = field(default_factory=list)
@@ -62,6 +77,7 @@ class _Reader:
         }
         self.given: set[str] = set()
         self.type = ""  # that the word at hand gives
+        self.declared: list[tuple[str, str]] = []  # each argument's name, and its type before it
         self.out = Signature()
 
     def read(self) -> Signature:
@@ -73,7 +89,78 @@ class _Reader:
         missing = (wanted | set(self.pointers)) - self.given
         if missing:
             raise self._refuse(f"{', '.join(sorted(missing))} is missing")
+        self._follow_description()
         return self.out
+
+    # ---------------------------------------------------------------- as the description has it
+
+    def _follow_description(self) -> None:
+        """Gives the arguments the types that the decoder's table has; refuses others."""
+        decoder = described(self.entry.decoder)
+        if decoder is None:
+            if self.entry.place:
+                raise self._refuse(f"no description in codecs/decoders has {self.entry.place}")
+            return
+        if not self.entry.place:
+            raise SpecError(
+                "decoder", f"{self.entry.decoder}: names no pointer of its tables",
+                self.entry.loc or self.kernel.loc, self.kernel.id,
+                hint=f"write place({self.entry.signature}), as docs/decoders.md says",
+            )  # fmt: skip
+        try:
+            self.out.pointers = tuple(decoder.pointers(self.entry.place))
+        except BadPlace as e:
+            raise SpecError(
+                "decoder", f"{self.entry.decoder}: {e.args[0]}",
+                self.entry.loc or self.kernel.loc, self.kernel.id, hint=e.args[1],
+            ) from None  # fmt: skip
+        function = self.out.pointers[0].function
+        theirs = function.arguments
+        if len(theirs) != len(self.declared):
+            names = " ".join(a.name for a in theirs)
+            raise self._refuse(
+                f"{self.entry.place} takes {len(theirs)} arguments ({names}), and"
+                f" {len(self.declared)} are named"
+            )
+        for n, ((name, kind), argument) in enumerate(zip(self.declared, theirs, strict=True)):
+            self._take_type(n, name, kind, argument)
+            cleared = self.out.roles[n][1] in self.out.cleared
+            if cleared != (argument.name == function.clears):
+                does = "does not clear" if cleared else "clears"
+                raise self._refuse(f"{self.entry.place} {does} {argument.name}: write {name}"
+                                   f"{'' if cleared else '!'}")  # fmt: skip
+        self._take_ranges()
+
+    def _take_type(self, n: int, name: str, kind: str, argument: Argument) -> None:
+        own = " ".join(kind.split())
+        deep = self.out.pointers[0].filled.depth > 8
+        role, of = self.out.roles[n]
+        same = own.removeprefix("const ") == argument.type.removeprefix("const ")
+        if argument.pointer != ("*" in own) or (argument.pointer and not same and not deep):
+            raise self._refuse(f"{self.entry.place} has {argument.type} for {name}, not {own}")
+        if argument.pointer and not same:
+            if role != BUFFER:
+                raise self._refuse(f"{self.entry.place} has {argument.type} for {name}, not {own}")
+            self.out.casts[of] = own
+            name = f"{name}_bytes"
+        self.out.arguments[n] = argument.declared.format(name)
+
+    def _take_ranges(self) -> None:
+        for n, argument in enumerate(self.out.pointers[0].function.arguments):
+            role, of = self.out.roles[n]
+            known = [p.ranges.get(argument.name) for p in self.out.pointers]
+            ends = [r for r in known if r is not None]
+            if role != VALUE or len(ends) < len(known) or self.params[of].count > 1:
+                continue
+            if of == self.out.pieces:  # the last piece has any height
+                continue
+            p = self.params[of]
+            lo, hi = max(p.lo, min(r[0] for r in ends)), min(p.hi, max(r[1] for r in ends))
+            if lo > hi:
+                raise self._refuse(
+                    f"{self.entry.place} is called with other values of {of} than the kernel's"
+                )
+            self.out.ranges[of] = lo, hi
 
     def _refuse(self, message: str) -> SpecError:
         return refuse(self.kernel, self.entry, message)
@@ -93,7 +180,7 @@ class _Reader:
         if word == "-":
             name = f"unused{len(self.out.unused)}"
             self.out.unused.append(name)
-            self._declare(name, "int ")
+            self._declare((UNUSED, name), name, "int ")
         elif len(others) == 1 and others[0].removeprefix("-").isdecimal():
             self._fixed(word, first, int(others[0]))
         elif others:
@@ -107,20 +194,25 @@ class _Reader:
         elif word in self.params:
             self._take(word)
             p = self.params[word]
-            self._argument(word, f"const {p.dtype.c} *" if p.count > 1 else "int ")
+            self._argument(VALUE, word, f"const {p.dtype.c} *" if p.count > 1 else "int ")
         elif word in self.pointers:
             self._pointer(word)
         else:
             self._buffer(word)
 
-    def _declare(self, name: str, kind: str) -> None:
+    def _declare(self, role: Role, name: str, kind: str) -> None:
         """An argument of this type, or of the one that the word gives."""
         if self.type:
             kind = self.type.replace("*", " *") if self.type.endswith("*") else f"{self.type} "
-        self.out.arguments.append(f"{kind}{name}")
+        self._add(role, name, kind, f"{kind}{name}")
 
-    def _argument(self, name: str, kind: str) -> None:
-        self._declare(name, kind)
+    def _add(self, role: Role, name: str, kind: str, declaration: str) -> None:
+        self.out.arguments.append(declaration)
+        self.out.roles.append(role)
+        self.declared.append((name, kind))
+
+    def _argument(self, role: str, name: str, kind: str) -> None:
+        self._declare((role, name), name, kind)
         self.out.values[name] = name
 
     def _stride(self, first: str, others: list[str]) -> None:
@@ -128,7 +220,7 @@ class _Reader:
         for name in (first, *others):
             self._take(name)
             self.out.values[name] = text
-        self._declare(text, "ptrdiff_t ")
+        self._declare((STRIDE, first.removesuffix(".stride")), text, "ptrdiff_t ")
 
     def _fixed(self, word: str, name: str, value: int) -> None:
         p = self.params.get(name)
@@ -150,7 +242,7 @@ class _Reader:
         if reason:
             raise self._refuse(f"{word!r}: higher items cannot be done in pieces: {reason}")
         self._take(name)
-        self._argument(name, "int ")
+        self._argument(VALUE, name, "int ")
         self.out.pieces = name
 
     def _pointer(self, name: str) -> None:
@@ -161,9 +253,10 @@ class _Reader:
         assert plane is not None and plane.dtype is not None
         kind = f"const {plane.dtype.c}"
         if isinstance(p.stride, int):
-            self.out.arguments.append(f"{kind} (*{name})[{p.stride}]")
+            packed = f"{kind} (*{{}})[{p.stride}]"
+            self._add((PART, name), name, packed.format(""), packed.format(name))
         else:
-            self._declare(name, f"{kind} *")
+            self._declare((PART, name), name, f"{kind} *")
 
     def _buffer(self, word: str) -> None:
         name = word.removesuffix("!")
@@ -175,7 +268,7 @@ class _Reader:
         self._take(name)
         assert b.dtype is not None
         const = "const " if b.access == "in" and word == name else ""
-        self._argument(name, f"{const}{b.dtype.c} *")
+        self._argument(BUFFER, name, f"{const}{b.dtype.c} *")
         if word != name:
             self.out.cleared.append(name)
 

@@ -4,28 +4,35 @@
 Items that a conformant stream can hold are written to a file, a small C program linked with a
 decoder's static archive runs them through its functions, once without processor extensions and
 once with, and once through our decoder entries in their place; what comes back must be what the
-interpreter says.  Which function belongs to which kernel stands in tools/oracle/kernels.toml, the
-format of the files in tools/oracle/main.c.
+interpreter says.  Which function belongs to which kernel follows from the specs and from the
+descriptions of decoders (docs/decoders.md); what no decoder has stands in codecs/plain.toml.  The
+format of the files stands in tools/oracle/main.c.
 """
 
+import hashlib
 import tempfile
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from daedalus.codecs import oracles
+from daedalus.codecs.data import data
+from daedalus.codecs.decoders.reading import all_described
+from daedalus.codecs.decoders.tables import Decoder
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import say
+from daedalus.generator.compile.decoder_calls import Called, called, given_params
 from daedalus.generator.compile.registry import load
+from daedalus.generator.compile.signatures import VALUE
 from daedalus.generator.host import native
+from daedalus.generator.verify import oracle_glue
 from daedalus.generator.verify.oracle_files import Array, decode, encode
 
 PLAIN = "plain"  # the oracle that is no decoder, but implementations of our own
@@ -36,7 +43,20 @@ _TRIES = 8  # batches of vectors until enough of them are conformant
 
 @dataclass(frozen=True)
 class Entry:
-    """A function, and the kernel that it is to be compared with; see tools/oracle/kernels.toml."""
+    """A function, and the kernel that it is to be compared with.
+
+    kernel   id or alias
+    name     of the function in the C program
+    planes   in the order in which the C program takes them
+    block    its packed input, where it has one
+    params   in the order in which the C program takes them
+    clears   whether the function leaves the block zeroed
+    fixed    parameters that are no arguments of the function, and their values
+    ranges   parameters that callers of our function have some values of only; theirs takes others
+             by another function
+    asm_only values of a parameter that its assembly is written for, as no caller has others
+    c_only   architectures on which the decoder has no assembly for it, which is checked
+    """
 
     kernel: str
     name: str
@@ -45,18 +65,25 @@ class Entry:
     params: tuple[str, ...] = ()
     clears: bool = False
     fixed: Mapping[str, int] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     asm_only: Mapping[str, list[int]] = field(default_factory=dict)
     c_only: tuple[str, ...] = ()
+    called: Called | None = None  # of a decoder
 
 
 @dataclass(frozen=True)
 class Program:
-    """A C program for the functions of one oracle."""
+    """A C program for the functions of one oracle; its sources in tools/oracle, or a decoder."""
 
     oracle: str
     sources: tuple[str, ...]
     modes: tuple[str, ...]
     entries: tuple[Entry, ...]
+    decoder: Decoder | None = None
+
+    def only(self, entries: Sequence[Entry]) -> "Program":
+        """The program for some of its functions."""
+        return replace(self, entries=tuple(entries))
 
 
 @dataclass(frozen=True)
@@ -84,23 +111,55 @@ def _folder() -> Path:
     return repo_root() / "tools" / "oracle"
 
 
+@cache
 def programs() -> tuple[Program, ...]:
-    """The programs of tools/oracle/kernels.toml."""
-    data = tomllib.loads((_folder() / "kernels.toml").read_text())
-    return tuple(
-        Program(
-            p["oracle"],
-            tuple(p["sources"]),
-            tuple(p["modes"]),
-            tuple(_entry(e) for e in p["entry"]),
-        )
-        for p in data["program"]
+    """A program for each decoder of codecs/decoders, and that of codecs/plain.toml."""
+    own = data("plain.toml")
+    plain = tuple(
+        Entry(e["kernel"], e["name"], tuple(e["planes"]), params=tuple(e["params"]))
+        for e in own["entry"]
     )
+    kernels = [e.kernel for e in load()]
+    found = [_program(d, kernels) for d in all_described()]
+    return (*(p for p in found if p.entries),
+            Program(PLAIN, tuple(own["sources"]), ("c",), plain))  # fmt: skip
 
 
-def _entry(data: dict[str, Any]) -> Entry:
-    lists = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-    return Entry(**{"name": data["kernel"], **lists})
+def _program(decoder: Decoder, kernels: Sequence[Kernel]) -> Program:
+    entries = [
+        _entry(one)
+        for k in kernels
+        for d in k.decoders
+        if d.decoder == decoder.name
+        for one in called(k, d)
+    ]
+    return Program(decoder.name, (_MAIN,), ("c", "asm", OURS), tuple(entries), decoder)
+
+
+def _entry(one: Called) -> Entry:
+    kernel, signature = one.kernel, one.signature
+    by_argument = dict(zip((a.name for a in one.pointer.function.arguments), signature.roles,
+                           strict=True))  # fmt: skip
+    asm_only = {}
+    for argument, values in one.pointer.assembly.items():
+        role, of = by_argument[argument]
+        if role == VALUE:
+            p = kernel.param(of)
+            asm_only[of] = [v for v in values if p.lo <= v <= p.hi]
+    blocks = [b.name for b in kernel.buffers if b.kind == "block"]
+    return Entry(
+        kernel.id,
+        oracle_glue.short_name(one),
+        tuple(b.name for b in kernel.buffers if b.kind == "plane"),
+        blocks[0] if blocks else "",
+        tuple(p.name for p in given_params(kernel, signature)),
+        bool(signature.cleared),
+        signature.fixed,
+        signature.ranges,
+        asm_only,
+        one.pointer.c_only,
+        one,
+    )
 
 
 def not_compared() -> list[str]:
@@ -125,16 +184,18 @@ def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
         chosen = [e for e in program.entries if not wanted or by_name[e.kernel].id in ids]
         if not chosen:
             continue
+        program = program.only(chosen)
         built = [(arch, build(program, arch)) for arch in _architectures()]
         for entry in chosen:
             kernel = by_name[entry.kernel]
-            drawn: dict[bool, tuple[interp.Items, interp.Result]] = {}
+            drawn: dict[str, tuple[interp.Items, interp.Result]] = {}
             for mode in program.modes:
                 asm = mode == "asm"
-                if asm not in drawn:
-                    items = _items(kernel, entry, count, seed, asm=asm)
-                    drawn[asm] = items, interp.run(kernel, items)
-                items, expected = drawn[asm]
+                kind = "c" if mode == OURS and not entry.ranges else mode
+                if kind not in drawn:
+                    items = _items(kernel, entry, count, seed, mode=kind)
+                    drawn[kind] = items, interp.run(kernel, items)
+                items, expected = drawn[kind]
                 for arch, path in built:
                     debian = native.debian_arch(arch)
                     absent = asm and debian in entry.c_only
@@ -164,19 +225,29 @@ def build(
     system: list[Path] = []
     options = ("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)  # an error is to be found, not refused
     libraries = [native.build_library(arch, options=options) / "libdaedalus.a"]
-    if program.oracle != PLAIN:
+    made: list[Path] = []
+    if program.decoder is not None:
         system, archives = oracles.linked(program.oracle, debian)
         libraries += archives
+        functions = [e.called for e in program.entries if e.called is not None]
+        made = [oracle_glue.write(program.decoder, functions, _made(program, debian))]
     return native.compile_program(
         arch,
-        path or build_dir() / "oracle" / debian / program.oracle,
-        [_folder() / s for s in program.sources if not (sources and s == _MAIN)] + list(sources),
-        includes=[*includes, repo_root() / "tools" / "stream", *native.library_includes()],
+        path or _made(program, debian) / program.oracle,
+        [_folder() / s for s in program.sources if not (sources and s == _MAIN)]
+        + [*made, *sources],
+        includes=[*includes, _folder(), *native.library_includes()],
         system_includes=system,
         libraries=libraries,
         flags=flags,
         static=not sources,
     )
+
+
+def _made(program: Program, debian: str) -> Path:
+    """The folder of a program for the functions that it has."""
+    names = " ".join(e.name for e in program.entries)
+    return build_dir() / "oracle" / debian / hashlib.sha256(names.encode()).hexdigest()[:12]
 
 
 def _version(oracle: str, arch: str) -> str:
@@ -188,18 +259,18 @@ def _version(oracle: str, arch: str) -> str:
 # ------------------------------------------------------------------------------- the items
 
 
-def _items(kernel: Kernel, entry: Entry, count: int, seed: int, *, asm: bool) -> interp.Items:
+def _items(kernel: Kernel, entry: Entry, count: int, seed: int, *, mode: str) -> interp.Items:
     """At least `count` conformant items that the function may be called with.
 
     Assembly takes more for granted than the standard says, so it gets only items that meet the
     assumptions which are not made by default, too.
     """
-    assume = frozenset(a.name for a in kernel.assumptions if a.default or asm)
+    assume = frozenset(a.name for a in kernel.assumptions if a.default or mode == "asm")
     batches: list[interp.Items] = []
     have = 0
     for attempt in range(_TRIES):
         items = vectors.make_items(kernel, count, seed + attempt, "typical")
-        items = _suited(items, entry, np.random.default_rng(seed + attempt), asm=asm)
+        items = _suited(items, entry, np.random.default_rng(seed + attempt), mode=mode)
         good = items.take(interp.run(kernel, items).conformant(assume))
         batches.append(good)
         have += good.count
@@ -219,14 +290,17 @@ def _items(kernel: Kernel, entry: Entry, count: int, seed: int, *, asm: bool) ->
 
 
 def _suited(
-    items: interp.Items, entry: Entry, rng: np.random.Generator, *, asm: bool
+    items: interp.Items, entry: Entry, rng: np.random.Generator, *, mode: str
 ) -> interp.Items:
     """The items with parameters as the entry says that its function gets them."""
     params = dict(items.params)
     for name, value in entry.fixed.items():
         params[name] = np.full(items.count, value)
-    for name, values in entry.asm_only.items() if asm else ():
+    for name, values in entry.asm_only.items() if mode == "asm" else ():
         params[name] = rng.choice(values, items.count)
+    for name, (lo, hi) in entry.ranges.items() if mode == OURS else ():
+        inside = (lo <= params[name]) & (params[name] <= hi)
+        params[name] = np.where(inside, params[name], rng.integers(lo, hi + 1, items.count))
     return interp.Items(items.buffers, params)
 
 
@@ -248,8 +322,9 @@ def _compare(
         assembly = None
         if "asm" in program.modes:
             assembly = native.debian_arch(arch) not in entry.c_only
-        data = encode(kernel, items, entry.planes, entry.block, entry.params, assembly=assembly)
-        given.write_bytes(data)
+        given.write_bytes(
+            encode(kernel, items, entry.planes, entry.block, entry.params, assembly=assembly)
+        )
         run(
             [*native.runner(arch), path, mode, entry.name, given, back],
             what=f"{entry.name}: the {program.oracle} oracle ({mode}, {arch})",

@@ -38,7 +38,8 @@ def encode(
     n = items.count
     coefficients = np.zeros((n, 0), "<i2")
     if block:
-        coefficients = items.buffers[block].astype("<i2").reshape(n, -1)
+        dtype = _type(kernel.buffer(block))
+        coefficients = items.buffers[block].astype(dtype).reshape(n, -1).view("<i2")
     values = [items.params[p].reshape(n, -1) for p in params]
     arguments = np.concatenate([np.empty((n, 0)), *values], axis=1).astype("<i4")
     header = [

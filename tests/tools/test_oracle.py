@@ -29,8 +29,8 @@ def _compared(
     """One comparison on this machine; without items, with those that the verb would draw."""
     kernel: Kernel = KERNELS[entry.kernel]
     if items is None:
-        items = oracle._items(kernel, entry, COUNT, 1, asm=mode == "asm")
-    path = oracle.build(FFMPEG, "host")
+        items = oracle._items(kernel, entry, COUNT, 1, mode=mode)
+    path = oracle.build(FFMPEG.only([entry]), "host")
     expected = interp.run(kernel, items)
     return oracle._compare(FFMPEG, entry, kernel, mode, "host", path, items, expected)
 
@@ -58,12 +58,14 @@ def test_every_case_of_cdef_is_drawn() -> None:
 def test_every_position_and_height_is_drawn() -> None:
     entry = _entry("vp9_mc_8h_avg_sharp")
     kernel = KERNELS[entry.kernel]
-    items = oracle._items(kernel, entry, 10_000, 1, asm=False)
+    items = oracle._items(kernel, entry, 10_000, 1, mode="c")
     cases = set(zip(items.params["mx"].tolist(), items.params["rows"].tolist(), strict=True))
     assert cases == {(mx, rows) for mx in range(16) for rows in range(1, 9)}
     assert set(items.params["filter"].tolist()) == {2}
-    items = oracle._items(kernel, entry, 1000, 1, asm=True)
+    items = oracle._items(kernel, entry, 1000, 1, mode="asm")
     assert set(items.params["rows"].tolist()) == {4, 8}
+    items = oracle._items(kernel, entry, 1000, 1, mode="ours")
+    assert set(items.params["mx"].tolist()) == set(range(1, 16))  # 0: another place of the table
 
 
 @pytest.mark.slow
@@ -80,7 +82,7 @@ def test_another_function_is_seen(mode: str) -> None:
 def test_writing_outside_is_seen() -> None:
     """Items that are higher than the kernel's rectangle."""
     entry = _entry("vp9_mc_8h_smooth")
-    items = oracle._items(KERNELS[entry.kernel], entry, COUNT, 1, asm=False)
+    items = oracle._items(KERNELS[entry.kernel], entry, COUNT, 1, mode="c")
     high = interp.Items(items.buffers, {**items.params, "rows": np.full(COUNT, 12)})
     wrong = _compared(entry, "ours", high)
     assert wrong.strayed == COUNT and not wrong.good
@@ -90,7 +92,7 @@ def test_writing_outside_is_seen() -> None:
 def test_coefficients_that_are_left_are_seen() -> None:
     """eob 1 on blocks that hold more than the DC: all functions clear only that."""
     entry = _entry("vp9_idct8")
-    items = oracle._items(KERNELS[entry.kernel], entry, COUNT, 1, asm=False)
+    items = oracle._items(KERNELS[entry.kernel], entry, COUNT, 1, mode="c")
     lying = interp.Items(
         {**items.buffers, "coeffs": np.full((COUNT, 8, 8), 3)}, {"eob": np.ones(COUNT, np.int64)}
     )
@@ -99,8 +101,8 @@ def test_coefficients_that_are_left_are_seen() -> None:
 
 @pytest.mark.slow
 def test_missing_assembly_is_seen() -> None:
-    """What kernels.toml says of a decoder's assembly must be so."""
+    """What a description says of a decoder's assembly must be so."""
     with pytest.raises(UserError, match="c and asm are the same function on this processor"):
         _compared(replace(_entry("vp9_mc_8h_bilinear"), c_only=()), "c")
-    with pytest.raises(UserError, match="kernels.toml says that it has none"):
+    with pytest.raises(UserError, match="its description says that it has none"):
         _compared(replace(_entry("vp9_mc_8h_smooth"), c_only=("amd64", "arm64")), "c")

@@ -27,14 +27,14 @@ typedef struct bench {
 typedef struct contender {
   const char *label;
   void (*run)(const struct contender *c, const bench *b);
-  daedalus_cpu_fn *batch;          /* ours */
-  oracle_entry theirs;             /* a decoder's */
-  void (*prepare)(const bench *b); /* before each call, not timed; may be NULL */
-  bool (*right)(const bench *b);
+  daedalus_cpu_fn *batch;                                     /* ours */
+  oracle_entry theirs;                                        /* a decoder's */
+  void (*prepare)(const struct contender *c, const bench *b); /* not timed; may be NULL */
+  bool (*right)(const struct contender *c, const bench *b);
 } contender;
 
 /* Whether all that is written holds what the interpreter says, and blocks are zero. */
-bool is_right(const bench *b);
+bool is_right(const contender *c, const bench *b);
 
 /* A decoder's function of that name; false where there is none. */
 bool find_theirs(oracle_mode mode, const char *name, const bench *b, contender *found);

@@ -91,7 +91,8 @@ static void read_all(const char *path, bench *b) {
   fclose(file);
 }
 
-bool is_right(const bench *b) {
+bool is_right(const contender *c, const bench *b) {
+  (void)c;
   for (size_t k = 0; k < b->job.n_buffers; k++) {
     const image *m = &b->job.images[k];
     if (b->after[k] && memcmp(m->bytes, b->after[k], m->size) != 0) {
@@ -155,12 +156,12 @@ static double call(void *user, size_t which, bool counts) {
   (void)counts;
   restore_images(&all->bench.job);
   if (c->prepare) {
-    c->prepare(&all->bench);
+    c->prepare(c, &all->bench);
   }
   const double start = now_ns();
   c->run(c, &all->bench);
   const double end = now_ns();
-  return c->right(&all->bench) ? (end - start) / (double)all->bench.job.n_items : -1;
+  return c->right(c, &all->bench) ? (end - start) / (double)all->bench.job.n_items : -1;
 }
 
 int main(int argc, char **argv) {

@@ -117,7 +117,8 @@ static uint32_t run(const header *h, const shape *shapes, const oracle_entry *en
   static _Alignas(64) plane_memory planes[ORACLE_MAX_PLANES];
   static _Alignas(64) int16_t block[MAX_BLOCK];
   int32_t params[ORACLE_MAX_PARAMETERS] = {0};
-  oracle_target *const two[2] = {entry->ours, entry->ours};
+  oracle_target *const own[ORACLE_MAX_TARGETS] = {entry->ours, entry->ours, entry->ours,
+                                                  entry->ours};
   oracle_item item = {{NULL}, STRIDE, h->block ? block : NULL, params};
   uint32_t strayed = 0;
   for (uint32_t p = 0; p < h->planes; p++) {
@@ -133,7 +134,7 @@ static uint32_t run(const header *h, const shape *shapes, const oracle_entry *en
     }
     get(in, block, h->block * sizeof(block[0]));
     get(in, params, h->params * sizeof(params[0]));
-    entry->fn(ours ? two : entry->theirs, &item, 1);
+    entry->fn(ours ? own : entry->theirs, &item, 1);
     for (uint32_t p = 0; p < h->planes; p++) {
       intact &= surroundings_intact((const plane_memory *)&planes[p], &shapes[p]);
       for (uint32_t y = 0; y < shapes[p].rows; y++) {
@@ -189,7 +190,7 @@ int main(int argc, char **argv) {
     if (same != (h.assembly == 2)) {
       fail(EXIT_DECODER, argv[2],
            same ? "c and asm are the same function on this processor"
-                : "it has assembly on this processor, and kernels.toml says that it has none");
+                : "it has assembly on this processor, and its description says that it has none");
     }
   }
   if (ours && !entry.ours) {

@@ -18,7 +18,7 @@ static sand_frame column(const oracle_item *item, uint8_t frame[3][LINE]) {
   return (sand_frame){frame[0], 3, 2, (size_t)item->params[0], 2};
 }
 
-static void nv12(oracle_target *const targets[2], const oracle_item *item, size_t n) {
+static void nv12(oracle_target *const *targets, const oracle_item *item, size_t n) {
   (void)targets;
   for (; n > 0; n--, item++) {
     uint8_t frame[3][LINE];
@@ -28,7 +28,7 @@ static void nv12(oracle_target *const targets[2], const oracle_item *item, size_
   }
 }
 
-static void p010(oracle_target *const targets[2], const oracle_item *item, size_t n) {
+static void p010(oracle_target *const *targets, const oracle_item *item, size_t n) {
   (void)targets;
   for (; n > 0; n--, item++) {
     uint8_t frame[3][LINE];
@@ -40,9 +40,9 @@ static void p010(oracle_target *const targets[2], const oracle_item *item, size_
 
 const oracle_entry *oracle_entries(oracle_mode mode) {
   static const oracle_entry entries[] = {
-      {"sand128_nv12", nv12, {NULL, NULL}, NULL},
-      {"sand128_p010", p010, {NULL, NULL}, NULL},
-      {NULL, NULL, {NULL, NULL}, NULL},
+      {.name = "sand128_nv12", .fn = nv12},
+      {.name = "sand128_p010", .fn = p010},
+      {.name = NULL},
   };
   return mode == ORACLE_C ? entries : NULL;
 }

@@ -31,7 +31,7 @@ LEFT, RIGHT, TOP, BOTTOM = 1, 2, 4, 8  # bits of edges
 
 # dav1d filters in place: what was left of the block, above and below it is kept elsewhere.
 DAV1D = entry(
-    "dst dst.stride left top bottom pri sec dir damping edges",
+    "cdef.fb[8x8](dst dst.stride left top bottom pri sec dir damping edges)",
     src=[
         part((0, 8), (0, 8), "dst", stride="dst.stride"),
         part((0, 8), (8, 10), "dst", stride="dst.stride", given=("edges", RIGHT)),

@@ -20,7 +20,7 @@ from daedalus.dsl.lang import (
 @kernel(
     clause="H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma",
     items="edges",
-    decoders={"ffmpeg": "dst dst.stride alpha beta tc0:int8_t*"},
+    decoders={"ffmpeg": "h264dsp.v_loop_filter_luma(dst dst.stride alpha beta tc0)"},
 )
 def h264_deblock_luma_v(k: KernelBuilder) -> None:
     """Filters across a horizontal edge of 16 pixels; tc0 < 0 switches a quarter of it off."""

@@ -8,7 +8,7 @@ from daedalus.dsl.lang import KernelBuilder, Value, clip_u8, i16, kernel, round_
 
 @kernel(
     clause="H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)",
-    decoders={"ffmpeg": "dst coeffs! dst.stride:int"},
+    decoders={"ffmpeg": "h264dsp.h264_idct_add(dst coeffs! dst.stride)"},
 )
 def h264_idct4(k: KernelBuilder) -> None:
     """4x4 inverse transform of scaled coefficients, rounded by 6 bits and added.
@@ -42,7 +42,7 @@ def h264_idct4(k: KernelBuilder) -> None:
 
 @kernel(
     clause="H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)",
-    decoders={"ffmpeg": "dst coeffs! dst.stride:int"},
+    decoders={"ffmpeg": "h264dsp.h264_idct8_add(dst coeffs! dst.stride)"},
 )
 def h264_idct8(k: KernelBuilder) -> None:
     """8x8 inverse transform of scaled coefficients, rounded by 6 bits and added.

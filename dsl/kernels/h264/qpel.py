@@ -6,7 +6,7 @@ from daedalus.dsl.lang import KernelBuilder, clip_u8, kernel, round_shift, u8
 
 @kernel(
     clause="H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)",
-    decoders={"ffmpeg": "dst src dst.stride=src.stride"},
+    decoders={"ffmpeg": "qpel.put_h264_qpel_pixels_tab[8][mc20](dst src dst.stride=src.stride)"},
 )
 def h264_qpel_mc20(k: KernelBuilder) -> None:
     """8x8 block half a sample to the right: the 6-tap filter along rows, put."""

@@ -47,7 +47,7 @@ def inverse_dct8(fits: Bound, sums: Bound) -> Callable[[list[Value]], list[Value
 
 @kernel(
     clause="VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)",
-    decoders={"ffmpeg": "dst dst.stride coeffs! eob"},
+    decoders={"ffmpeg": "vp9dsp.itxfm_add[8][dct_dct](dst dst.stride coeffs! eob)"},
 )
 def vp9_idct8(k: KernelBuilder) -> None:
     """8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction.

@@ -17,7 +17,7 @@ from daedalus.dsl.lang import (
     u8,
 )  # fmt: skip
 
-DECODERS = {"ffmpeg": "dst dst.stride blimit limit thresh"}
+FILTER = "vp9dsp.loop_filter_8[%d][{orientation}](dst dst.stride blimit limit thresh)"
 
 
 def limits(k: KernelBuilder) -> tuple[Value, Value, Value]:
@@ -53,7 +53,7 @@ def narrow_steps(p: list[Value], q: list[Value], hev: Value, depth: int = 8) -> 
 @kernel(
     clause="VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter"
     " processes that it invokes for TX_4X4",
-    axes={"orientation": ("v", "h")}, bare="h", items="edges", decoders=DECODERS,
+    axes={"orientation": ("v", "h")}, bare="h", items="edges", decoders={"ffmpeg": FILTER % 4},
 )  # fmt: skip
 def vp9_lpf4(k: KernelBuilder) -> None:
     """The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side."""
@@ -74,7 +74,7 @@ def vp9_lpf4(k: KernelBuilder) -> None:
 @kernel(
     clause="VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter"
     " processes that it invokes for TX_8X8",
-    axes={"orientation": ("v", "h")}, bare="h", items="edges", decoders=DECODERS,
+    axes={"orientation": ("v", "h")}, bare="h", items="edges", decoders={"ffmpeg": FILTER % 8},
 )  # fmt: skip
 def vp9_lpf8(k: KernelBuilder) -> None:
     """The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions."""

@@ -5,10 +5,10 @@ from daedalus.dsl.kernels.vp9.filters import SUBPEL_FILTERS
 from daedalus.dsl.lang import KernelBuilder, Value, clip_u8, dot, i16, kernel, round_shift, u8
 
 BANKS = ("smooth", "regular", "sharp", "bilinear")
+# Where mx is 0 the decoder calls another function, which copies.
+MC = "vp9dsp.mc[8][{}][{}][1][0](dst dst.stride src src.stride rows+ mx - filter={})"
 DECODERS = {
-    "ffmpeg": {
-        name: f"dst dst.stride src src.stride rows+ mx - filter={n}" for n, name in enumerate(BANKS)
-    }
+    op: {"ffmpeg": {b: MC.format(b, op, n) for n, b in enumerate(BANKS)}} for op in ("put", "avg")
 }
 
 
@@ -29,7 +29,7 @@ def _predict(k: KernelBuilder, average: bool) -> None:
 
 @kernel(
     clause="VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter",
-    decoders=DECODERS,
+    decoders=DECODERS["put"],
 )
 def vp9_mc_8h(k: KernelBuilder) -> None:
     """8-tap horizontal interpolation of a block 8 wide, put."""
@@ -38,7 +38,7 @@ def vp9_mc_8h(k: KernelBuilder) -> None:
 
 @kernel(
     clause="VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter",
-    decoders=DECODERS,
+    decoders=DECODERS["avg"],
 )
 def vp9_mc_8h_avg(k: KernelBuilder) -> None:
     """8-tap horizontal interpolation of a block 8 wide, averaged with what is there."""

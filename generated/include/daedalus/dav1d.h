@@ -38,7 +38,7 @@ extern "C" {
  */
 DAEDALUS_API void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t (*left)[2], const uint8_t *top, const uint8_t *bottom, int pri, int sec, int dir,
-    int damping, int edges);
+    int damping, unsigned edges);
 
 #ifdef __cplusplus
 }

@@ -8,19 +8,19 @@ static inline int class_of_av1_cdef8(const daedalus_av1_cdef8_meta *meta) {
   const int32_t pri = meta->pri;
   const int32_t sec = meta->sec;
   const int32_t edges = meta->edges;
-  if (edges >= 15 && edges <= 15 && sec >= 0 && sec <= 0) {
+  if (edges == 15 && sec == 0) {
     return 0;
   }
-  if (edges >= 15 && edges <= 15 && pri >= 0 && pri <= 0) {
+  if (edges == 15 && pri == 0) {
     return 1;
   }
-  if (edges >= 15 && edges <= 15) {
+  if (edges == 15) {
     return 2;
   }
-  if (sec >= 0 && sec <= 0) {
+  if (sec == 0) {
     return 3;
   }
-  if (pri >= 0 && pri <= 0) {
+  if (pri == 0) {
     return 4;
   }
   return 5;

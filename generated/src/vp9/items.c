@@ -11,7 +11,7 @@ void daedalus_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t ds
 
 static inline int class_of_vp9_idct8(const daedalus_vp9_idct8_meta *meta) {
   const int32_t eob = meta->eob;
-  if (eob >= 1 && eob <= 1) {
+  if (eob == 1) {
     return 0;
   }
   if (eob >= 2 && eob <= 12) {
@@ -203,10 +203,10 @@ void daedalus_items_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
 static inline int class_of_vp9_mc_8h(const daedalus_vp9_mc_8h_meta *meta) {
   const int32_t mx = meta->mx;
   const int32_t rows = meta->rows;
-  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+  if (rows == 8 && mx >= 1 && mx <= 15) {
     return 0;
   }
-  if (rows >= 8 && rows <= 8) {
+  if (rows == 8) {
     return 1;
   }
   return 2;
@@ -274,10 +274,10 @@ void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 static inline int class_of_vp9_mc_8h_avg(const daedalus_vp9_mc_8h_avg_meta *meta) {
   const int32_t mx = meta->mx;
   const int32_t rows = meta->rows;
-  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+  if (rows == 8 && mx >= 1 && mx <= 15) {
     return 0;
   }
-  if (rows >= 8 && rows <= 8) {
+  if (rows == 8) {
     return 1;
   }
   return 2;

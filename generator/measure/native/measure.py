@@ -81,7 +81,7 @@ def measure(text: str, rounds: int, count: int) -> list[Row]:
         theirs = _theirs(case)
         drawn = items.draw(entry.kernel, case, count)
         job.write_bytes(items.job(entry.kernel, drawn, theirs))
-        program = _program(case.theirs or oracle.PLAIN)
+        program = _program(case.theirs or oracle.PLAIN, theirs)
         say(f"{case.kernel}: measuring")
         contenders = list(_ours(case, entry, libraries))
         if theirs:
@@ -165,15 +165,17 @@ def _theirs(case: Case) -> oracle.Entry | None:
     if case.theirs:
         raise UserError(
             f"{case.theirs} has no function for {case.kernel} as codecs/timed.toml asks for it",
-            "tools/oracle/kernels.toml lists functions, and what is fixed in them",
+            "the kernel's spec says in decoders= what is fixed in which function",
             EXIT_FAILED,
         )
     return None
 
 
-def _program(name: str) -> Path:
-    """The C program, with the functions of one oracle."""
+def _program(name: str, theirs: oracle.Entry | None) -> Path:
+    """The C program, with one function of an oracle."""
     (wanted,) = (p for p in oracle.programs() if p.oracle == name)
+    if theirs is not None:
+        wanted = wanted.only([theirs])
     folder = repo_root() / "tools" / "native_bench"
     sources = [folder / "main.c", folder / "theirs.c", repo_root() / "tools" / "check" / "job.c"]
     sources += [repo_root() / "runtime" / "tune" / f"{n}.c" for n in ("base", "samples")]

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Descriptions of decoders' tables of functions: docs/decoders.md."""

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a decoder's tables of functions are, as codecs/decoders/<decoder>/ describes them.
+
+A table is a struct of pointers to functions; a field of it is one pointer or an array of them. The
+format of the files stands in docs/decoders.md, reading.py reads it.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from daedalus.dsl.errors import Loc
+
+POINTER = 8  # bytes; the layouts are those of 64-bit machines
+ANY = "*"  # in a place: every value of an index
+_PLACE = re.compile(r"(\w+)\.(\w+)((?:\[[^\[\]]+\])*)")
+
+
+class BadPlace(Exception):
+    """What is wrong with the name of a place; `args` are the message and a hint."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One of a function: `declared` is its declaration, with {} for the name."""
+
+    name: str
+    declared: str
+
+    @property
+    def type(self) -> str:
+        """Its type, as a cast has it."""
+        return " ".join(self.declared.replace("{}", "").split())
+
+    @property
+    def pointer(self) -> bool:
+        return "*" in self.declared
+
+
+@dataclass(frozen=True)
+class Function:
+    """The type of some pointers.
+
+    clears   the argument whose coefficients a call leaves zeroed; "" where none is
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    clears: str = ""
+    returns: str = "void"
+
+    def declaration(self, name: str) -> str:
+        """Of a function of that name."""
+        arguments = ", ".join(a.declared.format(a.name) for a in self.arguments)
+        return f"{self.returns} {name}({arguments})"
+
+
+@dataclass(frozen=True)
+class Index:
+    """One of an array.
+
+    argument  the decoder takes the first value where this argument of the function is 0, and the
+              second where it is not; "" where something else decides
+    """
+
+    name: str
+    values: tuple[str, ...]
+    argument: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What holds of the pointers with these values of indices.
+
+    ranges    argument -> least and largest value, where the decoder's callers have no others
+    assembly  argument -> the only values that assembly is written for
+    c_only    architectures of Debian on which the decoder has no assembly
+    symbols   architecture, or "c" -> patterns of the functions that may stand there
+    """
+
+    where: Mapping[str, tuple[str, ...]]
+    ranges: Mapping[str, tuple[int, int]]
+    assembly: Mapping[str, tuple[int, ...]]
+    c_only: tuple[str, ...]
+    symbols: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A field of a table; `slot` is the number of its first pointer."""
+
+    name: str
+    slot: int
+    function: Function | None  # None: nothing of ours can stand there
+    indices: tuple[Index, ...]
+    rules: tuple[Rule, ...]
+    loc: Loc
+
+    @property
+    def count(self) -> int:
+        """How many pointers it has."""
+        count = 1
+        for i in self.indices:
+            count *= len(i.values)
+        return count
+
+
+@dataclass(frozen=True, eq=False)
+class Filled:
+    """A table as one call of its init function fills it; `call` names it `table`."""
+
+    name: str
+    depth: int
+    call: str
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A struct of pointers; `init` declares the function that fills it."""
+
+    type: str
+    codec: str
+    init: str
+    filled: tuple[Filled, ...]
+    fields: tuple[Field, ...]
+    loc: Loc
+
+    @property
+    def count(self) -> int:
+        """How many pointers it has."""
+        return sum(f.count for f in self.fields)
+
+    @property
+    def init_name(self) -> str:
+        """The function's name."""
+        return self.init.split("(")[0].split()[-1]
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """One pointer of a filled table; `values` are those of the field's indices."""
+
+    table: Table
+    filled: Filled
+    field: Field
+    values: tuple[str, ...]
+
+    @property
+    def place(self) -> str:
+        """Its name: table, field and indices."""
+        return f"{self.filled.name}.{self.field.name}" + "".join(f"[{v}]" for v in self.values)
+
+    @property
+    def c_place(self) -> str:
+        """The same in C, behind the struct."""
+        numbers = (i.values.index(v) for i, v in zip(self.field.indices, self.values, strict=True))
+        return self.field.name + "".join(f"[{n}]" for n in numbers)
+
+    @property
+    def slot(self) -> int:
+        """The number of the pointer in its table."""
+        number = 0
+        for index, value in zip(self.field.indices, self.values, strict=True):
+            number = number * len(index.values) + index.values.index(value)
+        return self.field.slot + number
+
+    @property
+    def function(self) -> Function:
+        assert self.field.function is not None
+        return self.field.function
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Index -> value."""
+        return {i.name: v for i, v in zip(self.field.indices, self.values, strict=True)}
+
+    def _rules(self) -> Iterator[Rule]:
+        named = self.named
+        for rule in self.field.rules:
+            if all(named[i] in values for i, values in rule.where.items()):
+                yield rule
+
+    @property
+    def ranges(self) -> dict[str, tuple[int, int]]:
+        """Argument -> the values that the decoder calls it with, where that is known."""
+        found = {a: r for rule in self._rules() for a, r in rule.ranges.items()}
+        for index, value in zip(self.field.indices, self.values, strict=True):
+            if index.argument:
+                _, hi = found.get(index.argument, (0, (1 << 31) - 1))
+                found[index.argument] = (1, hi) if index.values.index(value) else (0, 0)
+        return found
+
+    @property
+    def assembly(self) -> dict[str, tuple[int, ...]]:
+        """Argument -> the only values that assembly is written for."""
+        return {a: v for rule in self._rules() for a, v in rule.assembly.items()}
+
+    @property
+    def c_only(self) -> tuple[str, ...]:
+        """Architectures without assembly for it."""
+        return tuple(sorted({a for rule in self._rules() for a in rule.c_only}))
+
+    def symbols(self, architecture: str) -> tuple[str, ...]:
+        """Functions of the decoder that may stand there, which one depends on the processor.
+
+        They are known for 8 bits a sample.
+        """
+        words = self.named
+        if self.filled.depth != 8:
+            return ()
+        return tuple(
+            s.format(**words) for rule in self._rules() for s in rule.symbols.get(architecture, ())
+        )
+
+    def switches(self) -> list[tuple[str, "Pointer"]]:
+        """For each index that an argument decides: the argument, and the pointer where it is 0."""
+        found = []
+        for n, index in enumerate(self.field.indices):
+            if index.argument and self.values[n] == index.values[1]:
+                values = (*self.values[:n], index.values[0], *self.values[n + 1 :])
+                found.append((index.argument, Pointer(self.table, self.filled, self.field, values)))
+        return found
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """A decoder, and its tables.
+
+    declare  C in front of what calls it
+    plain    statements after which its init functions take no assembly
+    best     after which they take what the processor has
+    """
+
+    name: str
+    folder: Path
+    declare: str
+    plain: str
+    best: str
+    tables: tuple[Table, ...]
+
+    def filled(self) -> dict[str, tuple[Table, Filled]]:
+        """Its filled tables by name."""
+        return {f.name: (t, f) for t in self.tables for f in t.filled}
+
+    def pointers(self, place: str) -> list[Pointer]:
+        """Those at a place, as `vp9dsp.mc[8][*][put][1][0]` names it. Raises BadPlace."""
+        match = _PLACE.fullmatch(place.strip())
+        if match is None:
+            raise BadPlace(
+                f"{place!r} names no pointer", "a place is table.field[index]..., as docs/"
+                "decoders.md says",
+            )  # fmt: skip
+        table_name, field_name, brackets = match.groups()
+        filled = self.filled()
+        if table_name not in filled:
+            raise BadPlace(
+                f"{self.name} has no table {table_name}", f"its tables: {', '.join(filled)}"
+            )
+        table, one = filled[table_name]
+        fields = {f.name: f for f in table.fields}
+        if field_name not in fields:
+            raise BadPlace(
+                f"{table.type} has no field {field_name}", f"its fields: {', '.join(fields)}"
+            )
+        field = fields[field_name]
+        if field.function is None:
+            raise BadPlace(
+                f"{table.type}.{field_name} has no function in the description",
+                f"describe its arguments: {field.loc}",
+            )
+        written = re.findall(r"\[([^\[\]]+)\]", brackets)
+        if len(written) != len(field.indices):
+            names = "".join(f"[{i.name}]" for i in field.indices)
+            raise BadPlace(
+                f"{field_name} has {len(field.indices)} indices, and {place!r} has {len(written)}",
+                f"its indices: {names or 'none'}",
+            )
+        choices = []
+        for index, word in zip(field.indices, written, strict=True):
+            if word != ANY and word not in index.values:
+                raise BadPlace(
+                    f"{place!r}: the index {index.name} has no value {word}",
+                    f"its values: {', '.join(index.values)}, or {ANY} for all of them",
+                )
+            choices.append(index.values if word == ANY else (word,))
+        return [Pointer(table, one, field, values) for values in itertools.product(*choices)]

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Descriptions of decoders' tables: what they hold, what is refused, and how specs meet them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from spec_support import HEAD, in_stage, spec_text, write_spec
+
+from daedalus.codecs.decoders import reading, tables
+from daedalus.codecs.decoders.reading import all_described, read_decoder
+from daedalus.codecs.decoders.tables import BadPlace, Decoder
+from daedalus.dsl.errors import SpecError
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile import signatures
+from daedalus.generator.compile.emit import generate
+from daedalus.generator.compile.registry import load
+
+DECODER = 'declare = ""\nplain = "off();"\nbest = "on();"\n'
+TABLE = """\
+type = "Context"
+codec = "test"
+init = "void fill(void *table, int depth)"
+
+[[filled]]
+name = "dsp"
+depth = 8
+call = "fill(table, 8)"
+
+[[filled]]
+name = "dsp10"
+depth = 10
+call = "fill(table, 10)"
+
+[functions.add]
+arguments = "uint8_t *dst, int16_t *block, int stride, unsigned strength"
+clears = "block"
+
+[[field]]
+name = "other"
+
+[[field]]
+name = "add"
+function = "add"
+indices = [
+  { name = "size", values = ["4", "8"] },
+  { name = "mode", values = ["0", "1"], argument = "strength" },
+]
+rules = [
+  { ranges = { strength = [0, 60] }, symbols.arm64 = ["add_{size}"] },
+  { where = { size = ["8"] }, assembly = { strength = [1, 2] }, c_only = ["amd64"] },
+]
+"""
+
+
+def described(folder: Path, table: str = TABLE) -> Decoder:
+    place = folder / "described" / "dec"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "decoder.toml").write_text(DECODER)
+    (place / "dsp.toml").write_text(table)
+    return read_decoder(place)
+
+
+def test_pointers_have_slots_and_what_rules_say(tmp_path: Path) -> None:
+    decoder = described(tmp_path)
+    (table,) = decoder.tables
+    assert (table.count, table.init_name) == (5, "fill")
+    (one,) = decoder.pointers("dsp.add[8][1]")
+    assert (one.slot, one.place, one.c_place) == (4, "dsp.add[8][1]", "add[1][1]")
+    assert one.ranges == {"strength": (1, 60)} and one.assembly == {"strength": (1, 2)}
+    assert one.c_only == ("amd64",) and one.symbols("arm64") == ("add_8",)
+    assert [(a, p.place) for a, p in one.switches()] == [("strength", "dsp.add[8][0]")]
+    (other,) = decoder.pointers("dsp10.add[4][0]")
+    assert other.ranges == {"strength": (0, 0)} and other.switches() == []
+    assert other.symbols("arm64") == ()  # they are known for 8 bits
+    assert [p.place for p in decoder.pointers("dsp.add[*][1]")] == [
+        "dsp.add[4][1]", "dsp.add[8][1]"
+    ]  # fmt: skip
+
+
+# place -> message, hint
+PLACES = {
+    "dsp": ("'dsp' names no pointer", "table.field[index]"),
+    "dsq.add[4][0]": ("dec has no table dsq", "dsp, dsp10"),
+    "dsp.sub[4][0]": ("Context has no field sub", "other, add"),
+    "dsp.other": ("Context.other has no function in the description", "dsp.toml:19"),
+    "dsp.add[4]": ("add has 2 indices, and 'dsp.add[4]' has 1", "[size][mode]"),
+    "dsp.add[5][0]": ("the index size has no value 5", "4, 8, or *"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_places_are_refused(place: str, tmp_path: Path) -> None:
+    message, hint = PLACES[place]
+    with pytest.raises(BadPlace) as caught:
+        described(tmp_path).pointers(place)
+    assert message in caught.value.args[0] and hint in caught.value.args[1]
+
+
+# what stands there -> what takes its place, line, message
+FAULTS = {
+    "toml": ('codec = "test"', "codec = test", "", "Invalid value"),
+    "no key": ('codec = "test"\n', "", ":1: ", "dsp has no codec"),
+    "unknown key": ('codec = "test"', 'codec = "test"\nsize = 3', ":1: ", "dsp has size"),
+    "type": ("depth = 8", 'depth = "8"', ":5: ", "depth = '8' is no int"),
+    "function": ('function = "add"', 'function = "sub"', ":22: ", "function sub, which is not"),
+    "argument": ("int stride, unsigned", "int, unsigned", ":15: ", "'int' is no argument of C"),
+    "clears": ('clears = "block"', 'clears = "blocks"', ":15: ", "clears blocks, which is none"),
+    "index": ('values = ["4", "8"]', 'values = ["4", "4"]', ":22: ", "no values, or one twice"),
+    "decides": ('argument = "strength"', 'argument = "eob"', ":22: ", "argument eob decides"),
+    "where": ('size = ["8"] }', 'width = ["8"] }', ":22: ", "a rule asks for the index width"),
+    "where value": ('size = ["8"] }', 'size = ["9"] }', ":22: ", "a rule asks for size 9"),
+    "range": ("strength = [0, 60]", "strength = [60]", ":22: ", "ranges of strength = [60]"),
+    "architecture": ('["amd64"]', '["x86"]', ":22: ", "the architecture x86"),
+    "pattern": ("add_{size}", "add_{width}", ":22: ", "pattern 'add_{width}' cannot be filled in"),
+    "field twice": ('name = "other"', 'name = "add"', ":22: ", "field add is described twice"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_descriptions_are_refused_with_their_line(fault: str, tmp_path: Path) -> None:
+    old, new, line, message = FAULTS[fault]
+    assert old in TABLE
+    with pytest.raises(UserError) as caught:
+        described(tmp_path, TABLE.replace(old, new, 1))
+    assert f"dsp.toml{line}" in caught.value.message and message in caught.value.message
+    assert caught.value.hint
+
+
+# ------------------------------------------------------------------ specs and descriptions
+
+
+def declared(folder: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> tuple[str, str]:
+    """Header and source of a kernel's entry at a place of the table above."""
+    decoder = described(folder)
+    monkeypatch.setattr(signatures, "described", lambda name: decoder if name == "dec" else None)
+    head = HEAD.replace('"a test"', f'"a test", decoders={{"dec": {value}}}')
+    body = 'k.item_class("low", p=(0, 0))\nk.item_class("some", p=(1, 100))\n'
+    path = write_spec(folder, spec_text(body + in_stage("pass")).replace(HEAD, head))
+    names = re.findall(r"^def (\w+)\(k\)", path.read_text(), re.MULTILINE)
+    (path.parent / "options.toml").write_text(f'[{names[0]}]\nprod = ["c_full"]\n')
+    files = generate(load(folder)).files
+    header, source = files["include/daedalus/dec.h"], files["src/decoder_dec.c"]
+    return " ".join(header.split()), " ".join(source.split())
+
+
+def test_types_are_the_decoders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header, source = declared(tmp_path, monkeypatch, '"dsp.add[4][1](px c! px.stride p)"')
+    assert "test_it(uint8_t *px, int16_t *c, int px_stride, unsigned p);" in header
+    # The decoder's callers have no p of 0 here, so that the class of all others is what is left.
+    assert "if (" not in source and "test_it__c_some" in source
+
+
+# value -> message
+REFUSED = {
+    '"dsp.add[4][1](px c px.stride p)"': "dsp.add[4][1] clears block: write c!",
+    '"dsp.add[4][1](px c! px.stride p -)"':
+        "dsp.add[4][1] takes 4 arguments (dst block stride strength), and 5 are named",
+    '"dsp.add[4][1](c! px px.stride p)"': "dsp.add[4][1] has uint8_t * for c, not int16_t *",
+    '"dsp.add[4][1](px px.stride c! p)"': "dsp.add[4][1] has int16_t * for px_stride, not",
+    '"dsp.add[4](px c! px.stride p)"': "add has 2 indices",
+    '"px c! px.stride p"': "names no pointer of its tables",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", REFUSED)
+def test_specs_that_do_not_suit_are_refused(
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        declared(tmp_path, monkeypatch, value)
+    assert REFUSED[value] in caught.value.message, caught.value.message
+    assert caught.value.loc.line == 3 and caught.value.hint
+
+
+def test_a_place_without_a_description_is_refused(tmp_path: Path) -> None:
+    head = HEAD.replace('"a test"', '"a test", decoders={"dec": "dsp.add(px px.stride c p)"}')
+    write_spec(tmp_path, spec_text(in_stage("pass")).replace(HEAD, head))
+    with pytest.raises(SpecError, match="no description in codecs/decoders has dsp.add"):
+        generate(load(tmp_path))
+
+
+# ------------------------------------------------------------------ what is checked in
+
+
+def test_all_places_of_the_tables_are_pointers_of_their_own() -> None:
+    decoders = all_described()
+    assert {d.name for d in decoders} == {"dav1d", "ffmpeg"}
+    for decoder in decoders:
+        for table in decoder.tables:
+            (first, *_) = table.filled
+            slots = [
+                p.slot
+                for field in table.fields
+                if field.function is not None
+                for p in decoder.pointers(f"{first.name}.{field.name}" + "[*]" * len(field.indices))
+            ]
+            assert len(set(slots)) == len(slots) and max(slots) < table.count
+            assert all(tables.POINTER * s < tables.POINTER * table.count for s in slots)
+
+
+def test_every_entry_has_a_place_of_its_own() -> None:
+    places: dict[str, str] = {}
+    for entry in load():
+        for declared_entry in entry.kernel.decoders:
+            decoder = reading.described(declared_entry.decoder)
+            assert decoder is not None
+            for pointer in decoder.pointers(declared_entry.place):
+                assert places.setdefault(pointer.place, entry.kernel.id) == entry.kernel.id
+    assert len(places) >= 17
