@@ -24,6 +24,7 @@ from daedalus.generator.verify import drm_faults
 
 MAIN = "daedalus.generator.cli.main"
 _MOST_FAILURES = 10  # after which pytest stops
+_MAPPINGS = "60"  # of some 920 programs, which take hours: `v3d mappings` runs them all
 
 
 def _verb(*words: str, wide: bool = False) -> Step:
@@ -57,11 +58,12 @@ def _unit() -> Iterator[Step]:
 
 
 def _campaign() -> Iterator[Step]:
-    argv = [sys.executable, "-m", "pytest", "-rs", "-m", "campaign", "--durations=10"]
+    words = ["-n", native.JOBS, "--dist", "worksteal", "--durations=10"]
+    argv = [sys.executable, "-m", "pytest", "-rs", "-m", "campaign", *words]
     yield Step("pytest campaign", argv, wide=True)
     yield from _other_ctests("long tests, ", "-L", "long")
     yield _verb("fuzz", "--target", "qpu", "--programs", "1300", "--seed", "3", wide=True)
-    yield _verb("v3d", "mappings", wide=True)
+    yield _verb("v3d", "mappings", "--sample", _MAPPINGS, wide=True)
     for fault in drm_faults.FAULTS:
         yield _verb("check", "--target", "qpu", "--device", drm.SIMULATED, "--frame",
                     "--fault", fault, wide=True)  # fmt: skip

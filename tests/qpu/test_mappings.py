@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`daedalus v3d mappings`: that it does the whole space, and sees what is wrong."""
 
+import json
 from dataclasses import replace
 
+from click.testing import CliRunner
+
+from daedalus.generator.cli import v3d_mappings
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.tuning.qpu_mappings import Program, Runs, parts, run_program, select_part
 
@@ -42,3 +46,10 @@ def test_a_wrong_program_is_no_good_row() -> None:
     wrong = select_part(parts(foreign.kernel, ITEMS)[0]).programs[0].made
     assert run_program(p, t4=False).good
     assert not run_program(replace(p, made=wrong), t4=False).good
+
+
+def test_a_sample_is_a_part_of_the_programs() -> None:
+    words = [KERNEL, "--items", "16", "--sample", "1", "--jobs", "1", "--json"]
+    result = CliRunner().invoke(v3d_mappings.command, words)
+    assert result.exit_code == 0, result.output
+    assert [r["threads"] for r in json.loads(result.stdout) if r["threads"]] == [2, 4]
