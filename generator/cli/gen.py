@@ -17,10 +17,11 @@ from daedalus.generator.base.console import console, out, tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress, say
-from daedalus.generator.compile import qpu_choices
+from daedalus.generator.compile import kept, qpu_choices
 from daedalus.generator.compile.emit import Generated
-from daedalus.generator.compile.folder import REPAIR, differences, generate_or_explain, write
-from daedalus.generator.compile.registry import load
+from daedalus.generator.compile.folder import REPAIR, different, generate_or_explain, write
+from daedalus.generator.compile.kernels import one
+from daedalus.generator.compile.registry import Entry, load
 from daedalus.generator.compile.variants import selected_programs
 from daedalus.generator.options import QPU, variant_name
 from daedalus.generator.passes.pipeline import lower, passes
@@ -29,6 +30,7 @@ from daedalus.generator.targets.qpu.loop import NoSchedule
 
 
 @click.command("gen")
+@click.argument("kernels", nargs=-1)
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if generated/ differs.")
 @click.option("--out", "folder", type=click.Path(path_type=Path), help="Where to write.")
 @click.option("--dump-after", "dump", metavar="PASS",
@@ -39,10 +41,10 @@ from daedalus.generator.targets.qpu.loop import NoSchedule
               help="Before, search the best schedules of QPU variants that have none.")  # fmt: skip
 @click.option("--anew", is_flag=True, help="With --search-qpu, of all of them.")
 def command(
-    check: bool, folder: Path | None, dump: str | None, specs: Path | None, search: bool,
-    anew: bool,
+    kernels: tuple[str, ...], check: bool, folder: Path | None, dump: str | None,
+    specs: Path | None, search: bool, anew: bool,
 ) -> None:  # fmt: skip
-    """Generates C, headers and tables from the specs.
+    """Generates C, headers and tables from the specs: with KERNELS, what changed in these alone.
 
     Variants for the QPU are scheduled as generated/records/ says; where that is of another
     program, by few attempts, and --check fails. --search-qpu finds the best, which takes minutes.
@@ -52,18 +54,19 @@ def command(
             "--search-qpu records schedules", "leave out --check and --dump-after; --anew needs it"
         )
     if dump is not None:
-        dump_after(dump, specs)
+        dump_after(dump, specs, kernels)
         return
     if specs is not None and folder is None:
         raise UserError("--specs needs --out", "generated/ holds what the built-in specs give")
     target = folder or repo_root() / "generated"
     with records.kept_in(None if specs is None else target):
         if search:
-            _search(specs, anew)
+            _search(specs, anew, kernels)
         with _without_collector():
-            generated = generate_or_explain(specs)
+            generated = generate_or_explain(specs, kernels)
     if check:
-        wrong = differences(generated, target)
+        found, asked = different(generated, target), _asked(specs, kernels)
+        wrong = [f"{what}: {path}" for what, path in found if not kernels or _is_of(path, asked)]
         if wrong:
             for line in wrong:
                 out.print(line, markup=False)
@@ -85,7 +88,9 @@ def command(
         _say_taken(generated)
         return
     written, removed = write(generated, target)
-    for e in load(specs):
+    if specs is None:
+        kept.keep_last(generated.variants)
+    for e in _asked(specs, kernels):
         for _, remark in never_binding(e.kernel):
             tell(f"remark: {remark}")
     console.print(
@@ -113,12 +118,22 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _search(specs: Path | None, anew: bool) -> None:
+def _asked(specs: Path | None, names: tuple[str, ...]) -> list[Entry]:
+    known = load(specs)
+    return [one(n, known) for n in names] if names else list(known)
+
+
+def _is_of(path: str, entries: list[Entry]) -> bool:
+    """Whether a file is of a variant of one of the kernels."""
+    return any(f"daedalus_{e.kernel.id}__" in path for e in entries)
+
+
+def _search(specs: Path | None, anew: bool, names: tuple[str, ...]) -> None:
     """Records the best schedules of QPU variants: of those that have no record, or of all."""
     try:
         programs = {
             variant_name(e.kernel.id, s): (selected_programs(e.kernel, s), s.threads)
-            for e in load(specs)
+            for e in _asked(specs, names)
             for s, _ in e.listed
             if s.target == QPU
         }
@@ -134,7 +149,7 @@ def _search(specs: Path | None, anew: bool) -> None:
         raise UserError(str(e)) from None
     except NoSchedule as e:
         raise UserError(str(e), "take the variant out of options.toml") from None
-    for entry in load(specs):
+    for entry in _asked(specs, names):
         name = entry.kernel.id
         qpu_choices.keep(name, [variant_name(name, s) for s, _ in entry.listed])
     for name, record in found.items():
@@ -150,7 +165,7 @@ def _say_taken(generated: Generated) -> None:
         )
 
 
-def dump_after(wanted: str, specs: Path | None) -> None:
+def dump_after(wanted: str, specs: Path | None, names: tuple[str, ...] = ()) -> None:
     """Prints the program of every variant as it is after a pass."""
     found = False
 
@@ -161,7 +176,7 @@ def dump_after(wanted: str, specs: Path | None) -> None:
             click.echo(f"# {variant} after {name}\n{show(kernel)}")
 
     try:
-        for e in load(specs):
+        for e in _asked(specs, names):
             for options, _ in e.listed:
                 variant = variant_name(e.kernel.id, options)
                 lower(e.kernel, options, show_it)

@@ -18,11 +18,12 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import is_read, written_box
+from daedalus.generator.compile import kept
 from daedalus.generator.compile.decoders import decoder_files, function_name
 from daedalus.generator.compile.items import items_functions
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.compile.variants import Variant, comment, make_variant, source_text, tidy
-from daedalus.generator.options import TARGETS
+from daedalus.generator.options import TARGETS, Options
 from daedalus.generator.passes.pipeline import Lowered
 from daedalus.generator.targets.glsl.spirv import Modules
 from daedalus.generator.targets.shell import Field, meta_fields
@@ -114,30 +115,43 @@ def generate(
 
 
 def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Variant]:
-    """The variants of one kernel for these targets, ranked."""
+    """The variants of one kernel for these targets, ranked; made now, or taken from what is kept.
+
+    Raises SpecError where a back end refuses one.
+    """
     rank = dict(_RANKS)
     known: Lowered = {}
+    keys = kept.Keys(entry.kernel, entry.spec)
     out = []
     for options, prod in entry.listed:
         at = rank[options.target] + (0 if prod else 200)
         rank[options.target] += 1
         if options.target in targets:
-            out.append(
-                make_variant(
-                    environment(),
-                    entry.kernel,
-                    options,
-                    prod=prod,
-                    rank=at,
-                    spec=entry.spec,
-                    known=known,
-                )
-            )
-    _refuse_same(out)
+            out.append(one_variant(entry, options, prod, at, keys, known))
+    refuse_same(out)
     return out
 
 
-def _refuse_same(variants: Sequence[Variant]) -> None:
+def one_variant(
+    entry: Entry, options: Options, prod: bool, rank: int, keys: kept.Keys, known: Lowered
+) -> Variant:
+    """A variant, made now or taken from what is kept. Raises SpecError where it is refused."""
+    key = keys.of(options, prod)
+    found = kept.recall(key, entry.kernel, rank)
+    if found is not None:
+        return found
+    try:
+        made = make_variant(
+            environment(), entry.kernel, options, prod=prod, rank=rank, spec=entry.spec, known=known
+        )
+    except SpecError as e:
+        kept.keep(key, e)
+        raise
+    kept.keep(key, made)
+    return made
+
+
+def refuse_same(variants: Sequence[Variant]) -> None:
     """A word of a variant that changes nothing makes the same machine code under another name,
     which would be checked, ranked and measured as if it were something else."""
     first: dict[tuple[str, str], Variant] = {}

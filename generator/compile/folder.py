@@ -2,6 +2,7 @@
 """generated/ as a folder: what the specs give, what differs there, and writing it."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from daedalus.dsl.errors import SpecError
@@ -10,19 +11,25 @@ from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.emit import Generated, generate
+from daedalus.generator.compile.kernels import one
+from daedalus.generator.compile.making import make
 from daedalus.generator.compile.registry import load
 
 REPAIR = "./daedalus gen"
 MANIFEST = "manifest.json"
 
 
-def generate_or_explain(specs: Path | None = None) -> Generated:
-    """Generates everything; a spec's error becomes the command's."""
+def generate_or_explain(specs: Path | None = None, names: Sequence[str] = ()) -> Generated:
+    """Generates everything; a spec's error becomes the command's.
+
+    Of kernels that are not among the `names`, if there are any, the code is what it was.
+    """
     try:
         entries = load(specs)
         if not entries:
             raise UserError(f"no kernel is declared below {specs}", "see docs/language.md")
-        return generate(entries, checked_in=_checked_in())
+        made = make(entries, [one(n, entries) for n in names] if names else None)
+        return generate(made.entries, made.variants, _checked_in())
     except SpecError as e:
         raise UserError(str(e)) from None
 
@@ -55,13 +62,18 @@ def _written_before(target: Path) -> set[str]:
 
 def differences(generated: Generated, target: Path) -> list[str]:
     """A line for each file that is missing, different, or does not belong there."""
+    return [f"{what}: {path}" for what, path in different(generated, target)]
+
+
+def different(generated: Generated, target: Path) -> list[tuple[str, str]]:
+    """What is wrong with a file, and which it is."""
     present = _present(target)
-    lines = [f"missing: {p}" for p in generated.files if p not in present]
-    lines += [f"not generated: {p}" for p in sorted(present - set(generated.files))]
+    found = [("missing", p) for p in generated.files if p not in present]
+    found += [("not generated", p) for p in sorted(present - set(generated.files))]
     for path in sorted(present & set(generated.files)):
         if (target / path).read_text() != generated.files[path]:
-            lines.append(f"different: {path}")
-    return lines
+            found.append(("different", path))
+    return found
 
 
 def write(generated: Generated, target: Path) -> tuple[int, int]:

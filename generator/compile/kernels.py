@@ -14,9 +14,10 @@ def chosen(names: tuple[str, ...]) -> list[Entry]:
     return list(dict.fromkeys(one(n) for n in names)) if names else list(known)
 
 
-def one(name: str) -> Entry:
-    """The entry of an id or alias; UserError with what was perhaps meant."""
-    known = load()
+def one(name: str, known: tuple[Entry, ...] | None = None) -> Entry:
+    """The entry of an id or alias, of the built-in ones unless others are `known`; UserError with
+    what was perhaps meant."""
+    known = load() if known is None else known
     entry = find(known, name)
     if entry is None:
         ids = [n for e in known for n in (e.kernel.id, *e.kernel.aliases)]
