@@ -130,6 +130,7 @@ def test_wrong_dot_products_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     assert work.shrunk(program, wrong.failures[0], work.back_ends[0]).stages
 
 
+@pytest.mark.campaign  # `./daedalus test fuzz` runs them together too
 def test_back_ends_agree_on_a_handful() -> None:
     """All of them, on the same programs."""
     cpu, qpu = CpuTally(), QpuTally()

@@ -31,7 +31,13 @@ from daedalus.generator.verify.witness import mutation, reasons, shown, witness_
 
 # All kernels are a campaign of many minutes: `./daedalus mutate`.
 SOME = ("vp9_lpf4_v", "h264_idct4", "h264_deblock_luma_v")
-PROD = [(e, s) for e in load() if e.kernel.id in SOME for s in mutation.neon_variants(e, prod=True)]
+LONG = ("h264_deblock_luma_v",)
+PROD = [
+    pytest.param(e, s, marks=[pytest.mark.campaign] if e.kernel.id in LONG else [])
+    for e in load()
+    if e.kernel.id in SOME
+    for s in mutation.neon_variants(e, prod=True)
+]
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ def test_cdef_touches_only_what_edges_allow(build: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@EACH
+@_builds("host")
 def test_motion_compensation_of_any_height(build: str, tmp_path: Path) -> None:
     """All banks, put and avg, all positions between samples, both signs of the stride."""
     each = 4 * 2 * 15 * 2

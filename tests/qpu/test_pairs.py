@@ -226,11 +226,9 @@ def _is(i: Instruction, op: str) -> bool:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "qpu_insec_p16_word_pair",
-        pytest.param("qpu_inside_p16_word_pair", marks=pytest.mark.campaign),
-    ],
+    ["qpu_insec_p16_word_pair", "qpu_inside_p16_word_pair"],
 )
+@pytest.mark.campaign
 def test_no_setting_of_the_simulator_changes_anything(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

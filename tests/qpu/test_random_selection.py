@@ -68,7 +68,7 @@ def _run(programs: Iterable[tuple[int, int]], *, grown: bool = True) -> fuzz_qpu
     return total
 
 
-@pytest.mark.parametrize("first", [2000, 2012])
+@pytest.mark.parametrize("first", [2000, pytest.param(2012, marks=pytest.mark.campaign)])
 def test_programs_do_on_the_simulator_what_the_reference_does(first: int) -> None:
     total = _run((SEED, n) for n in range(first, first + 12))
     assert not total.failures, total.failures[0].text
