@@ -9,6 +9,7 @@ inside such an archive could not be wrapped.  Tests only; nothing of it is part 
 
 import hashlib
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from daedalus.generator.base.errors import UserError
@@ -37,6 +38,35 @@ def library(arch: str) -> Path:
     `arch` is "arm64" or, on such a machine, "amd64".  The folder holds lib/libdav1d.a and
     include/dav1d/.  It is built again when the source, an option or a tool is another one.
     """
+    return _made(arch, build_dir() / "dav1d" / arch, _OPTIONS, _install)
+
+
+def tests(arch: str) -> list[Path]:
+    """Builds dav1d's own test program; returns its objects, without those of the library."""
+    options = tuple(o.replace("enable_tests=false", "enable_tests=true") for o in _OPTIONS)
+    folder = _made(arch, build_dir() / "checkasm" / "dav1d" / arch, options, _keep_tests)
+    return sorted(folder.glob("*.o"))
+
+
+def _install(work: Path, folder: Path) -> None:
+    run(
+        ["meson", "install", "-C", work, "--no-rebuild", "--destdir", folder],
+        what="collecting dav1d's library and headers",
+    )
+
+
+def _keep_tests(work: Path, folder: Path) -> None:
+    for old in folder.glob("*.o"):
+        old.unlink()
+    objects = [p for p in (work / "tests").rglob("*") if p.suffix in (".o", ".obj")]
+    for number, path in enumerate(sorted(p for p in objects if "checkasm" in str(p))):
+        shutil.copy(path, folder / f"{number:03}_{path.stem}.o")
+
+
+def _made(
+    arch: str, folder: Path, options: tuple[str, ...], collect: Callable[[Path, Path], None]
+) -> Path:
+    """Builds it with these options unless that is done, and collects what is wanted of it."""
     if arch not in ("arm64", native.debian_arch("host")):
         raise UserError(f"dav1d is not built for {arch} on this machine", "arm64 is")
     build = "aarch64" if arch == "arm64" else "host"
@@ -47,9 +77,8 @@ def library(arch: str) -> Path:
     machine = _machine_file(native.compiler(build), native.is_cross(build))
     versions = [run([t, "--version"]).splitlines()[0] for t in tools]
     origin = [d.sha256 for d in fetch.fetched("dav1d", fetch.SOURCE) or []]
-    made_of = repr((origin, str(source), _OPTIONS, machine, versions))
+    made_of = repr((origin, str(source), options, machine, versions))
     key = hashlib.sha256(made_of.encode()).hexdigest()
-    folder = build_dir() / "dav1d" / arch
     stamp = folder / "made-of"
     with native.alone(folder):
         if stamp.is_file() and stamp.read_text() == key:
@@ -63,19 +92,17 @@ def library(arch: str) -> Path:
         file.write_text(machine)
         kind = "--cross-file" if native.is_cross(build) else "--native-file"
         run(
-            ["meson", "setup", work, source, kind, file, *_OPTIONS],
+            ["meson", "setup", work, source, kind, file, *options],
             what="configuring dav1d",
             log=folder / "configure.log",
         )
+        targets = ["tests/checkasm"] if collect is _keep_tests else []
         run(
-            ["ninja", "-C", work, "-j", native.JOBS],
+            ["ninja", "-C", work, "-j", native.JOBS, *targets],
             what="building dav1d",
             log=folder / "build.log",
         )
-        run(
-            ["meson", "install", "-C", work, "--no-rebuild", "--destdir", folder],
-            what="collecting dav1d's library and headers",
-        )
+        collect(work, folder)
         shutil.rmtree(work)
         stamp.write_text(key)
     return folder

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from daedalus.codecs import dav1d
+from daedalus.codecs import dav1d, ffmpeg
 from daedalus.generator.host import fetch
 from daedalus.generator.host.native import debian_arch
 
@@ -30,6 +30,13 @@ def linked_for_streams(oracle: str, arch: str) -> tuple[list[Path], list[Path]]:
 def sources(arch: str) -> list[tuple[str, str]]:
     """What `fetch.ensure` is asked for, for arm64 and this machine's Debian architecture."""
     return [(_DIGESTS, "arm64"), (_DIGESTS, arch), (_BUILT, fetch.SOURCE)]
+
+
+def tests(oracle: str, arch: str) -> tuple[list[Path], list[Path]]:
+    """Objects of the decoder's own test program, checkasm, and what they are linked with."""
+    if oracle == _BUILT:
+        return dav1d.tests(arch), linked(oracle, arch)[1]
+    return ffmpeg.tests(arch)
 
 
 def version(oracle: str, arch: str) -> str:

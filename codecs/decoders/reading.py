@@ -88,7 +88,7 @@ def _words(value: Any, loc: Loc, what: str) -> tuple[str, ...]:
 
 def _function(name: str, data: Any, loc: Loc) -> Function:
     what = f"function {name}"
-    _keys(data, loc, what, {"arguments": str}, {"clears": str, "returns": str})
+    _keys(data, loc, what, {"arguments": str}, {"clears": str, "returns": str, "cases": list})
     arguments = []
     for text in data["arguments"].split(","):
         match = _PACKED.fullmatch(text.strip()) or _ARGUMENT.fullmatch(text.strip())
@@ -102,7 +102,25 @@ def _function(name: str, data: Any, loc: Loc) -> Function:
     clears = data.get("clears", "")
     if clears and clears not in names:
         raise _refuse(loc, f"{what} clears {clears}, which is none of its arguments")
-    return Function(name, tuple(arguments), clears, data.get("returns", "void"))
+    return Function(
+        name,
+        tuple(arguments),
+        clears,
+        data.get("returns", "void"),
+        _cases(data.get("cases", []), loc, what),
+    )
+
+
+def _cases(data: list[Any], loc: Loc, what: str) -> tuple[tuple[str, str], ...]:
+    found = []
+    for case in data:
+        words = _words(case, loc, f"{what}: a case")
+        if len(words) != 2:
+            raise _refuse(loc, f"{what}: a case is a name and a condition")
+        found.append((words[0], words[1]))
+    if found and found[-1][1]:
+        raise _refuse(loc, f"{what}: the last case has no condition")
+    return tuple(found)
 
 
 def _index(data: Any, loc: Loc, function: Function | None) -> Index:
@@ -126,7 +144,15 @@ def _index(data: Any, loc: Loc, function: Function | None) -> Index:
 
 
 def _rule(data: Any, loc: Loc, indices: Iterable[Index], function: Function | None) -> Rule:
-    known = {"where": dict, "ranges": dict, "assembly": dict, "c_only": list, "symbols": dict}
+    known = {
+        "where": dict,
+        "ranges": dict,
+        "assembly": dict,
+        "c_only": list,
+        "symbols": dict,
+        "body": str,
+        "when": str,
+    }
     _keys(data, loc, "a rule", {}, known)
     by_name = {i.name: i for i in indices}
     where = {}
@@ -171,6 +197,8 @@ def _rule(data: Any, loc: Loc, indices: Iterable[Index], function: Function | No
         {a: tuple(v) for a, v in data.get("assembly", {}).items()},
         _words(data.get("c_only", []), loc, "c_only"),
         symbols,
+        data.get("body", ""),
+        data.get("when", ""),
     )
 
 
@@ -199,7 +227,7 @@ def read_table(path: Path) -> Table:
     _keys(
         file.data, file.loc(), path.stem,
         {"type": str, "codec": str, "init": str, "filled": list, "field": list},
-        {"functions": dict},
+        {"functions": dict, "test": str},
     )  # fmt: skip
     functions = {
         name: _function(name, data, file.loc(f"[functions.{name}]"))
@@ -208,8 +236,8 @@ def read_table(path: Path) -> Table:
     filled = []
     for number, data in enumerate(file.data["filled"]):
         loc = file.loc("[[filled]]", number)
-        _keys(data, loc, "a filled table", {"name": str, "depth": int, "call": str}, {})
-        filled.append(Filled(data["name"], data["depth"], data["call"]))
+        _keys(data, loc, "a filled table", {"name": str, "depth": int, "call": str}, {"when": str})
+        filled.append(Filled(data["name"], data["depth"], data["call"], data.get("when", "")))
     fields: list[Field] = []
     for number, data in enumerate(file.data["field"]):
         slot = fields[-1].slot + fields[-1].count if fields else 0
@@ -219,14 +247,14 @@ def read_table(path: Path) -> Table:
         fields.append(field)
     return Table(
         file.data["type"], file.data["codec"], file.data["init"], tuple(filled), tuple(fields),
-        file.loc(),
+        file.loc(), file.data.get("test", ""),
     )  # fmt: skip
 
 
 def read_decoder(folder: Path) -> Decoder:
     """A decoder: its folder has decoder.toml, and a file for each table."""
     file = _File(folder / DECODER)
-    needed = {"declare": str, "plain": str, "best": str}
+    needed = {"declare": str, "extended": str, "plain": str, "best": str}
     _keys(file.data, file.loc(), folder.name, needed, {})
     tables = tuple(read_table(p) for p in sorted(folder.glob("*.toml")) if p.name != DECODER)
     names: dict[str, Table] = {}
@@ -236,7 +264,7 @@ def read_decoder(folder: Path) -> Decoder:
                 raise _refuse(table.loc, f"{one.name} is also a filled table of another file")
             names[one.name] = table
     data = file.data
-    return Decoder(folder.name, folder, data["declare"], data["plain"], data["best"], tables)
+    return Decoder(folder.name, folder, tables=tables, **data)
 
 
 def folder() -> Path:

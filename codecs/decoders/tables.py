@@ -44,12 +44,14 @@ class Function:
     """The type of some pointers.
 
     clears   the argument whose coefficients a call leaves zeroed; "" where none is
+    cases    names of kinds of calls, and what tells each from those behind it, in C
     """
 
     name: str
     arguments: tuple[Argument, ...]
     clears: str = ""
     returns: str = "void"
+    cases: tuple[tuple[str, str], ...] = ()
 
     def declaration(self, name: str) -> str:
         """Of a function of that name."""
@@ -78,6 +80,9 @@ class Rule:
     assembly  argument -> the only values that assembly is written for
     c_only    architectures of Debian on which the decoder has no assembly
     symbols   architecture, or "c" -> patterns of the functions that may stand there
+    body      what such a function comes to, in C, where it is made of calls of other pointers:
+              @field[...](arguments), with <index> for the value of an index
+    when      in C, by the arguments of the init function, where that holds; "" where always
     """
 
     where: Mapping[str, tuple[str, ...]]
@@ -85,6 +90,8 @@ class Rule:
     assembly: Mapping[str, tuple[int, ...]]
     c_only: tuple[str, ...]
     symbols: Mapping[str, tuple[str, ...]]
+    body: str = ""
+    when: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,16 +116,24 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class Filled:
-    """A table as one call of its init function fills it; `call` names it `table`."""
+    """A table as one call of its init function fills it; `call` names it `table`.
+
+    when  in C, by the arguments of the init function, whether a call of it is such a one; ""
+          where each is
+    """
 
     name: str
     depth: int
     call: str
+    when: str
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A struct of pointers; `init` declares the function that fills it."""
+    """A struct of pointers; `init` declares the function that fills it.
+
+    test  of the decoder's own test program, which checks its functions; "" where none does
+    """
 
     type: str
     codec: str
@@ -126,6 +141,7 @@ class Table:
     filled: tuple[Filled, ...]
     fields: tuple[Field, ...]
     loc: Loc
+    test: str = ""
 
     @property
     def count(self) -> int:
@@ -136,6 +152,12 @@ class Table:
     def init_name(self) -> str:
         """The function's name."""
         return self.init.split("(")[0].split()[-1]
+
+    @property
+    def init_arguments(self) -> tuple[str, ...]:
+        """Its arguments' names."""
+        inside = self.init.split("(", 1)[1].removesuffix(")")
+        return tuple(re.split(r"[\s*]", a.strip())[-1] for a in inside.split(","))
 
 
 @dataclass(frozen=True)
@@ -214,6 +236,17 @@ class Pointer:
             s.format(**words) for rule in self._rules() for s in rule.symbols.get(architecture, ())
         )
 
+    @property
+    def body(self) -> tuple[str, str]:
+        """What it comes to, and where that holds, as Rule has it; "" of one that is whole."""
+        for rule in self._rules():
+            if rule.body:
+                text = rule.body
+                for name, value in self.named.items():
+                    text = text.replace(f"<{name}>", value)
+                return text.strip(), rule.when
+        return "", ""
+
     def switches(self) -> list[tuple[str, "Pointer"]]:
         """For each index that an argument decides: the argument, and the pointer where it is 0."""
         found = []
@@ -229,6 +262,7 @@ class Decoder:
     """A decoder, and its tables.
 
     declare  C in front of what calls it
+    extended C, whether it may use extensions of the processor now
     plain    statements after which its init functions take no assembly
     best     after which they take what the processor has
     """
@@ -236,9 +270,20 @@ class Decoder:
     name: str
     folder: Path
     declare: str
+    extended: str
     plain: str
     best: str
     tables: tuple[Table, ...]
+
+    def every_pointer(self, one: Filled) -> list[Pointer]:
+        """Those of a filled table that have a function."""
+        (table,) = (t for t in self.tables if one in t.filled)
+        return [
+            Pointer(table, one, f, values)
+            for f in table.fields
+            if f.function is not None
+            for values in itertools.product(*(i.values for i in f.indices))
+        ]
 
     def filled(self) -> dict[str, tuple[Table, Filled]]:
         """Its filled tables by name."""

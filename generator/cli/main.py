@@ -23,9 +23,9 @@ from daedalus.generator.base.process import collect_seldom
 
 # Verb -> module of the same name in this package that defines the command `command`.
 VERBS = (
-    "bench", "build", "check", "count", "doctor", "explain", "farm", "fuzz", "gen", "help", "list",
-    "mutate", "new", "oracle", "recipe", "report", "setup", "stats", "stream", "test", "tune",
-    "v3d", "witness",
+    "bench", "build", "check", "checkasm", "count", "doctor", "explain", "farm", "fuzz", "gen",
+    "help", "list", "mutate", "new", "oracle", "recipe", "report", "setup", "stats", "stream",
+    "test", "tune", "v3d", "witness",
 )  # fmt: skip
 
 

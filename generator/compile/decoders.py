@@ -88,7 +88,9 @@ def _function(
         ],
         "call": ", ".join(call),
         "pieces": _pieces(kernel, signature, variants, call),
-        "classes": ways(kernel, variants, _item_function(signature), _known(kernel, signature)),
+        "classes": ways(
+            kernel, variants, _item_function(signature), known_values(kernel, signature)
+        ),
         "casts": [
             f"{kind}{name} = ({kind})(void *){name}_bytes;"
             for name, kind in signature.casts.items()
@@ -96,7 +98,7 @@ def _function(
     }
 
 
-def _known(kernel: Kernel, signature: Signature, **values: int) -> Known:
+def known_values(kernel: Kernel, signature: Signature, **values: int) -> Known:
     """What values the parameters have when the function is called, with some of known value."""
     known = {p.name: (p.lo, p.hi) for p in kernel.params if p.count == 1}
     known |= {name: (v, v) for name, v in {**signature.fixed, **values}.items()}
@@ -154,7 +156,18 @@ def ways(
 
     `function` names the one of a prod variant's functions that does it.
     """
-    found: list[Way] = []
+    return [
+        _class(kernel, name, variants, function, condition)
+        for name, condition in classes_of(kernel, known)
+    ]
+
+
+def classes_of(kernel: Kernel, known: Known) -> list[tuple[str, str]]:
+    """The classes that items can have, and what tells each from those behind it, in C.
+
+    The last one has no condition.
+    """
+    found: list[tuple[str, str]] = []
     before: list[dict[str, tuple[int, int]]] = []
     for name in kernel.class_names:
         when = {} if name == FULL else {p: (a, b) for p, a, b in kernel.item_class(name).when}
@@ -162,7 +175,7 @@ def ways(
         if left is None or any(_holds(b, when, known) for b in before):
             continue  # it excludes what is known, or is a part of a class before it
         before.append(when)
-        found.append(_class(kernel, name, variants, function, " && ".join(left)))
+        found.append((name, " && ".join(left)))
         if not left:
             break
     return found
@@ -242,7 +255,10 @@ def _pieces(
         "rows": rows,
         "call": ", ".join([*call[:place], str(rows), *call[place + 1 :]]),
         "classes": ways(
-            kernel, variants, _item_function(signature), _known(kernel, signature, **{name: rows})
+            kernel,
+            variants,
+            _item_function(signature),
+            known_values(kernel, signature, **{name: rows}),
         ),
         "steps": [_down(b, signature.values[f"{b.name}.stride"], rows) for b in kernel.buffers],
     }

@@ -25,7 +25,7 @@ Role = tuple[str, str]
 class Signature:
     """A function of a decoder, in C.
 
-    arguments declarations, in the decoder's order
+    arguments declarations, in the decoder's order; `names` are their names
     roles     what each is
     pointers  of the decoder's tables where it can stand; none where no description tells
     ranges    parameters of which the decoder's callers have some values only: the ends
@@ -38,6 +38,7 @@ class Signature:
     """
 
     arguments: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     roles: list[Role] = field(default_factory=list)
     pointers: tuple[Pointer, ...] = ()
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -144,6 +145,7 @@ class _Reader:
             self.out.casts[of] = own
             name = f"{name}_bytes"
         self.out.arguments[n] = argument.declared.format(name)
+        self.out.names[n] = name
 
     def _take_ranges(self) -> None:
         for n, argument in enumerate(self.out.pointers[0].function.arguments):
@@ -209,6 +211,7 @@ class _Reader:
     def _add(self, role: Role, name: str, kind: str, declaration: str) -> None:
         self.out.arguments.append(declaration)
         self.out.roles.append(role)
+        self.out.names.append(name)
         self.declared.append((name, kind))
 
     def _argument(self, role: str, name: str, kind: str) -> None:

@@ -16,7 +16,7 @@ from daedalus.generator.compile import signatures
 from daedalus.generator.compile.emit import generate
 from daedalus.generator.compile.registry import load
 
-DECODER = 'declare = ""\nplain = "off();"\nbest = "on();"\n'
+DECODER = 'declare = ""\nextended = "1"\nplain = "off();"\nbest = "on();"\n'
 TABLE = """\
 type = "Context"
 codec = "test"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus checkasm`: decoders' own tests, with our functions in their tables."""
+
+import json
+
+import click
+
+from daedalus.generator.base.console import fail
+from daedalus.generator.base.progress import progress
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.verify import checkasm
+
+
+@click.command(name="checkasm")
+@click.argument("decoder", default="")
+@click.argument("test", default="")
+@click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Runs of each test.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True,
+              help="The first.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def command(decoder: str, test: str, seeds: int, seed: int, as_json: bool) -> None:
+    """Runs decoders' own checkasm, with our functions in their tables, beside their C.
+
+    The programs are built from the distribution's source packages, and run for arm64 (under qemu)
+    and this machine, on arm64 also without what only some processors have. Without DECODER all,
+    without TEST all tests of tables that have functions of ours. Exit code 1 when a test fails, or
+    when it does not check one of our functions.
+    """
+    with progress(quiet=as_json):
+        outcomes, wrong = checkasm.check(decoder, test, seeds, seed)
+    if as_json:
+        print(json.dumps({"runs": [vars(o) for o in outcomes], "failures": wrong}, indent=2))
+    else:
+        rows: dict[tuple[str, ...], list[checkasm.Outcome]] = {}
+        for o in outcomes:
+            rows.setdefault((o.decoder, o.test, o.architecture, o.features), []).append(o)
+        print_table(
+            ("decoder", "test", "architecture", "features", "seeds", "passed"),
+            [(*key, len(some), sum(o.passed for o in some)) for key, some in rows.items()],
+        )
+        names: dict[str, set[str]] = {}
+        for o in outcomes:
+            for function, checked in o.reached.items():
+                names.setdefault(f"daedalus_{o.decoder}_{function}", set()).update(checked)
+        print_table(
+            ("our function", "checked as"),
+            [(function, ", ".join(sorted(checked))) for function, checked in names.items()],
+        )
+    fail(wrong)
