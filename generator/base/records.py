@@ -3,7 +3,7 @@
 
     {"version": 1, "kernel": id, "schedules": ..., "verified": ..., "witnesses": ..., ...}
 
-`gen` reads schedules, and writes none of these files. A file a kernel, so that what two people
+A file a kernel, so that what two people
 record about two kernels merges. What a part means says the module that owns it; an empty part is
 left out, and so is the file of a kernel about which nothing is known.
 """
@@ -21,12 +21,13 @@ from daedalus.generator.base.paths import repo_root
 FOLDER = "records"  # below generated/
 VERSION = 1
 # In the order of the file, with who writes them:
+OPTIONS = "options"  # gen: compile/making.py
 SCHEDULES = "schedules"  # gen --search-qpu, bench --qpu --choose: compile/qpu_choices.py
 VERIFIED = "verified"  # check --record: verify/verified.py
 WITNESSES = "witnesses"  # witness: verify/witness/witness_file.py
 PROOFS = "proofs"  # witness --prove: verify/proofs/proof_file.py
 STATS = "stats"  # stats --record: measure/gpu/statistics.py
-PARTS = (SCHEDULES, VERIFIED, WITNESSES, PROOFS, STATS)
+PARTS = (OPTIONS, SCHEDULES, VERIFIED, WITNESSES, PROOFS, STATS)
 
 _generated: Path | None = None  # that has the folder; None: the checkout's
 

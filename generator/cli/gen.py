@@ -64,45 +64,65 @@ def command(
             _search(specs, anew, kernels)
         with _without_collector():
             generated = generate_or_explain(specs, kernels)
-    if check:
-        found, asked = different(generated, target), _asked(specs, kernels)
-        wrong = [f"{what}: {path}" for what, path in found if not kernels or _is_of(path, asked)]
-        if wrong:
-            for line in wrong:
-                out.print(line, markup=False)
-            # Without the search, what `gen` writes would be right and longer than it need be.
-            repair = qpu_choices.REPAIR if generated.unrecorded else REPAIR
-            raise UserError(
-                f"{target.name}/ is not what the specs give ({len(wrong)} files)",
-                f"run {repair}{f' --out {folder}' if folder else ''} and look at the difference",
-                EXIT_FAILED,
-            )
-        if generated.unrecorded:
-            raise UserError(
-                f"the best schedules of {len(generated.unrecorded)} QPU variants are not known:"
-                f" {', '.join(generated.unrecorded)}",
-                f"run {qpu_choices.REPAIR}",
-                EXIT_FAILED,
-            )
-        out.print(f"{len(generated.files)} files are what the specs give", markup=False)
-        _say_taken(generated)
-        return
+        asked = _asked(specs, kernels)
+        if check:
+            _check(generated, target, asked if kernels else None, folder)
+        else:
+            _write(generated, target, asked)
+            if specs is None:
+                kept.keep_last(generated.variants)
+    _say_refused(generated, asked)
+    _say_taken(generated)
+
+
+def _check(
+    generated: Generated, target: Path, asked: list[Entry] | None, folder: Path | None
+) -> None:
+    """Says what differs from the specs, of the kernels that are asked for or of all."""
+    found = different(generated, target)
+    wrong = [f"{what}: {path}" for what, path in found if asked is None or _is_of(path, asked)]
+    if wrong:
+        for line in wrong:
+            out.print(line, markup=False)
+        # Without the search, what `gen` writes would be right and longer than it need be.
+        repair = qpu_choices.REPAIR if generated.unrecorded else REPAIR
+        raise UserError(
+            f"{target.name}/ is not what the specs give ({len(wrong)} files)",
+            f"run {repair}{f' --out {folder}' if folder else ''} and look at the difference",
+            EXIT_FAILED,
+        )
+    if generated.unrecorded:
+        raise UserError(
+            f"the best schedules of {len(generated.unrecorded)} QPU variants are not known:"
+            f" {', '.join(generated.unrecorded)}",
+            f"run {qpu_choices.REPAIR}",
+            EXIT_FAILED,
+        )
+    out.print(f"{len(generated.files)} files are what the specs give", markup=False)
+
+
+def _write(generated: Generated, target: Path, asked: list[Entry]) -> None:
     written, removed = write(generated, target)
-    if specs is None:
-        kept.keep_last(generated.variants)
-    for e in _asked(specs, kernels):
+    load.cache_clear()  # which variants there are may be on record only now
+    for e in asked:
         for _, remark in never_binding(e.kernel):
             tell(f"remark: {remark}")
     console.print(
         f"{len(generated.variants)} variants, {len(generated.files)} files:"
         f" {written} written, {removed} removed, the others unchanged"
     )
-    _say_taken(generated)
     if generated.unrecorded:
         tell(
             f"remark: {', '.join(generated.unrecorded)}: scheduled by few attempts; for the best"
             f" run {qpu_choices.REPAIR}"
         )
+
+
+def _say_refused(generated: Generated, asked: list[Entry]) -> None:
+    """What targets say that have no variant for a kernel, or for one of its classes."""
+    for e in asked:
+        for name, why in generated.chosen.get(e.kernel.id, {}).get("refused", {}).items():
+            tell(f"refused: {e.kernel.id}: {why if name in why else f'{name}: {why}'}")
 
 
 @contextmanager

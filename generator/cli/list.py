@@ -130,6 +130,8 @@ def _in_full(k: Record) -> None:
         ],
     )  # fmt: skip
     print(f"operations an item, after {', '.join({v['counted_after'] for v in k['variants']})}")
+    for name, why in k["refused"].items():
+        print(f"no {name}: {why}")
     _machine_code(k)
 
 

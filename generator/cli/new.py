@@ -9,9 +9,9 @@ from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.new_spec import KINDS, write_spec
 
 
-@click.command("new", help="Writes a spec for the kernel ID that works as it stands, and registers"
-               " it in options.toml.\n\nThe places to change are marked EDIT. docs/new-kernel.md"
-               " goes through it step by step.\n\n\b\n"
+@click.command("new", help="Writes a spec for the kernel ID that works as it stands.\n\nThe"
+               " places to change are marked EDIT. docs/new-kernel.md goes through it step by"
+               " step.\n\n\b\n"
                + "\n".join(f"--like {kind:10} {what}" for kind, what in KINDS.items()))  # fmt: skip
 @click.argument("kernel_id", metavar="ID")
 @click.option("--codec", help="Folder below dsl/kernels; default: the id up to the first _.")
@@ -28,5 +28,5 @@ def command(kernel_id: str, codec: str | None, like: str) -> None:
     click.echo(f"  edit {spec}: what is marked EDIT, and what it computes (docs/language.md)")
     for k in written.kernels:
         click.echo(f"  ./daedalus explain {k}")
-    click.echo("  ./daedalus gen")
-    click.echo(f"  ./daedalus check {' '.join(written.kernels)}")
+    click.echo(f"  ./daedalus gen {' '.join(written.kernels)}")
+    click.echo(f"  ./daedalus check {' '.join(written.kernels)} --record")

@@ -6,11 +6,12 @@ The result is a pure function of specs, variants, templates and generator.
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -36,7 +37,8 @@ class Generated:
     """Path below generated/ -> text; and what stands behind it.
 
     taken       files whose SPIR-V was taken as it is, since the tools that made it are not here
-    unrecorded  variants in machine code whose best schedule is not on record
+    unrecorded  variants that options.toml lists, whose best schedule is not on record
+    chosen      of kernels whose variants were chosen by rule, what is to be on record
     """
 
     files: dict[str, str]
@@ -44,6 +46,7 @@ class Generated:
     manifest: dict[str, object]
     taken: tuple[str, ...] = ()
     unrecorded: tuple[str, ...] = ()
+    chosen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @cache
@@ -108,7 +111,8 @@ def generate(
         texts[f"src/table_{library}.c"] = _table(library, entries, variants, codecs, digest)
     manifest = _manifest(entries, variants, texts, decoder_sources, codecs, digest)
     texts["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
-    unrecorded = tuple(v.name for v in variants if not v.recorded)
+    ruled = {e.kernel.id for e in entries if e.by_rule}
+    unrecorded = tuple(v.name for v in variants if not v.recorded and v.kernel.id not in ruled)
     return Generated(
         dict(sorted(texts.items())), variants, manifest, tuple(modules.taken), unrecorded
     )

@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from daedalus.dsl.errors import SpecError
@@ -29,7 +30,8 @@ def generate_or_explain(specs: Path | None = None, names: Sequence[str] = ()) ->
         if not entries:
             raise UserError(f"no kernel is declared below {specs}", "see docs/language.md")
         made = make(entries, [one(n, entries) for n in names] if names else None)
-        return generate(made.entries, made.variants, _checked_in())
+        found = generate(made.entries, made.variants, _checked_in())
+        return replace(found, chosen=made.chosen)
     except SpecError as e:
         raise UserError(str(e)) from None
 
@@ -73,7 +75,11 @@ def different(generated: Generated, target: Path) -> list[tuple[str, str]]:
     for path in sorted(present & set(generated.files)):
         if (target / path).read_text() != generated.files[path]:
             found.append(("different", path))
-    return found
+    return found + [
+        ("different", f"{records.FOLDER}/{kernel}.json ({records.OPTIONS})")
+        for kernel, wanted in generated.chosen.items()
+        if records.read(kernel, records.OPTIONS, target) != wanted
+    ]
 
 
 def write(generated: Generated, target: Path) -> tuple[int, int]:
@@ -88,6 +94,8 @@ def write(generated: Generated, target: Path) -> tuple[int, int]:
             f"{target} holds files that were not generated",
             "name an empty folder, or one that gen wrote to before",
         )
+    for kernel, data in generated.chosen.items():
+        records.write(kernel, records.OPTIONS, dict(data), target)
     written = 0
     try:
         for path, text in generated.files.items():

@@ -30,10 +30,12 @@ _GIVEN = frozenset({Op.CONST, Op.PARAM, Op.LANE, Op.LOAD, Op.ASSUME})
 @dataclass(frozen=True)
 class Known:
     """By variant, what a folder of generated code says: the record of its comparison, if that is
-    of the code that lies there; of those in machine code, their figures in the manifest."""
+    of the code that lies there; of those in machine code, their figures in the manifest. By
+    kernel, what targets said that have no variant of it."""
 
     verified: dict[str, dict[str, Any]]
     figures: dict[str, dict[str, Any]]
+    refused: dict[str, dict[str, str]]
 
 
 def is_operation(node: Node) -> bool:
@@ -165,10 +167,12 @@ def kernel_record(entry: Entry, known: Known) -> dict[str, Any]:
         "counted_after": TRACED,
         "stages": [stage_record(s, ranges) for s in k.stages],
         "variants": [variant_record(k, s, prod, known) for s, prod in entry.listed],
+        "refused": known.refused.get(k.id, {}) if entry.by_rule else {},
     }
 
 
 def inventory(entries: list[Entry], generated: Path) -> dict[str, Any]:
     """The whole list. `verified` is about the code that lies in the folder `generated`."""
-    known = Known(_verified(generated), _figures(generated))
+    refused = {k: r.get("refused", {}) for k, r in records.each(records.OPTIONS, generated).items()}
+    known = Known(_verified(generated), _figures(generated), refused)
     return {"version": VERSION, "kernels": [kernel_record(e, known) for e in entries]}

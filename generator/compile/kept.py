@@ -14,26 +14,28 @@ import hashlib
 import os
 import pickle
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from daedalus.dsl.errors import SpecError
-from daedalus.dsl.ir import Kernel, Node
+from daedalus.dsl.ir import Kernel
 from daedalus.generator.base import records
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.compile.described import described
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.options import QPU, Options, variant_name
 
 _MOST = 6000  # files; the older half goes when there are more
 _PARTS = ("base", "compile", "devices", "host", "options", "passes", "targets")  # of generator/
 _KINDS = {".py", ".toml", ".json", ".j2", ".h", ".c"}
+T = TypeVar("T")
 _FIELDS = tuple(f.name for f in fields(Variant) if f.name != "kernel")
 
 
@@ -63,35 +65,6 @@ def programs() -> list[tuple[str, Path]]:
     return found
 
 
-def described(kernel: Kernel, *, lines: bool = True) -> str:
-    """All of a kernel as text, but what draws its items; `lines`: with places in its spec."""
-    numbers: dict[Node, int] = {}
-    out: list[str] = []
-
-    def text(x: Any) -> str:
-        if isinstance(x, Node):
-            return f"#{numbers[x]}"
-        if is_dataclass(x) and not isinstance(x, type):
-            if type(x).__name__ == "Loc":
-                return str(x) if lines else ""
-            inside = (text(getattr(x, f.name)) for f in fields(x) if f.name not in _LEFT_OUT)
-            return f"{type(x).__name__}({', '.join(inside)})"
-        if isinstance(x, tuple | list):
-            return f"({', '.join(map(text, x))})"
-        return repr(x)
-
-    for stage in kernel.stages:
-        for node in stage.nodes():
-            if node not in numbers:
-                inside = [text(getattr(node, f.name)) for f in fields(node) if f.name != "seq"]
-                numbers[node] = len(numbers)
-                out.append(f"#{numbers[node]} {' '.join(inside)}")
-    return "\n".join([*out, text(kernel)])
-
-
-_LEFT_OUT = ("sampler",)
-
-
 class Keys:
     """Of the variants of a kernel, whose spec has that name."""
 
@@ -118,6 +91,20 @@ def _folder() -> Path | None:
         return build_dir() / "variants"
     except UserError:  # the package is installed, and nothing is kept
         return None
+
+
+def once(kernel: Kernel, what: str, make: Callable[[], T]) -> T:
+    """Something small that is made of a kernel alone: what is kept of it, else what is made now."""
+    folder = _folder()
+    if folder is None:
+        return make()
+    words = (code(), described(kernel), what)
+    file = folder / f"{hashlib.sha256(repr(words).encode()).hexdigest()}.pickle"
+    found: T | None = _load(file)
+    if found is None:
+        found = make()
+        _store(file, found)
+    return found
 
 
 def recall(wanted: str, kernel: Kernel, rank: int) -> Variant | None:

@@ -3,29 +3,39 @@
 
 import multiprocessing
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from daedalus.dsl.errors import SpecError
+from daedalus.dsl.ir import FULL
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.compile import kept
-from daedalus.generator.compile.emit import entry_variants
-from daedalus.generator.compile.registry import Entry
+from daedalus.generator.compile.by_rule import slots
+from daedalus.generator.compile.emit import entry_variants, one_variant
+from daedalus.generator.compile.registry import Entry, Listing, meaning, ranked
 from daedalus.generator.compile.variants import Variant
+from daedalus.generator.options import GPU_TARGETS, Options
 
 _todo: list[Entry] = []  # what processes make; they have it from their parent's memory
 
 
 @dataclass(frozen=True)
 class Made:
-    """Kernels with their variants, and those of them that were taken as they were made last."""
+    """Kernels with their variants.
+
+    as_before  kernels that were taken as they were made last
+    chosen     what is to be on record of each other kernel's variants: where they were chosen by
+               rule, them, and what a target said that refused
+    """
 
     entries: tuple[Entry, ...]
     variants: tuple[Variant, ...]
     as_before: tuple[str, ...] = ()
+    chosen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def make(entries: Sequence[Entry], wanted: Sequence[Entry] | None = None) -> Made:
@@ -41,21 +51,64 @@ def make(entries: Sequence[Entry], wanted: Sequence[Entry] | None = None) -> Mad
             before[e.kernel.id] = known
     todo = [e for e in entries if e.kernel.id not in before]
     _beside_each_other([e for e in todo if not _known(e)])
+    settled: list[Entry] = []
     variants: list[Variant] = []
+    chosen: dict[str, Mapping[str, Any]] = {}
     wrong: list[SpecError] = []
     for e in entries:
-        try:
-            variants += before[e.kernel.id] if e.kernel.id in before else entry_variants(e)
-        except SpecError as error:
-            wrong.append(error)
+        if e.kernel.id in before:
+            variants += before[e.kernel.id]
+        else:
+            e, chosen[e.kernel.id] = settle(e) if e.by_rule else (e, {})
+            try:
+                variants += entry_variants(e)
+            except SpecError as error:
+                wrong.append(error)
+        settled.append(e)
     if wrong:
         raise UserError("\n".join(map(str, wrong)))
-    return Made(tuple(entries), tuple(variants), tuple(before))
+    return Made(tuple(settled), tuple(variants), tuple(before), chosen)
+
+
+def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
+    """The entry with the variants that rules choose and back ends make; and what is to be on record
+    of that."""
+    kernel, known, keys = entry.kernel, {}, kept.Keys(entry.kernel, entry.spec)  # type: ignore[var-annotated]
+    taken: dict[Options, bool] = {}
+    programs: set[tuple[str, str]] = set()
+    refused: dict[str, str] = {}
+    for slot in kept.once(kernel, "slots", lambda: slots(kernel)):
+        said: dict[str, str] = {}
+        for options in (o for o in slot.choices if o not in taken):
+            try:
+                made = one_variant(entry, options, slot.prod, 0, keys, known)
+            except SpecError as e:
+                said[options.name] = e.message
+                continue
+            program = (options.class_name, made.program)
+            if made.program and program in programs:
+                continue  # the same machine code by another name
+            programs.add(program)
+            taken[options] = slot.prod
+            said = {}
+            break
+        refused |= dict(list(said.items())[:1])
+    for target in GPU_TARGETS:
+        own = [o for o in taken if o.target == target]
+        if not any(o.class_name == FULL and o.reads_anything for o in own):
+            for o in own:  # without one that does any memory there can be none
+                del taken[o]
+    listed = ranked(taken.items())
+    chosen = {"of": meaning(kernel)} | {
+        kind: [o.name for o, prod in listed if prod == (kind == "prod")] for kind in Listing.KINDS
+    }
+    record = chosen | ({"refused": refused} if refused else {})
+    return replace(entry, listed=listed), record
 
 
 def _known(e: Entry) -> bool:
     keys = kept.Keys(e.kernel, e.spec)
-    return all(kept.is_kept(keys.of(o, prod)) for o, prod in e.listed)
+    return not e.by_rule and all(kept.is_kept(keys.of(o, prod)) for o, prod in e.listed)
 
 
 def _beside_each_other(entries: list[Entry]) -> None:
@@ -75,6 +128,8 @@ def _beside_each_other(entries: list[Entry]) -> None:
 
 def _make(number: int) -> str:
     entry = _todo[number]
+    if entry.by_rule:
+        entry, _ = settle(entry)
     with suppress(SpecError):  # kept as well, and told by who asks for it
         entry_variants(entry)
     return entry.kernel.id

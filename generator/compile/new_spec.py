@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the beginning of a kernel: a spec that works as it stands, and its variants' entry."""
+"""Writes the beginning of a kernel: a spec that works as it stands."""
 
 import re
 import shutil
@@ -21,11 +21,6 @@ KINDS = {
 }
 ORIENTED = ("filter",)  # kinds of which one spec makes two kernels, <id>_v and <id>_h
 
-_HEAD = """\
-# SPDX-License-Identifier: BSD-2-Clause
-# Which variants exist (see generator/compile/registry.py).
-"""
-
 
 @dataclass(frozen=True)
 class Written:
@@ -36,7 +31,7 @@ class Written:
 
 
 def write_spec(root: Path, kernel_id: str, kind: str, codec: str | None = None) -> Written:
-    """Writes spec and variants entry below `root`, a folder of specs.
+    """Writes a spec below `root`, a folder of specs.
 
     `codec` is the folder; by default what stands before the id's first underscore.  Nothing is
     overwritten, and nothing is left behind where the result would not load.
@@ -52,11 +47,8 @@ def write_spec(root: Path, kernel_id: str, kind: str, codec: str | None = None) 
                 f"{name} exists: {entry.kernel.loc}", "choose another name, or change that"
             )
     spec = _file(folder, kernel_id)
-    listed = folder / "options.toml"
-    before = listed.read_text(encoding="utf-8") if listed.is_file() else None
     title = kernel_id.replace("_", " ")
     text = environment().get_template(f"new/{kind}.py.j2").render(id=kernel_id, title=title)
-    entry_text = "".join(f'\n[{k}]\nprod = ["neon_full"]\n' for k in kernels)
     made: list[Path] = []
     try:
         if not folder.is_dir():
@@ -69,20 +61,16 @@ def write_spec(root: Path, kernel_id: str, kind: str, codec: str | None = None) 
         with spec.open("x", encoding="utf-8") as f:
             made.append(spec)
             f.write(text)
-        partial = listed.with_name(listed.name + ".partial")
-        partial.write_text((_HEAD if before is None else before) + entry_text, encoding="utf-8")
-        partial.replace(listed)
         load.cache_clear()
         load(root)
     except (OSError, SpecError) as e:
-        _undo(made, listed, before)
+        _undo(made)
         load.cache_clear()
         if isinstance(e, OSError):
             message = f"cannot write {e.filename}: {e.strerror}"
             raise UserError(message, "this checkout must be writable") from None
         raise
-    files = (*(p for p in made if p.is_file() and p.name != "__init__.py"), listed)
-    return Written(files, kernels)
+    return Written((spec,), kernels)
 
 
 def _kernel_ids(kernel_id: str, kind: str) -> tuple[str, ...]:
@@ -121,13 +109,8 @@ def _file(folder: Path, kernel_id: str) -> Path:
     return free[0]
 
 
-def _undo(made: list[Path], listed: Path, before: str | None) -> None:
+def _undo(made: list[Path]) -> None:
     """Puts everything back; a folder that was made goes with all that lies in it."""
-    listed.with_name(listed.name + ".partial").unlink(missing_ok=True)
-    if before is None:
-        listed.unlink(missing_ok=True)
-    else:
-        listed.write_text(before, encoding="utf-8")
     for path in reversed(made):
         if path.is_dir():
             shutil.rmtree(path)  # Python may have left a cache beside the spec

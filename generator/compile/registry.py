@@ -8,13 +8,16 @@ kernel which variants are `prod` and which others exist:
     prod = ["c_full", "neon_full"]
     other = ["neon_full_x2"]
 
-A kernel without an entry gets one variant a class in C and in NEON, all `prod`.
+A kernel without an entry has what `gen` chose by rule (by_rule.py), which is on record; until `gen`
+has done so, a variant a class in C and in NEON, all `prod`.
 """
 
+import hashlib
 import importlib.util
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -27,6 +30,9 @@ from daedalus.dsl.ir import FULL, Kernel
 from daedalus.dsl.source import python_error, source_name
 from daedalus.dsl.spec import KernelSpec
 from daedalus.dsl.verify import verify
+from daedalus.generator.base import records
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.described import described
 from daedalus.generator.options import (
     GPU_TARGETS,
     PLAIN_TARGETS,
@@ -41,12 +47,14 @@ from daedalus.generator.options import (
 class Entry:
     """A kernel with its variants, prod ones first, best first.
 
-    spec  its file, as it is named in what is generated: the same from wherever that is done
+    spec     its file, as it is named in what is generated: the same from wherever that is done
+    by_rule  whether no options.toml says which variants there are
     """
 
     kernel: Kernel
     spec: str
     listed: tuple[tuple[Options, bool], ...]  # with whether it is prod
+    by_rule: bool = False
 
 
 def builtin_specs() -> Path:
@@ -74,7 +82,11 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
         listed.check_names([kernel.id for _, kernel in kernels])
         for name, kernel in kernels:
             verify(kernel)
-            entries.append(Entry(kernel, name, _variants(kernel, listed)))
+            if listed.of(kernel.id) is not None:
+                entries.append(Entry(kernel, name, _variants(kernel, listed)))
+                continue
+            chosen = None if folder else recorded(kernel)
+            entries.append(Entry(kernel, name, chosen or _variants(kernel, listed), by_rule=True))
     entries.sort(key=lambda e: e.kernel.id)
     seen: dict[str, Entry] = {}
     for e in entries:
@@ -204,8 +216,35 @@ def _variants(kernel: Kernel, listed: Listing) -> tuple[tuple[Options, bool], ..
             )  # fmt: skip
         if (fallback, True) not in chosen:
             chosen.append((fallback, True))
-    # NEON before C, prod before others, else in the order given.
+    return ranked(chosen)
+
+
+def ranked(chosen: Iterable[tuple[Options, bool]]) -> tuple[tuple[Options, bool], ...]:
+    """NEON before C, prod before others, else in the order given."""
     return tuple(sorted(chosen, key=lambda c: (not c[1], -TARGETS.index(c[0].target))))
+
+
+def meaning(kernel: Kernel) -> str:
+    """The hash of what choices by rule are for."""
+    return hashlib.sha256(described(kernel, lines=False).encode()).hexdigest()[:16]
+
+
+def recorded(kernel: Kernel) -> tuple[tuple[Options, bool], ...] | None:
+    """What was chosen for a kernel as it is; None where it was another one, or none was."""
+    try:
+        known = records.read(kernel.id, records.OPTIONS)
+    except UserError:  # no checkout
+        return None
+    if not known or known.get("of") != meaning(kernel):
+        return None
+    try:
+        return tuple(
+            (legal_options(kernel, name), kind == "prod")
+            for kind in Listing.KINDS
+            for name in known[kind]
+        )
+    except (ValueError, KeyError, TypeError):  # words of another state of the generator
+        return None
 
 
 def legal_options(kernel: Kernel, name: str) -> Options:

@@ -36,7 +36,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_written_generates_for_c_and_neon(kind: str, root: Path) -> None:
     written = new(root, "hevc_thing", kind)
-    assert set(files(root)) == {"hevc/__init__.py", "hevc/thing.py", "hevc/options.toml"}
+    assert set(files(root)) == {"hevc/__init__.py", "hevc/thing.py"}
     names = ("hevc_thing_v", "hevc_thing_h") if kind in ORIENTED else ("hevc_thing",)
     assert written.kernels == names
     entries = load(root)
@@ -60,9 +60,8 @@ def test_a_second_kernel_joins_the_family(root: Path) -> None:
     before = files(root)
     written = new(root, "hevc_two", "mc")
     after = files(root)
-    assert [p.name for p in written.files] == ["two.py", "options.toml"]
+    assert [p.name for p in written.files] == ["two.py"]
     assert after["hevc/one.py"] == before["hevc/one.py"]
-    assert after["hevc/options.toml"].startswith(before["hevc/options.toml"])
     assert {e.kernel.id for e in load(root)} == {"hevc_one", "hevc_two"}
 
 

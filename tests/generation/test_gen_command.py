@@ -47,7 +47,7 @@ def test_what_was_written_is_what_is_wanted(invoke: Callable[..., Result], tmp_p
     assert invoke().exit_code == 0
     result = invoke("--check")
     assert result.exit_code == 0
-    count = len(files(tmp_path / "out"))
+    count = sum(not records.is_record(p) for p in files(tmp_path / "out"))
     assert f"{count} files are what the specs give" in result.output
     assert "src/test/daedalus_test_it__neon_full.c" in files(tmp_path / "out")
 
@@ -152,7 +152,8 @@ def test_unchanged_files_are_left_alone(invoke: Callable[..., Result], tmp_path:
 def test_records_of_other_verbs_are_kept(invoke: Callable[..., Result], tmp_path: Path) -> None:
     invoke()
     for part in records.PARTS:
-        records.write("test_it", part, {"some": {}}, tmp_path / "out")
+        if part != records.OPTIONS:  # which is gen's own
+            records.write("test_it", part, {"some": {}}, tmp_path / "out")
     known = records.path("test_it", tmp_path / "out").read_text()
     assert invoke("--check").exit_code == 0
     invoke()

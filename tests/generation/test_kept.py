@@ -134,7 +134,7 @@ def test_other_kernels_are_as_they_were(tmp_path: Path) -> None:
 
 def test_everything_that_is_wrong_is_told(tmp_path: Path) -> None:
     entries = [
-        replace(e, listed=((options_of("neon", dot=True), True),))
+        replace(e, listed=((options_of("neon", dot=True), True),), by_rule=False)
         for e in two(tmp_path / "specs", "+ 1)")
     ]
     with pytest.raises(folder.UserError) as why:

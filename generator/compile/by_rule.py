@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which variants a kernel gets that no options.toml speaks of: all targets, chosen by rules.
+
+A *slot* is a variant that a target shall have: several options in the order in which they are
+tried, of which the first is taken that the back end makes and that no slot before has taken. For
+each class
+
+- C; vectors and NEON as their rules say; NEON with dot products as well where there are some;
+- GLSL three times: in words, with elements alone, and in words with other lanes an invocation;
+- QPU twice: in words, and with elements alone.
+
+The last ones are the ladder that a tuner climbs: they differ in items a workgroup and in access
+words, and one asks nothing of memory's alignment. No model is asked: `tune --apply` does that.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from daedalus.dsl.ir import FULL, Kernel
+from daedalus.generator.compile.facts import Facts
+from daedalus.generator.options import ITEMS, POINTS, QPU, ROWS, Options, options_of
+from daedalus.generator.targets.gpu.device import INVOCATIONS
+from daedalus.generator.targets.qpu.machine import LANES
+
+_VECTOR = 8  # lanes of 16 bits in a register
+_HEAVY = 80  # values of a lane from which an invocation of a shader does two of them, else four
+_VALUES = 400  # of a stage's lanes that an element of a QPU does: about what its registers hold
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A variant that a target shall have.
+
+    prod    whether libdaedalus.a has it
+    choices what is tried, in this order
+    """
+
+    target: str
+    prod: bool
+    choices: tuple[Options, ...]
+
+
+def slots(kernel: Kernel) -> tuple[Slot, ...]:
+    """Of all targets and classes; of each target the best come first."""
+    facts = Facts(kernel)
+    return tuple(s for name in kernel.class_names for s in _of_class(facts, name))
+
+
+def _of_class(f: Facts, name: str) -> Iterator[Slot]:
+    yield Slot("c", True, (options_of("c", name),))
+    for target in ("vector", "neon"):
+        best = _lanes_filled(f, options_of(target, name))
+        plain = options_of(target, name)
+        if target == "neon" and f.dots(options_of(target, name, dot=True)):
+            yield Slot(target, True, (options_of(target, name, dot=True),))
+        yield Slot(target, True, (best, plain))
+    yield from _shaders(f, name)
+    yield from _machine_code(f, name)
+
+
+def _lanes_filled(f: Facts, options: Options) -> Options:
+    """Items, else rows, side by side as long as they fit one register; early exits where some."""
+    early = options.with_choice("early_out", True)
+    options = early if f.guarded(early) else options
+    if f.together(options_of(options.target, options.class_name)):
+        fit = [x for x in ITEMS if f.lanes(options.with_choice("items", x)) <= _VECTOR]
+        return options.with_choice("items", max(fit, default=1))
+    for rows in reversed(ROWS[1:]):
+        more = options.with_choice("rows", rows)
+        if f.lanes(more) <= _VECTOR and f.rows_change(more):
+            return more
+    return options
+
+
+def _shaders(f: Facts, name: str) -> Iterator[Slot]:
+    first = 2 if _values(f, name) > _HEAVY else 4
+    order = (first, *(p for p in (4, 2, 8, 1, 16) if p != first))
+    ways = [options_of("glsl", name, points=p) for p in order]
+    ways = [w for w in ways if f.points_change(w) and not f.cut_in_vain(w, INVOCATIONS)]
+    words = tuple(_dressed(f, w) for w in ways)
+    yield Slot("glsl", True, words)
+    yield Slot("glsl", name == FULL, tuple(ways))
+    yield Slot("glsl", False, words[1:] + tuple(ways))
+
+
+def _dressed(f: Facts, plain: Options) -> Options:
+    """A shader with all that its kernel has a use for."""
+    chosen = plain.with_choice("word", f.narrow(read_only=False))
+    if chosen.choice("word"):
+        chosen = chosen.with_choice("unaligned", f.narrow(read_only=True))
+    halves = chosen.with_choice("swar", True)
+    if f.pairs(halves):
+        return halves
+    for word, holds in (("signs", f.compares), ("early_out", f.guarded), ("pack", f.packs)):
+        more = chosen.with_choice(word, True)
+        chosen = more if holds(more) else chosen
+    return chosen
+
+
+def _machine_code(f: Facts, name: str) -> Iterator[Slot]:
+    fits = [p for p in POINTS if p * _values(f, name) <= _VALUES] or [1]
+    order = (*reversed(fits), *(p for p in POINTS if p not in fits))
+    ways = [options_of(QPU, name, points=p) for p in order]
+    ways = [w for w in ways if f.points_change(w) and not f.cut_in_vain(w, LANES)]
+    words: list[Options] = []
+    for way in ways:
+        bare = way.with_choice("word", f.narrow(read_only=False))
+        bare = bare.with_choice("unaligned", f.narrow(read_only=True))
+        more = bare
+        for word, holds in (("dot", f.sums_bytes), ("keep", f.keeps), ("shuffle", f.moves)):
+            if (word != "dot" or not bare.reads_anything) and holds(more):
+                more = more.with_choice(word, True)
+        words += dict.fromkeys((more, bare))
+    yield Slot(QPU, True, tuple(words))
+    plain = [options_of(QPU, name, points=p) for p in sorted(w.choice("points") for w in ways)]
+    half = len(plain) // 2
+    yield Slot(QPU, name == FULL, (*plain[half:], *reversed(plain[:half])))
+
+
+def _values(f: Facts, name: str) -> int:
+    """Values of a lane in the stage that has most."""
+    stages = f.after(options_of("glsl", name), "forward").stages
+    return max((len(s.nodes()) for s in stages), default=1)

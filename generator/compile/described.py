@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""All of a kernel as text: what is made of two kernels that are described alike is the same."""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from daedalus.dsl.errors import Loc
+from daedalus.dsl.ir import Kernel, Node
+
+_LEFT_OUT = ("sampler",)  # draws items, and has no say in code
+
+
+def described(kernel: Kernel, *, lines: bool = True) -> str:
+    """The text; `lines`: with places in the kernel's spec."""
+    numbers: dict[Node, int] = {}
+    out: list[str] = []
+
+    def text(x: Any) -> str:
+        if isinstance(x, Node):
+            return f"#{numbers[x]}"
+        if isinstance(x, Loc):
+            return str(x) if lines else ""
+        if is_dataclass(x) and not isinstance(x, type):
+            inside = (text(getattr(x, f.name)) for f in fields(x) if f.name not in _LEFT_OUT)
+            return f"{type(x).__name__}({', '.join(inside)})"
+        if isinstance(x, tuple | list):
+            return f"({', '.join(map(text, x))})"
+        return repr(x)
+
+    for stage in kernel.stages:
+        for node in stage.nodes():
+            if node not in numbers:
+                inside = [text(getattr(node, f.name)) for f in fields(node) if f.name != "seq"]
+                numbers[node] = len(numbers)
+                out.append(f"#{numbers[node]} {' '.join(inside)}")
+    return "\n".join([*out, text(kernel)])

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A kernel that no options.toml speaks of gets all targets; one that refuses costs only itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from spec_support import load_text, spec_text
+
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.ir import Kernel
+from daedalus.generator.base import records
+from daedalus.generator.cli import gen
+from daedalus.generator.compile import emit, kept, making
+from daedalus.generator.compile.by_rule import slots
+from daedalus.generator.compile.inventory import inventory
+from daedalus.generator.compile.new_spec import KINDS, write_spec
+from daedalus.generator.compile.registry import Entry, load, meaning, recorded
+from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS
+
+TEXT = spec_text("with k.stage(i=8) as i:\n    px[0, i] = clip_u8(px[0, i] + p)")
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "build_dir", lambda: tmp_path / "build")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_kernel_gets_all_targets(kind: str, tmp_path: Path) -> None:
+    """And on the GPU a ladder: other lanes an invocation, words and elements."""
+    (tmp_path / "specs").mkdir()
+    write_spec(tmp_path / "specs", "hevc_thing", kind)
+    entry, chosen = making.settle(load(tmp_path / "specs")[0])
+    assert "refused" not in chosen and entry.by_rule
+    assert {o.target for o, prod in entry.listed if prod} == set(TARGETS)
+    for target, fewest in (("glsl", 3), (QPU, 2)):
+        own = [o for o, _ in entry.listed if o.target == target]
+        assert len(own) >= fewest
+        assert {o.reads_anything for o in own} == {True, False}
+        assert len({o.choice("points") for o in own}) > 1
+
+
+def test_what_was_chosen_is_on_record_and_taken_from_there(tmp_path: Path) -> None:
+    """As long as the kernel computes the same, wherever its lines stand."""
+    (entry,) = load_text(tmp_path / "specs", TEXT)
+    assert {o.target for o, _ in entry.listed} == {"c", "neon"}, "nothing was chosen yet"
+    settled, chosen = making.settle(entry)
+    (moved,) = load_text(tmp_path / "moved", "\n" + TEXT)
+    (other,) = load_text(tmp_path / "other", TEXT.replace("+ p)", "- p)"))
+    with records.kept_in(tmp_path):
+        assert recorded(entry.kernel) is None
+        records.write(entry.kernel.id, records.OPTIONS, dict(chosen))
+        assert recorded(entry.kernel) == recorded(moved.kernel) == settled.listed
+        assert recorded(other.kernel) is None
+        broken = dict(chosen) | {"prod": ["neon_full_word"]}
+        records.write(entry.kernel.id, records.OPTIONS, broken)
+        assert recorded(entry.kernel) is None
+    assert chosen["of"] == meaning(moved.kernel) != meaning(other.kernel)
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch, *refused: str) -> None:
+    """Has targets, or single variants, refuse."""
+    make = emit.make_variant
+
+    def made(environment: object, kernel: Kernel, options: object, **rest: object) -> object:
+        name = options.name  # type: ignore[attr-defined]
+        if any(name.startswith(r) for r in refused):
+            raise SpecError("options", f"{name}: no such thing here", kernel.loc, kernel.id)
+        return make(environment, kernel, options, **rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(emit, "make_variant", made)
+
+
+def test_a_target_that_refuses_costs_only_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(monkeypatch, "qpu", "glsl_full_p4_word")
+    (entry,) = load_text(tmp_path / "specs", TEXT)
+    made = making.make([entry])
+    assert {v.options.target for v in made.variants} == set(TARGETS) - {QPU}
+    assert [v.options for v in made.variants] == [o for o, _ in made.entries[0].listed]
+    refused = made.chosen[entry.kernel.id]["refused"]
+    assert refused and all(name.startswith("qpu_full") for name in refused)
+    with records.kept_in(tmp_path):
+        records.write(entry.kernel.id, records.OPTIONS, dict(made.chosen[entry.kernel.id]))
+    (k,) = inventory([entry], tmp_path)["kernels"]
+    assert k["refused"] == refused
+
+
+def test_a_target_without_a_variant_for_any_memory_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (entry,) = load_text(tmp_path / "specs", TEXT)
+    plain = [
+        o.name for s in slots(entry.kernel) for o in s.choices
+        if o.target in GPU_TARGETS and o.reads_anything
+    ]  # fmt: skip
+    kept_names = emit.make_variant
+
+    def made(environment: object, kernel: Kernel, options: object, **rest: object) -> object:
+        if options.name in plain:  # type: ignore[attr-defined]
+            raise SpecError("options", "not this one", kernel.loc, kernel.id)
+        return kept_names(environment, kernel, options, **rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(emit, "make_variant", made)
+    settled, _ = making.settle(entry)
+    assert {o.target for o, _ in settled.listed} == {"c", "vector", "neon"}
+
+
+def test_what_options_toml_lists_is_an_error_where_it_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(monkeypatch, "neon")
+    (entry,) = load_text(tmp_path / "specs", TEXT)
+    with pytest.raises(making.UserError, match="no such thing here"):
+        making.make([replace(entry, by_rule=False)])
+
+
+def test_gen_says_what_refuses_and_notes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(monkeypatch, "qpu")
+    load_text(tmp_path / "specs", TEXT)
+    words = ["--specs", str(tmp_path / "specs"), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(gen.command, words)
+    assert done.exit_code == 0, done.output
+    assert "refused: test_it: qpu_full" in done.output
+    file = records.path("test_it", tmp_path / "out")
+    assert records.read("test_it", records.OPTIONS, tmp_path / "out")["refused"]
+    assert CliRunner().invoke(gen.command, [*words, "--check"]).exit_code == 0
+    file.unlink()
+    failed = CliRunner().invoke(gen.command, [*words, "--check"])
+    assert "different: records/test_it.json (options)" in failed.output
+
+
+def test_a_kernel_that_options_toml_lists_now_has_no_choice_on_record(tmp_path: Path) -> None:
+    load_text(tmp_path / "specs", TEXT)
+    words = ["--specs", str(tmp_path / "specs"), "--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(gen.command, words).exit_code == 0
+    (tmp_path / "specs" / "family" / "options.toml").write_text('[test_it]\nprod = ["neon_full"]\n')
+    load.cache_clear()
+    assert CliRunner().invoke(gen.command, words).exit_code == 0
+    assert not records.read("test_it", records.OPTIONS, tmp_path / "out")
+
+
+def entries() -> tuple[Entry, ...]:
+    return load()
+
+
+def test_kernels_of_the_tree_are_as_recorded() -> None:
+    """Where rules chose, `gen` noted it: what is loaded is what was generated."""
+    for e in entries():
+        assert not e.by_rule or recorded(e.kernel) == e.listed, e.kernel.id
