@@ -85,6 +85,11 @@ def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
             except SpecError as e:
                 said[options.name] = e.message
                 continue
+            except UserError as e:
+                if kept.can_keep():  # something is missing that can be installed
+                    raise
+                said[options.name] = e.message  # no checkout: there is no assembler
+                continue
             program = (options.class_name, made.program)
             if made.program and program in programs:
                 continue  # the same machine code by another name
