@@ -43,7 +43,7 @@ class Decoder:
     oracle: str
     container: str
     sources: tuple[str, ...]
-    wrap: tuple[str, ...]
+    symbol: str
     common: tuple[str, ...]
     clips: tuple[dict[str, Any], ...]
     small: tuple[dict[str, Any], ...]  # a few small frames, for what is slow
@@ -64,7 +64,7 @@ def decoders() -> list[Decoder]:
             d["oracle"],
             d["container"],
             tuple(d["sources"]),
-            tuple(d["wrap"]),
+            d.get("symbol", ""),
             tuple(d["common"]),
             tuple(d["clip"]),
             tuple(d["small"]),

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Decodes real streams with daedalus' functions in the decoder's place, frame by frame.
 
-What a decoder is, which of its functions are replaced and which clips reach them stands in
-tools/stream: clips.toml and a C file a codec.  A clip is decoded three ways: by ffmpeg, by the
-static decoder as it is, and by the same program with our functions in it; all must give the same
-MD5 for every frame.  One more run per function spoils its output now and then and must be noticed.
+What a decoder is and which clips reach its functions stands in tools/stream/clips.toml; which of
+them are replaced follows from the specs and the descriptions of its tables (stream_glue.py).  A
+clip is decoded three ways: by ffmpeg, by the static decoder as it is, and by the same program with
+our functions in it; all must give the same MD5 for every frame.  One more run per function spoils
+its output now and then and must be noticed.
 """
 
 import functools
-import json
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,10 +18,12 @@ from pathlib import Path
 from daedalus.codecs import oracles
 from daedalus.codecs.clips import Clip, Decoder, folder, reference
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
-from daedalus.generator.base.paths import build_dir, repo_root
+from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import say
+from daedalus.generator.compile.manifest import manifest
 from daedalus.generator.devices.vulkan import GpuDevice
 from daedalus.generator.host import native
+from daedalus.generator.verify import stream_glue
 
 TARGETS = ("c", "neon")
 _FAULTS_A_CLIP = 10  # how often an injected fault strikes, about
@@ -29,11 +31,15 @@ _FAULTS_A_CLIP = 10  # how often an injected fault strikes, about
 
 @dataclass(frozen=True)
 class Run:
-    """What the program printed: an MD5 a frame, calls by function and class, dispatches."""
+    """What the program printed: an MD5 a frame, calls by function and class, dispatches.
+
+    ways  calls by function and by the decoder's pointer that they came through
+    """
 
     frames: list[str]
     calls: dict[str, dict[str, int]]
     dispatches: int = 0
+    ways: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ class Outcome:
     different: list[int]  # indices of the frames that differ from ffmpeg's or the stock decoder's
     classes: dict[str, dict[str, int]]
     dispatches: int = 0  # on the GPU
+    ways: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def calls(self) -> dict[str, int]:
@@ -82,14 +89,13 @@ class Report:
 
     def not_exercised(self) -> list[str]:
         """Our functions for the decoders that were run, which tools/stream does not put there."""
-        manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
         replaced = {
             f"daedalus_{o.decoder.oracle}_{name}" for o in self.outcomes for name in o.classes
         }
         oracles = {o.decoder.oracle for o in self.outcomes}
         return [
             entry
-            for kernel in manifest["kernels"]
+            for kernel in manifest()["kernels"]
             for oracle, entries in kernel["decoders"].items()
             for entry in entries
             if oracle in oracles and entry not in replaced
@@ -126,14 +132,19 @@ def link(
         library = _library(arch)
     debian = native.debian_arch(arch)
     includes, archives = oracles.linked_for_streams(decoder.oracle, debian)
+    wraps = [table.init_name for table, _ in stream_glue.tables_of(decoder)[1]]
     return native.compile_program(
         arch,
         path,
-        [*(folder() / s for s in decoder.sources), *sources],
+        [
+            *(folder() / s for s in decoder.sources),
+            *sources,
+            stream_glue.write(decoder, path.parent),
+        ],
         includes=[*native.library_includes(), folder()],
         system_includes=includes,
         libraries=[library, *archives],
-        flags=[*(f"-Wl,--wrap={w}" for w in (*decoder.wrap, *wrap)), "-ldl"],
+        flags=[*(f"-Wl,--wrap={w}" for w in (*wraps, *wrap)), "-ldl"],
         static=static,
     )
 
@@ -170,6 +181,7 @@ class Program:
 def _read(text: str) -> Run:
     frames: list[str] = []
     calls: dict[str, dict[str, int]] = {}
+    ways: dict[str, dict[str, int]] = {}
     dispatches = 0
     for line in text.splitlines():
         words = line.split(" ", 3)
@@ -177,9 +189,11 @@ def _read(text: str) -> Run:
             frames.append(words[2])
         elif words[0] == "calls":
             calls.setdefault(words[1], {})[words[3]] = int(words[2])
+        elif words[0] == "through":
+            ways.setdefault(words[1], {})[words[3]] = int(words[2])
         elif words[0] == "dispatches":
             dispatches = int(words[1])
-    return Run(frames, calls, dispatches)
+    return Run(frames, calls, dispatches, ways)
 
 
 def _why(code: int) -> str:
@@ -220,7 +234,9 @@ def check(
             outcomes = []
             for clip, theirs, own, frames in zip(clips, stock, ours, references, strict=True):
                 wrong = {*differing(own.frames, theirs.frames), *differing(own.frames, frames)}
-                outcome = Outcome(clip, target, decoder, len(own.frames), sorted(wrong), own.calls)
+                outcome = Outcome(
+                    clip, target, decoder, len(own.frames), sorted(wrong), own.calls, ways=own.ways
+                )
                 outcomes.append(outcome)
                 report.failures += judge(outcome, differing(theirs.frames, frames))
             report.outcomes += outcomes
@@ -250,13 +266,44 @@ def judge(outcome: Outcome, outside: list[int]) -> list[str]:
 
 
 def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
-    """Classes of replaced functions that none of the clips calls."""
-    return [
-        f"{function}, {target}: no clip calls it for the class {name}"
-        for function, classes in outcomes[0].classes.items()
-        for name in classes
-        if not any(o.classes[function][name] for o in outcomes)
-    ]
+    """What none of the clips calls: functions, places that one can be called through, and classes
+    of kernels, whose functions differ by a parameter."""
+    (first, *_) = outcomes
+    kernels = _kernels(first.decoder.oracle)
+    by_kernel: dict[tuple[str, str], int] = {}
+    for function, classes in first.classes.items():
+        for name in classes:
+            key = kernels.get(function, function), name
+            by_kernel[key] = by_kernel.get(key, 0) + sum(
+                o.classes[function][name] for o in outcomes
+            )
+    return (
+        [
+            f"{function}, {target}: no clip calls it"
+            for function in first.calls
+            if not any(o.calls[function] for o in outcomes)
+        ]
+        + [
+            f"{kernel}, {target}: no clip calls it for the class {name}"
+            for (kernel, name), calls in by_kernel.items()
+            if not calls
+        ]
+        + [
+            f"{function}, {target}: no clip calls it through {name}"
+            for function, ways in first.ways.items()
+            for name in ways
+            if not any(o.ways[function][name] for o in outcomes)
+        ]
+    )
+
+
+def _kernels(oracle: str) -> dict[str, str]:
+    """Our functions for a decoder, as streams name them, and their kernels."""
+    return {
+        function.removeprefix(f"daedalus_{oracle}_"): kernel["id"]
+        for kernel in manifest()["kernels"]
+        for function in kernel["decoders"].get(oracle, ())
+    }
 
 
 def idle(outcomes: list[Outcome]) -> list[str]:

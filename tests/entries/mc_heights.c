@@ -18,13 +18,13 @@
 
 #include <daedalus/ffmpeg.h>
 
-#include "vp9dsp.h"
-
 typedef void mc_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,
                    int h, int mx, int my);
 
-void ff_vp9dsp_init(vp9_dsp *dsp, int bpp, int bitexact);
+void ff_vp9dsp_init(void *table, int bpp, int bitexact);
 
+/* Pointers of FFmpeg's table, and the first of mc: codecs/decoders/ffmpeg/vp9dsp.toml. */
+enum { POINTERS = 296, MC = 96 };
 enum { WIDTH_8 = 3, BANKS = 4, HIGHEST = 64, STRIDE = 48, ROWS = 96, AT = 16 };
 
 static mc_fn *const ours[2][BANKS] = {
@@ -48,17 +48,14 @@ static void draw(plane p) {
 
 int main(int argc, char **argv) {
   static _Alignas(64) plane src, before, theirs, mine;
-  static union {
-    vp9_dsp dsp;
-    unsigned char bytes[VP9_DSP_SIZE + 256];
-  } table;
+  static mc_fn *table[POINTERS];
   const int every = argc == 2 && strcmp(argv[1], "c") == 0;
   if (argc != 2 || (!every && strcmp(argv[1], "asm") != 0)) {
     fprintf(stderr, "usage: mc_heights c|asm\n");
     return 2;
   }
   av_force_cpu_flags(every ? 0 : -1);
-  ff_vp9dsp_init(&table.dsp, 8, 0);
+  ff_vp9dsp_init(table, 8, 0);
   draw(src);
   draw(before);
   int calls = 0;
@@ -71,7 +68,7 @@ int main(int argc, char **argv) {
       const int down = which / 120 == 0;
       const ptrdiff_t stride = down ? STRIDE : -STRIDE;
       const int first = down ? AT : AT + HIGHEST - 1;
-      mc_fn *function = (mc_fn *)table.dsp.mc[WIDTH_8][bank][avg][1][0];
+      mc_fn *function = table[MC + ((WIDTH_8 * BANKS + bank) * 2 + avg) * 4 + 2];
       memcpy(theirs, before, sizeof(plane));
       memcpy(mine, before, sizeof(plane));
       function(&theirs[first][AT], stride, &src[first][AT], stride, height, mx, 0);

@@ -26,6 +26,24 @@ def test_every_class_must_be_called_by_some_clip() -> None:
     ]
 
 
+def test_a_class_may_be_called_by_another_function_of_its_kernel() -> None:
+    """They differ by a parameter; each must be called, through every pointer that leads to it."""
+    names = "vp9_mc_8h_sharp", "vp9_mc_8h_smooth"
+    rows = {"sub8": 1, "full": 0}, {"sub8": 0, "full": 1}
+    ways = {names[0]: {"mc": 1, "within mc": 0}}
+    called = replace(_outcome("a", 0, 0), classes=dict(zip(names, rows, strict=True)), ways=ways)
+    assert stream._uncalled([called], "c") == [
+        "vp9_mc_8h_sharp, c: no clip calls it through within mc"
+    ]
+    idle = replace(
+        called, classes={names[0]: rows[0], names[1]: dict.fromkeys(rows[1], 0)}, ways={}
+    )
+    assert stream._uncalled([idle], "c") == [
+        "vp9_mc_8h_smooth, c: no clip calls it",
+        "vp9_mc_8h, c: no clip calls it for the class full",
+    ]
+
+
 def test_a_file_that_calls_nothing_is_a_failure() -> None:
     assert stream.idle([_outcome("a", 0, 1)]) == []
     (failure,) = stream.idle([_outcome("a", 0, 0)])

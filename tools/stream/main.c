@@ -9,6 +9,7 @@
  *   frame INDEX MD5      of the cropped planes, as FFmpeg's framemd5 computes it
  *   slots GOOD           entries of the decoder's tables found where expected
  *   calls FUNCTION N CLASS
+ *   through FUNCTION N WAY
  * Exit status: 0; 2 bad arguments or file; 3 decoding failed; 4 the decoder is
  * not the one this program knows; 5 the GPU (qpu.h) failed.
  */
@@ -80,6 +81,9 @@ int main(int argc, char **argv) {
     const stream_function *f = &stream_functions[i];
     for (int c = 0; c < STREAM_MAX_CLASSES && f->classes[c]; c++) {
       printf("calls %s %" PRIu64 " %s\n", f->id, f->calls[c], f->classes[c]);
+    }
+    for (int w = 0; w < STREAM_MAX_CLASSES && f->ways[w]; w++) {
+      printf("through %s %" PRIu64 " %s\n", f->id, f->through[w], f->ways[w]);
     }
   }
   return 0;

@@ -6,9 +6,9 @@
  *   main.c                 arguments and output
  *   packets.c, frames.c    the file's packets; a frame's MD5
  *   libav.c or dav1d.c     drives the decoder
- *   vp9.c, h264.c, av1.c   exchange entries of the decoder's DSP tables for
- *                          daedalus' functions, count their calls, and can
- *                          spoil their output on purpose
+ *   a generated file       exchanges entries of the decoder's DSP tables for
+ *                          daedalus' functions, counts their calls, and can
+ *                          spoil their output on purpose (stream.c.j2)
  *   slots.c                whether such a table is laid out as declared here
  *   registry.c, nohardware.c   what libavcodec needs to be linked alone
  *   qpu.c                  with --substrate qpu: our functions by the GPU
@@ -34,11 +34,13 @@ enum { STREAM_MAX_CLASSES = 8 };
 typedef struct stream_function {
   const char *id;                          /* its name without daedalus_<decoder>_ */
   const char *classes[STREAM_MAX_CLASSES]; /* names, NULL-terminated where fewer */
+  const char *ways[STREAM_MAX_CLASSES];    /* the decoder's pointers it is called through */
   uint64_t calls[STREAM_MAX_CLASSES];      /* how often called, by class */
+  uint64_t through[STREAM_MAX_CLASSES];    /* and by way */
   uint64_t fault_every;                    /* spoil each such call's output; 0: never */
 } stream_function;
 
-/* Defined by the codec's file. */
+/* Defined by the generated file. */
 extern stream_function stream_functions[];
 extern const size_t stream_n_functions;
 
@@ -46,9 +48,10 @@ extern const size_t stream_n_functions;
 extern bool stream_replace;
 
 /* Counts a call; returns whether its output is to be spoiled. */
-static inline bool stream_count(stream_function *function, int class_index) {
+static inline bool stream_count(stream_function *function, int class_index, int way) {
   uint64_t calls = 0;
   function->calls[class_index]++;
+  function->through[way]++;
   if (function->fault_every == 0) {
     return false;
   }

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The C of a stream program that puts our functions into a decoder's tables."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from daedalus.codecs.clips import Decoder as Decoding
+from daedalus.codecs.decoders.reading import described
+from daedalus.codecs.decoders.tables import BadPlace, Decoder, Filled, Pointer, Table
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.compile.decoder_wrappers import Wrapped, wrapped
+from daedalus.generator.compile.emit import environment
+from daedalus.generator.compile.registry import load
+from daedalus.generator.compile.variants import tidy
+
+_CALL = re.compile(r"@(\w+(?:\[[^\[\]]+\])*)\(")
+DEPTH = 8  # bits a sample of the streams
+
+
+def tables_of(decoding: Decoding) -> tuple[Decoder, list[tuple[Table, Filled]]]:
+    """The decoder's description, and its tables for this codec."""
+    decoder = described(decoding.oracle)
+    if decoder is None:
+        raise UserError(f"{decoding.oracle} is not described", "", EXIT_FAILED)
+    found = [
+        (t, f) for t in decoder.tables if t.codec == decoding.name for f in t.filled
+        if f.depth == DEPTH
+    ]  # fmt: skip
+    return decoder, found
+
+
+class _Program:
+    """What stands where: our functions, and what is made of them."""
+
+    def __init__(self, decoder: Decoder, tables: Sequence[tuple[Table, Filled]]) -> None:
+        self.decoder, self.tables = decoder, tables
+        filled = [f for _, f in tables]
+        kernels = [e.kernel for e in load()]
+        every = [wrapped(k, d) for k in kernels for d in k.decoders if d.decoder == decoder.name]
+        self.functions: list[Wrapped] = [
+            w for w in every if any(p.filled in filled for p in w.signature.pointers)
+        ]
+        self.direct = {
+            p.place: n for n, w in enumerate(self.functions) for p in w.signature.pointers
+        }
+        self.ways: list[list[str]] = [[w.signature.pointers[0].field.name] for w in self.functions]
+        self.made: list[tuple[Pointer, str, str]] = []  # pointer, its body, where it holds
+        for one in filled:
+            for pointer in decoder.every_pointer(one):
+                text, when = pointer.body
+                if text and pointer.place not in self.direct:
+                    body = self._body(pointer, text)
+                    if body:
+                        self.made.append((pointer, body, when))
+
+    def _body(self, pointer: Pointer, text: str) -> str:
+        """The body with calls of ours; "" where one of the pointers is not ours."""
+        numbers = []
+        for place in _CALL.findall(text):
+            try:
+                (called,) = self.decoder.pointers(f"{pointer.filled.name}.{place}")
+            except BadPlace as e:
+                raise UserError(
+                    f"{pointer.field.loc}: the body of {pointer.place}: {e.args[0]}", e.args[1]
+                ) from None
+            if called.place not in self.direct:
+                return ""
+            numbers.append(self.direct[called.place])
+        label = f"within {pointer.field.name}"
+        calls = iter(numbers)
+
+        def call(match: re.Match[str]) -> str:
+            number = next(calls)
+            if label not in self.ways[number]:
+                self.ways[number].append(label)
+            return f"way = {self.ways[number].index(label)}; ours_{number}("
+
+        return _CALL.sub(call, text)
+
+    def table(self, table: Table, one: Filled) -> dict[str, object]:
+        """What the template needs of a table."""
+        slots = []
+        stands: list[Pointer] = []
+        for n, w in enumerate(self.functions):
+            for p in (q for q in w.signature.pointers if q.filled is one):
+                slots.append({"slot": p.slot, "function": f"ours_{n}", "when": ""})
+                stands.append(p)
+        for n, (p, _, when) in enumerate(self.made):
+            if p.filled is one:
+                slots.append({"slot": p.slot, "function": f"made_{n}", "when": when})
+                stands.append(p)
+        name = table.init_name
+        return {
+            "name": one.name,
+            "type": table.type,
+            "count": table.count,
+            "real": table.init.replace(name, f"__real_{name}", 1),
+            "wrap": table.init.replace(name, f"__wrap_{name}", 1),
+            "call": f"__real_{name}({', '.join(table.init_arguments)})",
+            "trial": one.call.replace(name, f"__real_{name}", 1),
+            "table": table.init_arguments[0],
+            "when": one.when or "1",
+            "slots": slots,
+            "occupants": {
+                a: [(p.slot, s) for p in stands for s in p.symbols(a)] for a in ("arm64", "amd64")
+            },
+        }
+
+
+def source(decoding: Decoding) -> str:
+    """The program's file for a codec."""
+    decoder, tables = tables_of(decoding)
+    program = _Program(decoder, tables)
+    text = environment().get_template("stream.c.j2")
+    return tidy(
+        text.render(
+            decoder=decoder,
+            symbol=decoding.symbol,
+            entries=list(zip(program.functions, program.ways, strict=True)),
+            made=[(p.function.declaration(f"made_{n}"), body)
+                  for n, (p, body, _) in enumerate(program.made)],
+            tables=[program.table(t, f) for t, f in tables],
+        )
+    )  # fmt: skip
+
+
+def write(decoding: Decoding, place: Path) -> Path:
+    """The file in the folder, written anew where its text is another one."""
+    path = place / f"{decoding.name}_tables.c"
+    text = source(decoding)
+    if not path.is_file() or path.read_text() != text:
+        place.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return path
