@@ -10,18 +10,19 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from daedalus.codecs import oracles
 from daedalus.codecs.data import data
+from daedalus.codecs.decoders.reading import described
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
 from daedalus.generator.host import native
-from daedalus.generator.measure import count_cases, trace
+from daedalus.generator.measure import count_cases, count_shapes, trace
 from daedalus.generator.measure.count_cases import Work
 from daedalus.generator.measure.trace import Call
 
@@ -214,10 +215,17 @@ def _compiler(folder: Path) -> Compiler:
     return Compiler(run([program, "--version"]).splitlines()[0], " ".join(kept))
 
 
+def _shapes(oracle: str, work: Sequence[Work]) -> str:
+    """The file of what calls these functions."""
+    names = list(dict.fromkeys(w.case.kernel for w in work if not w.case.shape))
+    places = list(dict.fromkeys(w.function for w in work if not w.function.isidentifier()))
+    return count_shapes.source(oracle, names, count_cases.other_shapes(oracle), places)
+
+
 def counter(
     oracle: str,
     libraries: list[Path],
-    work: Iterable[Work],
+    work: Sequence[Work],
     place: Path | None = None,
 ) -> Counter:
     """Builds the program that calls functions; functions.h names them, and each list has a folder.
@@ -235,7 +243,13 @@ def counter(
     fresh.write_text(text)
     fresh.replace(place / "functions.h")
     tools = repo_root() / "tools" / "count"
-    sources = [tools / "main.c", tools / "measure.c", tools / f"{oracle}.c"]
+    shapes = tools / f"{oracle}.c"
+    if described(oracle) is not None:
+        shapes = place / "shapes.c"
+        made = _shapes(oracle, work)
+        if not shapes.is_file() or shapes.read_text() != made:
+            shapes.write_text(made)
+    sources = [tools / "main.c", tools / "measure.c", shapes]
     theirs: list[Path] = []
     if oracle == "items":  # ours alone
         pass
@@ -247,7 +261,7 @@ def counter(
         _ARCH,
         place / "count",
         sources,
-        includes=[place, *native.library_includes()],
+        includes=[place, tools, *native.library_includes()],
         flags=trace.FLAGS,
         libraries=[*libraries, *theirs],
     )

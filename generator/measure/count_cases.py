@@ -2,12 +2,13 @@
 """What is counted: the cases of tools/count/cases.toml, and which functions do their work."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.manifest import manifest
+from daedalus.generator.measure import count_shapes
 from daedalus.generator.options import parse_variant
 
 FILE = "tools/count/cases.toml"
@@ -60,8 +61,10 @@ class Work:
     @property
     def shape(self) -> str:
         """How it is called."""
-        own = self.case.item_shape if self.whose in ("variant", "many") else ""
-        return own or self.case.shape
+        of_item = self.whose in ("variant", "many")
+        if not self.case.shape:
+            return count_shapes.item_shape(self.case.kernel) if of_item else self.case.entry
+        return (self.case.item_shape if of_item else "") or self.case.shape
 
     @property
     def given(self) -> bool:
@@ -83,9 +86,32 @@ def cases() -> list[Case]:
     """All cases, as the file orders them."""
     found = []
     for table in _read()["compared"]:
-        common: dict[str, Any] = {"bar": None} | {k: v for k, v in table.items() if k != "cases"}
-        found += [Case(**(common | line)) for line in table["cases"]]
+        common: dict[str, Any] = {"bar": None, "shape": "", "theirs": ""}
+        common |= {k: v for k, v in table.items() if k != "cases"}
+        found += [_named(Case(**(common | line))) for line in table["cases"]]
     return found
+
+
+def _named(case: Case) -> Case:
+    """With theirs, and our entry, where they follow from spec and description."""
+    if case.shape:
+        return case
+    entry = count_shapes.entry_of(case.kernel, case.oracle, case.params)
+    if entry is None:
+        raise UserError(
+            f"{FILE}: {case.kernel}, {case.name}: its spec names no function of {case.oracle}",
+            "give a shape, theirs, and an entry, or decoders= of the spec",
+        )
+    return replace(
+        case,
+        theirs=case.theirs or count_shapes.theirs(case.kernel, entry),
+        entry=case.entry or count_shapes.entry_name(case.kernel, entry),
+    )
+
+
+def other_shapes(oracle: str) -> list[dict[str, Any]]:
+    """Ways to call functions that are in no decoder's table."""
+    return [s for s in _read()["called"] if s["oracle"] == oracle]
 
 
 def items_cases() -> dict[str, Any]:

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.cli import count as verb
 from daedalus.generator.host import native
-from daedalus.generator.measure import count, count_cases, count_items, trace
+from daedalus.generator.measure import count, count_cases, count_items, count_shapes, trace
 from daedalus.generator.measure.count_cases import Case, Work
 
 # Functions of known length; the last one is shorter from its third call on.
@@ -108,9 +108,12 @@ def test_cases_name_what_there_is() -> None:
     for case in count_cases.cases():
         entries = {e for d in kernels[case.kernel]["decoders"].values() for e in d}
         assert not case.entry or case.entry in entries
-        shapes = (tools / f"{case.oracle}.c").read_text()
-        for shape in {case.shape, case.item_shape or case.shape}:
-            assert f'{{"{shape}", ' in shapes
+        if case.oracle == "copy":
+            shapes = (tools / "copy.c").read_text()
+        else:
+            shapes = count._shapes(case.oracle, [Work(case, case.theirs, "theirs")])
+        for whose in ("theirs", "entry", "variant"):
+            assert f'{{"{Work(case, case.theirs, whose).shape}", ' in shapes
         assert f'{{"{case.picture}", ' in (tools / "main.c").read_text()
         assert case.anchor is None or case.anchor > 0
         assert case.bar is None or 1 <= case.bar <= 1.25
@@ -122,6 +125,28 @@ def test_every_kernel_that_decoders_call_has_a_case() -> None:
     called = {k["id"] for k in manifest["kernels"] if k["decoders"]}
     assert called == {c.kernel for c in count_cases.cases() if c.oracle != "copy"}
     assert not called & set(count_cases.not_counted())
+
+
+def test_theirs_and_our_entry_follow_from_spec_and_description() -> None:
+    found = {(c.kernel, c.name): c for c in count_cases.cases() if not c.shape}
+    smooth = found["vp9_mc_8h", "smooth, mx 3"]
+    assert smooth.theirs == "ff_vp9_put_smooth8_h_neon"
+    assert smooth.entry == "daedalus_ffmpeg_vp9_mc_8h_smooth"
+    cdef = found["av1_cdef8", "pri and sec"]
+    assert cdef.theirs == "cdef.fb[8x8]"  # no name leads to it
+    text = count._shapes("dav1d", [Work(cdef, cdef.theirs, "theirs")])
+    assert 'strcmp(name, "cdef.fb[8x8]") == 0' in text and "return table[1];" in text
+
+
+def test_a_case_without_a_function_of_the_decoder_is_refused() -> None:
+    with pytest.raises(UserError, match="its spec names no function of ffmpeg"):
+        count_cases._named(Case("av1_cdef8", "ffmpeg", "", "", "work", None, {}))
+
+
+def test_coefficients_are_those_of_the_class() -> None:
+    text = count_shapes.source("ffmpeg", ["vp9_idct8"], [], [])
+    assert "if (parameters[0] == 1) {\n    make_coefficients(64, 8, 1, 1);" in text
+    assert "make_coefficients(64, 8, 4, 4);" in text and "make_coefficients(64, 8, 8, 8);" in text
 
 
 def test_kernels_are_chosen_by_name_or_alias() -> None:

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How functions are called with the work of tools/count/count.h: in C, from specs and descriptions.
+
+A shape is a way to call. What a kernel's functions for one item take follows from the kernel, and
+what a decoder's function takes from its table; other shapes stand in tools/count/cases.toml.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from daedalus.codecs.decoders.reading import described
+from daedalus.codecs.decoders.tables import Pointer
+from daedalus.dsl.decoders import DecoderEntry, Part
+from daedalus.dsl.ir import FULL, Kernel
+from daedalus.generator.compile.decoders import classes_of, function_name
+from daedalus.generator.compile.registry import load
+from daedalus.generator.compile.signatures import BUFFER, PART, STRIDE, VALUE, read_signature
+from daedalus.generator.compile.variants import tidy
+from daedalus.generator.targets import shell
+
+_STARTS = "start.pixels + MIDDLE"
+_WORKS = "w->pixels + MIDDLE"
+
+
+@cache
+def kernels() -> dict[str, Kernel]:
+    """All of them by id."""
+    return {e.kernel.id: e.kernel for e in load()}
+
+
+def entry_of(kernel: str, oracle: str, params: Mapping[str, int]) -> DecoderEntry | None:
+    """The decoder's function for a kernel with these parameters; None where it has none."""
+    for entry in kernels()[kernel].decoders:
+        fixed = read_signature(kernels()[kernel], entry).fixed
+        if entry.decoder == oracle and all(params[p] == v for p, v in fixed.items()):
+            return entry
+    return None
+
+
+def entry_name(kernel: str, entry: DecoderEntry) -> str:
+    """Our function for it."""
+    return function_name(kernels()[kernel], entry)
+
+
+def theirs(kernel: str, entry: DecoderEntry) -> str:
+    """The hand-written function: its name for arm64, or its place where no name leads to it."""
+    pointer = read_signature(kernels()[kernel], entry).pointers[0]
+    return next(iter(pointer.symbols("arm64")), pointer.place)
+
+
+def item_shape(kernel: str) -> str:
+    """The way to call a kernel's functions for one item."""
+    return f"{kernel} item"
+
+
+class _Writer:
+    """The text of one kernel's shapes."""
+
+    def __init__(self, kernel: Kernel, number: int) -> None:
+        self.kernel, self.number = kernel, number
+        self.at = {p.name: n for n, p in enumerate(kernel.params)}
+
+    def _arrays(self) -> list[str]:
+        return [
+            line
+            for p in self.kernel.params if p.count > 1
+            for line in (f"{p.dtype.c} {p.name}[{p.count}];",
+                         f"memset({p.name}, (int)parameters[{self.at[p.name]}], sizeof({p.name}));")
+        ]  # fmt: skip
+
+    def _plane(self, name: str) -> str:
+        return _STARTS if self.kernel.buffer(name).access == "in" else _WORKS
+
+    def item(self) -> str:
+        words = []
+        for b in self.kernel.buffers:
+            if b.kind == "plane":
+                words += [f"({shell.pointer(b).strip()})({self._plane(b.name)})", "STRIDE"]
+            else:
+                words.append(f"({shell.pointer(b).strip()})w->block")
+        for p in self.kernel.params:
+            words.append(p.name if p.count > 1 else f"(int32_t)parameters[{self.at[p.name]}]")
+        arguments = ", ".join(shell.item_arguments(self.kernel)) or "void"
+        return self._function("item", f"void item_fn_{self.number}({arguments})",
+                              f"item_fn_{self.number}", words)  # fmt: skip
+
+    def entry(self, entry: DecoderEntry, number: int) -> str:
+        signature = read_signature(self.kernel, entry)
+        function = signature.pointers[0].function
+        parts = {p.pointer: p for _, ps in entry.planes for p in ps}
+        words = []
+        for (role, of), argument in zip(signature.roles, function.arguments, strict=True):
+            kind = argument.type
+            if role == BUFFER and self.kernel.buffer(of).kind == "plane":
+                words.append(f"({kind})({self._plane(of)})")
+            elif role == BUFFER:
+                words.append(f"({kind})w->block")
+            elif role == STRIDE:
+                words.append("STRIDE")
+            elif role == VALUE and self.kernel.param(of).count > 1:
+                words.append(of)
+            elif role == VALUE:
+                words.append(f"({kind})parameters[{self.at[of]}]")
+            elif role == PART:
+                words.append(self._part(parts[of], kind))
+            else:
+                words.append("0")
+        name = f"entry_fn_{self.number}_{number}"
+        return self._function(f"entry_{number}", function.declaration(name), name, words)
+
+    def _part(self, part: Part, kind: str) -> str:
+        if isinstance(part.stride, int):
+            return f"({kind})packed_{self.number}_{part.pointer}"
+        return f"{_STARTS} + {part.at[0]} * STRIDE + {part.at[1]}"
+
+    def _function(self, what: str, declaration: str, name: str, words: Sequence[str]) -> str:
+        body = [*self._arrays(), f"(({name} *)fn)({', '.join(words)});"]
+        used = any("w->" in line for line in body)
+        lines = "\n".join(body if used else ["(void)w;", *body])
+        return (
+            f"typedef {declaration};\n"
+            f"static void call_{self.number}_{what}(any_fn *fn, work *w) {{\n{lines}\n}}\n"
+        )
+
+    def prepare(self) -> str:
+        """Coefficients as the class of the case has them, and parts of planes that are packed."""
+        lines, statics = [], []
+        for b in (b for b in self.kernel.buffers if b.kind == "block"):
+            rows, columns = (*b.extents, 1)[:2] if len(b.extents) > 1 else (1, b.extents[0])
+            for index, (name, condition) in enumerate(classes_of(self.kernel, {})):
+                nonzero = {} if name == FULL else dict(self.kernel.item_class(name).nonzero)
+                limit = nonzero.get(b.name, b.extents)
+                height, width = (*limit, 1)[:2] if len(limit) > 1 else (1, limit[0])
+                for p, n in self.at.items():
+                    condition = _word(condition, p, f"parameters[{n}]")
+                lines.append(
+                    f"{'else ' if index else ''}{f'if ({condition}) ' if condition else ''}{{"
+                )
+                lines.append(f"make_coefficients({rows * columns}, {columns}, {height}, {width});")
+                lines.append("}")
+        for entry in self.kernel.decoders:
+            for plane, parts in entry.planes:
+                for part in (q for q in parts if isinstance(q.stride, int)):
+                    dtype = self.kernel.buffer(plane).dtype
+                    assert dtype is not None
+                    name = f"packed_{self.number}_{part.pointer}"
+                    height = part.rows[1] - part.at[0]
+                    statics.append(f"static {dtype.c} {name}[{height}][{part.stride}];")
+                    for row in range(*part.rows):
+                        lines.append(
+                            f"memcpy({name}[{row - part.at[0]}], {_STARTS} + {row} * STRIDE +"
+                            f" {part.cols[0]}, {part.cols[1] - part.cols[0]});"
+                        )
+        if not lines:
+            return ""
+        head = "\n".join(dict.fromkeys(statics))
+        body = "\n".join(lines)
+        return f"{head}\nstatic void prepare_{self.number}(void) {{\n{body}\n}}\n"
+
+
+def _word(text: str, name: str, other: str) -> str:
+    return " ".join(other if w == name else w for w in text.split(" "))
+
+
+_HEAD = """\
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Generated by `./daedalus count` from the specs and codecs/decoders. Do not edit. */
+#include <string.h>
+
+#include "count.h"
+
+/* Small ones in the upper left corner of each block; in the first place of one alone more. */
+__attribute__((unused)) static void make_coefficients(int size, int columns, int rows, int width) {
+for (int i = 0; i < COEFFICIENTS; i++) {
+const int at = i % size;
+if (at % columns < width && at / columns < rows) {
+start.block[i] = (int16_t)(rows * width == 1 ? 100 : i * 37 % 61 - 30);
+}
+}
+}
+"""
+
+
+def source(oracle: str, names: Sequence[str], others: Sequence[Mapping[str, Any]],
+           tables: Sequence[str]) -> str:  # fmt: skip
+    """The file of shapes for these kernels, of other shapes, and of functions at places."""
+    texts, list_ = [_HEAD], []
+    for number, name in enumerate(names):
+        writer = _Writer(kernels()[name], number)
+        prepared = writer.prepare()
+        texts.append(prepared)
+        ready = f"prepare_{number}" if prepared else "NULL"
+        texts.append(writer.item())
+        list_.append(f'{{"{item_shape(name)}", {ready}, call_{number}_item, NULL}},')
+        own = [d for d in writer.kernel.decoders if d.decoder == oracle]
+        for k, entry in enumerate(own):
+            texts.append(writer.entry(entry, k))
+            shape = entry_name(name, entry)
+            list_.append(f'{{"{shape}", {ready}, call_{number}_entry_{k}, NULL}},')
+    for other in others:
+        texts.append(other["text"])
+        for one in other["shapes"]:
+            list_.append(f'{{"{one["name"]}", {one.get("prepare", "NULL")}, {one["call"]}, NULL}},')
+    texts.append(
+        "const shape shapes[] = {\n" + "\n".join(list_) + "\n{NULL, NULL, NULL, NULL},\n};"
+    )
+    texts.append(_of_tables(oracle, tables))
+    return tidy("\n".join(texts))
+
+
+def _of_tables(oracle: str, places: Sequence[str]) -> str:
+    """Functions that no symbol names: they are taken from the decoder's tables."""
+    decoder = described(oracle)
+    lines = ["any_fn *function_of_table(const char *name) {"]
+    head = []
+    if decoder is not None and places:
+        head.append(decoder.declare.strip())
+        pointers: list[Pointer] = [decoder.pointers(p)[0] for p in places]
+        for one in dict.fromkeys(p.filled for p in pointers):
+            (table,) = (p.table for p in pointers[:1] if p.filled is one)
+            head.append(f"{table.init};")
+            lines.append(f"static any_fn *{one.name}[{table.count}];")
+        lines.append(decoder.best)
+        for p in pointers:
+            lines += [
+                f'if (strcmp(name, "{p.place}") == 0) {{',
+                f"any_fn **table = {p.filled.name};",
+                f"{p.filled.call};",
+                f"return table[{p.slot}];",
+                "}",
+            ]
+    else:
+        lines.append("(void)name;")
+    return "\n".join([*head, *lines, "return NULL;", "}"])
