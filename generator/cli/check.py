@@ -5,17 +5,26 @@ import json
 from collections.abc import Sequence
 
 import click
+from click.core import ParameterSource
 
 from daedalus.generator.base.console import console, tell
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.compile.kernels import chosen
+from daedalus.generator.compile.registry import load
 from daedalus.generator.devices import drm
 from daedalus.generator.devices.vulkan import DEFAULT as DEFAULT_DEVICES
 from daedalus.generator.devices.vulkan import Skip, spelled_out
 from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS
-from daedalus.generator.verify import drm_faults
-from daedalus.generator.verify.check_runs import DEFAULT_QPUS, QPUS, Wish, run_checks
+from daedalus.generator.verify import drm_faults, stale
+from daedalus.generator.verify.check_runs import (
+    DEFAULT_QPUS,
+    QPUS,
+    Wish,
+    require_generated,
+    run_checks,
+)
 from daedalus.generator.verify.crosscheck import Outcome, replay_command
 from daedalus.generator.verify.verified import record_verified
 
@@ -43,13 +52,20 @@ RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
 @click.option("--layers", is_flag=True,
               help="Of glsl, under Khronos' validation layers, on lavapipe.")  # fmt: skip
 @click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
+@click.option("--all", "every", is_flag=True,
+              help="Without KERNELS, also what is on record as compared.")  # fmt: skip
 @click.option("--record", is_flag=True, help="Write what passed to generated/records/.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@click.pass_context
 def command(
-    kernels: tuple[str, ...], target: str, items: int, seed: int, device: str, frame: bool,
-    fault: str, layers: bool, sanitize: bool, record: bool, as_json: bool,
+    context: click.Context, kernels: tuple[str, ...], target: str, items: int, seed: int,
+    device: str, frame: bool, fault: str, layers: bool, sanitize: bool, every: bool, record: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
-    """Compares every variant of the KERNELS (default: all) with the reference interpreter.
+    """Compares every variant of the KERNELS with the reference interpreter.
+
+    Without KERNELS, of those that have no record of their code, and of an eighth of the others,
+    another one each day; with --all, --frame or --device of all.
 
     Exits with 1 if a conformant item differs or any item writes outside its rectangle. A Vulkan
     device that is not here is skipped, said and counted; where nothing is left, exits with 3.
@@ -75,7 +91,15 @@ def command(
             f"give --device {' or '.join(drm.DEVICES)}",
         )
     wish = Wish(targets, items, seed, sanitize, gpus, qpus, frame, layers, fault)
-    outcomes, skips = run_checks(entries, wish, quiet=as_json)
+    usual = context.get_parameter_source("device") is ParameterSource.DEFAULT
+    if not kernels and not every and not frame and usual:
+        found = stale.choose(entries, require_generated(entries, repo_root() / "generated"))
+        entries = found.entries
+        console.print(str(found), markup=False, soft_wrap=True)
+        if not entries:
+            return
+    apart = len(entries) < len(load()) // 2
+    outcomes, skips = run_checks(entries, wish, quiet=as_json, apart=apart)
     if record:
         record_verified(outcomes)
     if as_json:

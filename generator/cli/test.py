@@ -115,7 +115,7 @@ def _check() -> Iterator[Step]:
     # Of 10,000 items each is what generated/records/ has: `check --record`.
     yield _verb("check", "--items", "500", "--seed", "3")
     yield _verb("check", "--sanitize", "--items", "200", "--seed", "2")
-    yield _verb("witness")
+    yield _verb("witness", "--sample")
 
 
 def _oracle() -> Iterator[Step]:

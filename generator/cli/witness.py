@@ -9,7 +9,7 @@ from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.compile.kernels import chosen
 from daedalus.generator.compile.registry import Entry
-from daedalus.generator.verify import goals
+from daedalus.generator.verify import goals, stale
 from daedalus.generator.verify.proofs import proof_file
 from daedalus.generator.verify.witness import shown as witness
 from daedalus.generator.verify.witness.search import known_or_searched
@@ -28,8 +28,9 @@ HINT = (
 @click.option(
     "--prove", is_flag=True, help="Also let the solver prove what has no witness, and no proof."
 )
+@click.option("--sample", is_flag=True, help="Without KERNELS, an eighth, another one each day.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
-def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> None:
+def command(kernels: tuple[str, ...], anew: bool, prove: bool, sample: bool, seed: int) -> None:
     """Finds items that tell every chosen NEON lowering of the KERNELS (default: all) from the
     plainer operation, and keeps them in generated/records/.
 
@@ -38,6 +39,8 @@ def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> Non
     that holds for this code: --prove does these and puts them on record.
     """
     entries = chosen(kernels)
+    if sample and not kernels:
+        entries = stale.sample(entries)
     found = {e.kernel.id: known_or_searched(e, anew=anew, seed=seed) for e in entries}
     print_table(
         ("variant", "goals", "met", "lowerings", "items of the kernel"),

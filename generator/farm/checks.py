@@ -118,7 +118,8 @@ def _built(arch: str, **how: bool) -> Path:
 
 @cache
 def _built_of(_state: object, arch: str, how: tuple[tuple[str, bool], ...]) -> Path:
-    return crosscheck.program(arch, **dict(how))
+    chosen: dict[str, Any] = dict(how)
+    return crosscheck.program(arch, **chosen)
 
 
 def check_jobs(

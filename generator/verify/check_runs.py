@@ -2,7 +2,9 @@
 """What `check` does: builds the programs, draws the items, runs every variant on every device."""
 
 import json
-from collections.abc import Callable, Sequence
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -19,7 +21,7 @@ from daedalus.generator.devices.validation import validated
 from daedalus.generator.devices.vulkan import DEFAULT, LAVAPIPE, GpuDevice, Skip, find
 from daedalus.generator.host import native
 from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS, variant_name
-from daedalus.generator.verify import compared, drm_faults, qpu_check
+from daedalus.generator.verify import compared, drm_faults, part, qpu_check
 from daedalus.generator.verify import gpu_check as vulkan
 from daedalus.generator.verify.crosscheck import (
     ITEMS,
@@ -101,14 +103,18 @@ def run_checks(
     build: Callable[..., Path] = program,
     made: Sequence[Variant] = (),
     remember: bool = False,
+    apart: bool = False,
 ) -> tuple[list[Outcome], list[Skip]]:
     """Builds what is needed, runs everything; `build` is `program`, or does the same.
 
-    To `remember` is to take what came out before where nothing that it depends on has changed.
+    To `remember` is to take what came out before where nothing that it depends on has changed;
+    `apart` builds the code of these kernels alone.
 
     Returns an outcome per variant and device, and the Vulkan devices that are not here.
     """
     variants = require_generated(entries, repo_root() / "generated", wish.targets, made)
+    if apart:
+        build = partial(build, generated=part.generate(entries))
     found = [d for d in devices(wish.targets) if not (wish.sanitize and d.arch == "aarch64")]
     outcomes: list[Outcome] = []
     skips: list[Skip] = []
@@ -133,14 +139,48 @@ def run_checks(
             if before is not None:
                 say("compared before, with the same programs and items: not done again")
                 return before, skips
-        for e in entries:
-            if found:
-                outcomes += _on_processors(e, found, programs, wish)
-            outcomes += _on_gpus(e, variants[e.kernel.id], gpus, simulator, loading, wish)
+        for g in gpus:
+            loading(g.arch)  # so that no two processes build it
+
+        def one(number: int) -> list[Outcome]:
+            e = entries[number]
+            try:
+                here = _on_processors(e, found, programs, wish) if found else []
+                return here + _on_gpus(e, variants[e.kernel.id], gpus, simulator, loading, wish)
+            except UserError as error:
+                return [_not_compared(e, error)]
+
+        for done in _beside_each_other(one, len(entries)):
+            outcomes += done
             shown.advance(1)
         if known:
             compared.keep(known, outcomes)
     return outcomes, skips
+
+
+def _not_compared(e: Entry, error: UserError) -> Outcome:
+    """What stands for a kernel that could not be compared, so that the others are all the same."""
+    return Outcome(e.kernel.id, "", f"{e.kernel.id}: not compared", "", failures=[str(error)])
+
+
+_one: Callable[[int], list[Outcome]]  # what processes do; they have it from their parent's memory
+
+
+def _beside_each_other(one: Callable[[int], list[Outcome]], count: int) -> Iterator[list[Outcome]]:
+    """What it gives for each number, in order: by as many processes as there are processors."""
+    global _one
+    jobs = min(int(native.JOBS), count)
+    if jobs < 2:
+        yield from map(one, range(count))
+        return
+    _one = one
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        yield from pool.map(_number, range(count))
+
+
+def _number(number: int) -> list[Outcome]:
+    return _one(number)
 
 
 _SANITIZED = "drivers are not run in sanitized programs"

@@ -247,9 +247,11 @@ def includes(generated: Path | None = None) -> list[Path]:
 
 
 def program(
-    arch: str, *, sanitize: bool = False, loads: bool = False, simulates: bool = False
-) -> Path:
-    """The check program for a build, linked with all variants.
+    arch: str, *, sanitize: bool = False, loads: bool = False, simulates: bool = False,
+    generated: Path | None = None,
+) -> Path:  # fmt: skip
+    """The check program for a build, linked with all variants, or with those in a folder that is
+    `generated` for some kernels alone (part.py).
 
     One that `loads` can open a Vulkan driver, and needs the C library of where it runs. One that
     `simulates` has the simulator of V3D.
@@ -261,9 +263,13 @@ def program(
         sanitize,
         clang=clang,
         targets=("daedalus_variants",),
-        options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",),
+        options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", *_of(generated)),
+        folder=f"{generated.parent.name}/{_build(arch, sanitize, clang)}" if generated else "",
     )
-    folders, libraries = includes(), [folder / "libdaedalus_variants.a"]
+    folders, libraries = (
+        includes(generated and generated / "include"),
+        [folder / "libdaedalus_variants.a"],
+    )
     flags = ["-fsanitize=address,undefined"] if sanitize else ["-ldl"] if loads else []
     if simulates:
         folders.append(repo_root() / "v3d" / "include")
@@ -272,7 +278,7 @@ def program(
     name = "check-simulator" if simulates else "check-vulkan" if loads else "check"
     return native.compile_program(
         arch,
-        build_dir() / "check" / folder.name / name,
+        build_dir() / ("check-part/bin" if generated else "check") / folder.name / name,
         sources(),
         includes=folders,
         libraries=libraries,
@@ -280,6 +286,17 @@ def program(
         static=not (sanitize or loads),
         clang=clang,
     )
+
+
+def _of(generated: Path | None) -> tuple[str, ...]:
+    """What CMake is told of other code than the checkout's."""
+    if generated is None:
+        return ()
+    return (f"-DDAEDALUS_GENERATED_DIR={generated}", "-DDAEDALUS_TESTS=OFF")
+
+
+def _build(arch: str, sanitize: bool, clang: bool) -> str:
+    return arch + ("-sanitize" if sanitize else "") + ("-clang" if clang else "")
 
 
 Images = list[Array] | str  # one an output buffer, or what went wrong

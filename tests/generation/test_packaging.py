@@ -15,8 +15,8 @@ from spec_support import in_stage, spec_text, write_spec
 from daedalus.generator.base import records
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("pyproject.toml", "LICENSE", "README.md", "python", "dsl", "generator", "templates",
-           "v3d/python", "runtime/include", "runtime/support")  # fmt: skip
+SOURCES = ("pyproject.toml", "LICENSE", "README.md", "python", "codecs", "dsl", "generator",
+           "templates", "v3d/python", "runtime/include", "runtime/support")  # fmt: skip
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 pytestmark = pytest.mark.slow

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`check` without kernels: what has no record, and a sample of the others that goes round."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from daedalus.generator.base import records
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.cli import check
+from daedalus.generator.compile import emit
+from daedalus.generator.compile.registry import Entry, load
+from daedalus.generator.compile.variants import Variant
+from daedalus.generator.verify import check_runs, part, stale
+from daedalus.generator.verify.crosscheck import Outcome
+
+DAY = date(2026, 1, 1)
+ENTRIES = load()
+SMALL = "h264_idct4"
+
+
+@pytest.fixture(scope="module")
+def variants() -> dict[str, list[Variant]]:
+    return {e.kernel.id: emit.entry_variants(e, ("c",)) for e in ENTRIES}
+
+
+def ids(entries: object) -> list[str]:
+    return [e.kernel.id for e in entries]  # type: ignore[attr-defined]
+
+
+def test_every_kernel_is_once_in_so_many_days() -> None:
+    days = [ids(stale.sample(ENTRIES, DAY + timedelta(n))) for n in range(stale.DAYS)]
+    assert sorted(k for of_a_day in days for k in of_a_day) == sorted(ids(ENTRIES))
+    assert max(map(len, days)) - min(map(len, days)) <= 1
+    assert days[0] == ids(stale.sample(ENTRIES, DAY + timedelta(stale.DAYS)))
+
+
+def test_what_has_no_record_of_its_code_is_compared(
+    variants: dict[str, list[Variant]], tmp_path: Path
+) -> None:
+    known = {
+        k: {v.name: {"input_hash": v.input_hash, "runs": []} for v in mine}
+        for k, mine in variants.items()
+    }
+    first, second, *_ = ids(ENTRIES)
+    next(iter(known[first].values()))["input_hash"] = "of other code"
+    known[second] = {}
+    with records.kept_in(tmp_path):
+        for kernel, data in known.items():
+            records.write(kernel, records.VERIFIED, data)
+        found = stale.choose(ENTRIES, variants, DAY)
+    assert ids(found.stale) == [first, second]
+    assert ids(found.sample) == [k for k in ids(stale.sample(ENTRIES, DAY)) if k not in known or
+                                 k not in (first, second)]  # fmt: skip
+    assert ids(found.entries) == sorted({*ids(found.stale), *ids(found.sample)})
+    assert f"{len(found.entries)} of {len(ENTRIES)} kernels" in str(found)
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[list[str], bool]:
+    """Which kernels the verb has compared, and whether their code alone is built."""
+    seen: list[tuple[list[str], bool]] = []
+
+    def run(entries: list[Entry], *_: object, apart: bool, **__: object) -> tuple[list, list]:
+        seen.append((ids(entries), apart))
+        return [Outcome(SMALL, "c", "v", "native", conformant=1)], []
+
+    made = {e.kernel.id: [] for e in ENTRIES}
+    monkeypatch.setattr(check, "run_checks", run)
+    monkeypatch.setattr(check, "require_generated", lambda *_: made)
+    monkeypatch.setattr(stale, "today", lambda: DAY)
+    done = CliRunner().invoke(check.command, [*words])
+    assert done.exit_code == 0, done.output
+    return seen[0]
+
+
+def test_the_verb_takes_a_sample_unless_it_is_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    every = ids(ENTRIES)
+    some, apart = asked(monkeypatch)
+    assert some == ids(stale.sample(ENTRIES, DAY)) and apart
+    assert asked(monkeypatch, "--all") == (every, False)
+    assert asked(monkeypatch, SMALL) == ([SMALL], True)
+    assert asked(monkeypatch, "--frame", "--target", "glsl")[0] == every
+    assert asked(monkeypatch, "--device", "simulator", "--target", "qpu")[0] == every
+
+
+def test_of_some_kernels_nothing_else_is_built(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(part, "build_dir", lambda: tmp_path)
+    first, second = (e for e in ENTRIES if e.kernel.id in (SMALL, "h264_idct8"))
+    folder = part.generate([first])
+    before = {p: p.stat().st_mtime_ns for p in folder.rglob("*.c")}
+    names = {p.name for p in before if "__" in p.name}
+    assert names and all(f"_{SMALL}__" in n for n in names)
+    part.generate([first, second])
+    assert all(p.stat().st_mtime_ns == t for p, t in before.items() if "__" in p.name)
+    part.generate([second])
+    assert not any(f"_{SMALL}__" in p.name for p in folder.rglob("*.c"))
+
+
+def test_what_cannot_be_compared_keeps_nothing_else_from_it() -> None:
+    """And kernels are compared in order, whatever process does it."""
+
+    def one(number: int) -> list[Outcome]:
+        return [Outcome(f"k{number}", "c", "v", "native", conformant=1)]
+
+    found = [o.kernel for done in check_runs._beside_each_other(one, 5) for o in done]
+    assert found == ["k0", "k1", "k2", "k3", "k4"]
+    failed = check_runs._not_compared(ENTRIES[0], UserError("no tool", "install it"))
+    assert not failed.good and "no tool" in failed.failures[0]
+    with pytest.raises(UserError, match="1 of 2 comparisons failed"):
+        check.report([*one(1), failed], 16, 1, table=False)
