@@ -74,7 +74,9 @@ def options(command: F) -> F:
 
 
 _ITS_OWN = ("ssh", "wrapper", "stop")  # parameters that --host alone has,
-_NOT_ITS = ("dry_run", "device", "vulkan", "points", "exhaustive", "jobs", "as_json")  # or has not
+_NOT_ITS = (  # or has not
+    "dry_run", "device", "vulkan", "points", "exhaustive", "jobs", "applies", "as_json",
+)  # fmt: skip
 
 
 def check_options(context: click.Context, host: str | None) -> None:

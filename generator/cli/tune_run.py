@@ -22,16 +22,18 @@ from daedalus.generator.host import native
 from daedalus.generator.measure.gpu.compare import wishes
 from daedalus.generator.options import TARGETS
 from daedalus.generator.tuning import engine_device, overnight
+from daedalus.generator.tuning.apply import apply
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes
 from daedalus.generator.tuning.model_device import ModelDevice
 from daedalus.generator.tuning.overnight import Settings
 from daedalus.generator.tuning.plan import groups_of, spaces_of
 from daedalus.generator.tuning.point import COMPILERS
-from daedalus.generator.tuning.run import Budget, Group, Tuner
+from daedalus.generator.tuning.run import Budget, Group, Outcome, Tuner
 from daedalus.generator.tuning.task import Device
 
 MODEL = "model"
+_SECONDS = 30  # that --apply takes a kernel and target
 
 
 @click.command("run")
@@ -61,13 +63,16 @@ MODEL = "model"
     type=click.IntRange(0),
     help="Points side by side on the model; default: as many as there are cores.",
 )
+@click.option("--apply", "applies", is_flag=True,
+              help="Put what was best on record, for gen to take; without --budget, in 30 s a"
+              " kernel and target.")  # fmt: skip
 @tune_remote.options
 @tune_mixed.options
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def command(
     kernels: tuple[str, ...], dry_run: bool, device: str | None, vulkan: str,
     targets: tuple[str, ...], quick: bool, exhaustive: bool, budget: float, points: int,
-    path: Path | None, jobs: int, as_json: bool, **more: Any,
+    path: Path | None, jobs: int, applies: bool, as_json: bool, **more: Any,
 ) -> None:  # fmt: skip
     """Tries the variants of the KERNELS (default: the eleven of tools/bench/qpu.toml).
 
@@ -127,7 +132,12 @@ def command(
     mixed = more["mixed"] and kind == "board" and any(g.target in gpu for g in groups)
     until = time.monotonic() + budget if budget else 0.0
     seconds, _ = overnight.shares(budget, mixed=mixed)
-    wrong = _run(place, groups, path, Budget(seconds, points), as_json=as_json)
+    if applies and not budget:
+        seconds = _SECONDS * len(entries) * len(asked)
+    outcome = _run(place, groups, path, Budget(seconds, points), as_json=as_json)
+    wrong = tune_print.outcome(outcome, path, as_json=as_json)
+    for line in _applied(entries, outcome) if applies else ():
+        console.print(line, markup=False, soft_wrap=True)
     status = 0
     if mixed and isinstance(place, engine_device.EngineDevice):
         try:
@@ -139,8 +149,8 @@ def command(
 
 def _run(
     place: Device, groups: Sequence[Group], path: Path, budget: Budget, *, as_json: bool
-) -> list[Result]:  # fmt: skip
-    """Does the points and prints what was found; those that compute wrongly."""
+) -> Outcome:  # fmt: skip
+    """Does the points; prints what was found where it is interrupted."""
     hashes = Hashes(build_dir() / "tune" / "hashes")
     with progress(sum(g.search.total for g in groups), quiet=as_json) as shown:
 
@@ -156,7 +166,16 @@ def _run(
         except KeyboardInterrupt:
             tune_print.outcome(tuner.outcome, path, as_json=as_json)
             sys.exit(EXIT_INTERRUPTED)
-    return tune_print.outcome(tuner.outcome, path, as_json=as_json)
+    return tuner.outcome
+
+
+def _applied(entries: Sequence[Entry], outcome: Outcome) -> list[str]:
+    """Records the best of each kernel, target and class."""
+    found: dict[str, dict[tuple[str, str], Any]] = {e.kernel.id: {} for e in entries}
+    for b in tune_print.bests(outcome):
+        if b.best is not None:
+            found[b.group.kernel][b.group.target, b.group.class_name] = b.best[0].options
+    return [line for e in entries for line in apply(e, found[e.kernel.id])]
 
 
 def _engine(

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from daedalus.dsl.errors import SpecError
-from daedalus.dsl.ir import FULL
+from daedalus.dsl.ir import FULL, Kernel
+from daedalus.generator.base import records
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.compile import kept
 from daedalus.generator.compile.by_rule import slots
 from daedalus.generator.compile.emit import entry_variants, one_variant
-from daedalus.generator.compile.registry import Entry, Listing, meaning, ranked
+from daedalus.generator.compile.registry import Entry, Listing, legal_options, meaning, ranked
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.options import GPU_TARGETS, Options
 
@@ -77,9 +78,14 @@ def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
     taken: dict[Options, bool] = {}
     programs: set[tuple[str, str]] = set()
     refused: dict[str, str] = {}
+    tuned = _tuned(kernel)
+    left = dict(tuned)
     for slot in kept.once(kernel, "slots", lambda: slots(kernel)):
         said: dict[str, str] = {}
-        for options in (o for o in slot.choices if o not in taken):
+        best = (
+            left.pop(f"{slot.target} {slot.choices[0].class_name}", None) if slot.choices else None
+        )
+        for options in (o for o in (best, *slot.choices) if o is not None and o not in taken):
             try:
                 made = one_variant(entry, options, slot.prod, 0, keys, known)
             except SpecError as e:
@@ -107,8 +113,25 @@ def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
     chosen = {"of": meaning(kernel)} | {
         kind: [o.name for o, prod in listed if prod == (kind == "prod")] for kind in Listing.KINDS
     }
-    record = chosen | ({"refused": refused} if refused else {})
+    names = {where: o.name for where, o in tuned.items()}
+    more = {"tuned": names, "refused": refused}
+    record = chosen | {what: data for what, data in more.items() if data}
     return replace(entry, listed=listed), record
+
+
+def _tuned(kernel: Kernel) -> dict[str, Options]:
+    """What `tune --apply` found best for a kernel as it is, by target and class."""
+    try:
+        known = records.read(kernel.id, records.OPTIONS)
+    except UserError:  # no checkout
+        return {}
+    if known.get("of") != meaning(kernel):
+        return {}
+    found = {}
+    for where, name in known.get("tuned", {}).items():
+        with suppress(ValueError):  # words of another state of the generator
+            found[where] = legal_options(kernel, name)
+    return found
 
 
 def _known(e: Entry) -> bool:
