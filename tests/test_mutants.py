@@ -282,6 +282,8 @@ def test_a_reason_is_of_one_variant_or_proven(monkeypatch):
     monkeypatch.setattr(reasons, "read", lambda: (proven,))
     assert reasons.of("k", "v2", "goal") is proven
     assert reasons.of("k2", "v2", "goal") is None
+    family = reasons.Reason("k*", "goal", "why", proof=True)
+    assert family.about("k2") and not family.about("other_k2")
 
 
 def test_a_reason_for_a_mutant_that_is_told_is_stale(monkeypatch):

@@ -48,6 +48,274 @@ void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t 
 #endif
 }
 
+void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, 8);
+#else
+    daedalus_item_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg16__neon_full(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg16__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg16__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 4; rows -= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg4__neon_rows4(dst, dst_stride, src, src_stride, 4);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg4__vector_rows4(dst, dst_stride, src, src_stride, 4);
+#else
+    daedalus_item_vp9_avg4__c_rows4(dst, dst_stride, src, src_stride, 4);
+#endif
+    dst += 4 * dst_stride;
+    src += 4 * src_stride;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg4__neon_rows4(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg4__vector_rows4(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg4__c_rows4(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg4__neon_full(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg4__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg4__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, 8);
+#else
+    daedalus_item_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg8__neon_full(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg8__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg8__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, 8);
+#else
+    daedalus_item_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy16__neon_full(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy16__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy16__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 4; rows -= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy4__neon_rows4(dst, dst_stride, src, src_stride, 4);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy4__vector_rows4(dst, dst_stride, src, src_stride, 4);
+#else
+    daedalus_item_vp9_copy4__c_rows4(dst, dst_stride, src, src_stride, 4);
+#endif
+    dst += 4 * dst_stride;
+    src += 4 * src_stride;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy4__neon_rows4(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy4__vector_rows4(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy4__c_rows4(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy4__neon_full(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy4__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy4__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, 8);
+#else
+    daedalus_item_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy8__neon_full(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy8__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy8__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst4__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst4__c_full(dst, dst_stride, coeffs);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst4_idct4__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst4_idct4__c_full(dst, dst_stride, coeffs);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst8__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst8__c_full(dst, dst_stride, coeffs);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst8_idct8__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst8_idct8__c_full(dst, dst_stride, coeffs);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
+  if (eob <= 1) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct4__vector_dc(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct4__c_dc(dst, dst_stride, coeffs, eob);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct4__vector_full(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct4__c_full(dst, dst_stride, coeffs, eob);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_idct4_iadst4__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_idct4_iadst4__c_full(dst, dst_stride, coeffs);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
   if (eob <= 1) {
 #if DAEDALUS_HAVE_NEON
@@ -74,6 +342,25 @@ void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coef
     daedalus_clearing_vp9_idct8__c_full(dst, dst_stride, coeffs, eob);
 #endif
   }
+}
+
+void daedalus_ffmpeg_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_idct8_iadst8__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_idct8_iadst8__c_full(dst, dst_stride, coeffs);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iwht4__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iwht4__c_full(dst, dst_stride, coeffs);
+#endif
 }
 
 void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
@@ -444,6 +731,270 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
   }
 }

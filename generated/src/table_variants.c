@@ -1601,6 +1601,672 @@ static const daedalus_variant sand128_p010_variants[] = {
 #endif
 };
 
+static const daedalus_buffer_desc vp9_avg16_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 16},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_avg16_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg16_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_avg16_classes[] = {
+  { "rows8", vp9_avg16_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg16_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg16__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg16__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg16__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg16__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg16__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg16__vector_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg16__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg16__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg16__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg16__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_avg16__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg16__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_avg4_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_avg4_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_avg4_rows4[] = { { 0, 4, 4 } };
+
+static const daedalus_class_desc vp9_avg4_classes[] = {
+  { "rows4", vp9_avg4_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg4__neon_rows4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__neon_rows4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg4__vector_rows4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__vector_rows4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg4__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg4__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg4__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_avg4__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg4__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_avg8_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_avg8_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg8_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_avg8_classes[] = {
+  { "rows8", vp9_avg8_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg8_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg8__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg8__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg8__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg8__vector_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg8__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg8__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg8__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_avg8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg8__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_copy16_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_copy16_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy16_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_copy16_classes[] = {
+  { "rows8", vp9_copy16_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy16_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy16__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy16__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy16__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy16__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy16__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy16__vector_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy16__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy16__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy16__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy16__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_copy16__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy16__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_copy4_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_copy4_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_copy4_rows4[] = { { 0, 4, 4 } };
+
+static const daedalus_class_desc vp9_copy4_classes[] = {
+  { "rows4", vp9_copy4_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy4__neon_rows4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__neon_rows4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy4__vector_rows4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__vector_rows4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy4__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy4__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy4__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_copy4__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy4__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_copy8_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_copy8_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy8_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_copy8_classes[] = {
+  { "rows8", vp9_copy8_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy8_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy8__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy8__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy8__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy8__vector_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy8__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy8__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy8__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_copy8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy8__c_full,
+  },
+};
+
 static const daedalus_buffer_desc vp9_iadst16_buffers[] = {
   {
     .name = "dst",
@@ -1644,6 +2310,383 @@ static const daedalus_variant vp9_iadst16_variants[] = {
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_iadst16__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_iadst4_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 16,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_iadst4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst4_variants[] = {
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_iadst4__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst4__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_iadst4__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_iadst4__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_iadst4_idct4_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 16,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_iadst4_idct4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst4_idct4_variants[] = {
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_iadst4_idct4__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst4_idct4__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_iadst4_idct4__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_iadst4_idct4__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_iadst8_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 64,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_iadst8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst8_variants[] = {
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_iadst8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst8__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_iadst8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_iadst8__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_iadst8_idct8_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 64,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_iadst8_idct8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst8_idct8_variants[] = {
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_iadst8_idct8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst8_idct8__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_iadst8_idct8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_iadst8_idct8__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_idct4_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 16,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_idct4_params[] = {
+  { "eob", DAEDALUS_TYPE_U8, 4, 1, 16, 0 },
+};
+
+static const daedalus_condition vp9_idct4_dc[] = { { 0, 1, 1 } };
+
+static const daedalus_class_desc vp9_idct4_classes[] = {
+  { "dc", vp9_idct4_dc, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct4_variants[] = {
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct4__vector_dc",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4__vector_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct4__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct4__c_dc",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct4__c_dc,
+  },
+  {
+    .name = "daedalus_vp9_idct4__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct4__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_idct4_iadst4_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 16,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_idct4_iadst4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct4_iadst4_variants[] = {
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct4_iadst4__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4_iadst4__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct4_iadst4__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct4_iadst4__c_full,
   },
 };
 
@@ -2042,6 +3085,122 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_idct8_10__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_idct8_iadst8_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 64,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_idct8_iadst8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct8_iadst8_variants[] = {
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct8_iadst8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8_iadst8__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct8_iadst8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct8_iadst8__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_iwht4_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 16,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_iwht4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iwht4_variants[] = {
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_iwht4__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iwht4__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_iwht4__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_iwht4__c_full,
   },
 };
 
@@ -3227,6 +4386,258 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
   },
 };
 
+static const daedalus_buffer_desc vp9_mc_8v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_8v_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_8v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_8v_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_8v_classes[] = {
+  { "sub8", vp9_mc_8v_sub8, 2 },
+  { "rows8", vp9_mc_8v_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8v__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8v__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8v__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8v__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8v__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8v__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_8v_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_8v_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_8v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_8v_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_8v_avg_classes[] = {
+  { "sub8", vp9_mc_8v_avg_sub8, 2 },
+  { "rows8", vp9_mc_8v_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8v_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8v_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8v_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8v_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8v_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8v_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8v_avg__c_full,
+  },
+};
+
 static const daedalus_kernel_desc kernels[] = {
   {
     .id = "av1_cdef8",
@@ -3329,6 +4740,78 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(sand128_p010_variants) / sizeof(sand128_p010_variants[0]),
   },
   {
+    .id = "vp9_avg16",
+    .meta_size = 12,
+    .buffers = vp9_avg16_buffers,
+    .n_buffers = sizeof(vp9_avg16_buffers) / sizeof(vp9_avg16_buffers[0]),
+    .params = vp9_avg16_params,
+    .n_params = sizeof(vp9_avg16_params) / sizeof(vp9_avg16_params[0]),
+    .classes = vp9_avg16_classes,
+    .n_classes = sizeof(vp9_avg16_classes) / sizeof(vp9_avg16_classes[0]),
+    .variants = vp9_avg16_variants,
+    .n_variants = sizeof(vp9_avg16_variants) / sizeof(vp9_avg16_variants[0]),
+  },
+  {
+    .id = "vp9_avg4",
+    .meta_size = 12,
+    .buffers = vp9_avg4_buffers,
+    .n_buffers = sizeof(vp9_avg4_buffers) / sizeof(vp9_avg4_buffers[0]),
+    .params = vp9_avg4_params,
+    .n_params = sizeof(vp9_avg4_params) / sizeof(vp9_avg4_params[0]),
+    .classes = vp9_avg4_classes,
+    .n_classes = sizeof(vp9_avg4_classes) / sizeof(vp9_avg4_classes[0]),
+    .variants = vp9_avg4_variants,
+    .n_variants = sizeof(vp9_avg4_variants) / sizeof(vp9_avg4_variants[0]),
+  },
+  {
+    .id = "vp9_avg8",
+    .meta_size = 12,
+    .buffers = vp9_avg8_buffers,
+    .n_buffers = sizeof(vp9_avg8_buffers) / sizeof(vp9_avg8_buffers[0]),
+    .params = vp9_avg8_params,
+    .n_params = sizeof(vp9_avg8_params) / sizeof(vp9_avg8_params[0]),
+    .classes = vp9_avg8_classes,
+    .n_classes = sizeof(vp9_avg8_classes) / sizeof(vp9_avg8_classes[0]),
+    .variants = vp9_avg8_variants,
+    .n_variants = sizeof(vp9_avg8_variants) / sizeof(vp9_avg8_variants[0]),
+  },
+  {
+    .id = "vp9_copy16",
+    .meta_size = 12,
+    .buffers = vp9_copy16_buffers,
+    .n_buffers = sizeof(vp9_copy16_buffers) / sizeof(vp9_copy16_buffers[0]),
+    .params = vp9_copy16_params,
+    .n_params = sizeof(vp9_copy16_params) / sizeof(vp9_copy16_params[0]),
+    .classes = vp9_copy16_classes,
+    .n_classes = sizeof(vp9_copy16_classes) / sizeof(vp9_copy16_classes[0]),
+    .variants = vp9_copy16_variants,
+    .n_variants = sizeof(vp9_copy16_variants) / sizeof(vp9_copy16_variants[0]),
+  },
+  {
+    .id = "vp9_copy4",
+    .meta_size = 12,
+    .buffers = vp9_copy4_buffers,
+    .n_buffers = sizeof(vp9_copy4_buffers) / sizeof(vp9_copy4_buffers[0]),
+    .params = vp9_copy4_params,
+    .n_params = sizeof(vp9_copy4_params) / sizeof(vp9_copy4_params[0]),
+    .classes = vp9_copy4_classes,
+    .n_classes = sizeof(vp9_copy4_classes) / sizeof(vp9_copy4_classes[0]),
+    .variants = vp9_copy4_variants,
+    .n_variants = sizeof(vp9_copy4_variants) / sizeof(vp9_copy4_variants[0]),
+  },
+  {
+    .id = "vp9_copy8",
+    .meta_size = 12,
+    .buffers = vp9_copy8_buffers,
+    .n_buffers = sizeof(vp9_copy8_buffers) / sizeof(vp9_copy8_buffers[0]),
+    .params = vp9_copy8_params,
+    .n_params = sizeof(vp9_copy8_params) / sizeof(vp9_copy8_params[0]),
+    .classes = vp9_copy8_classes,
+    .n_classes = sizeof(vp9_copy8_classes) / sizeof(vp9_copy8_classes[0]),
+    .variants = vp9_copy8_variants,
+    .n_variants = sizeof(vp9_copy8_variants) / sizeof(vp9_copy8_variants[0]),
+  },
+  {
     .id = "vp9_iadst16",
     .meta_size = 4,
     .buffers = vp9_iadst16_buffers,
@@ -3337,6 +4820,68 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_iadst16_classes) / sizeof(vp9_iadst16_classes[0]),
     .variants = vp9_iadst16_variants,
     .n_variants = sizeof(vp9_iadst16_variants) / sizeof(vp9_iadst16_variants[0]),
+  },
+  {
+    .id = "vp9_iadst4",
+    .meta_size = 4,
+    .buffers = vp9_iadst4_buffers,
+    .n_buffers = sizeof(vp9_iadst4_buffers) / sizeof(vp9_iadst4_buffers[0]),
+    .classes = vp9_iadst4_classes,
+    .n_classes = sizeof(vp9_iadst4_classes) / sizeof(vp9_iadst4_classes[0]),
+    .variants = vp9_iadst4_variants,
+    .n_variants = sizeof(vp9_iadst4_variants) / sizeof(vp9_iadst4_variants[0]),
+  },
+  {
+    .id = "vp9_iadst4_idct4",
+    .meta_size = 4,
+    .buffers = vp9_iadst4_idct4_buffers,
+    .n_buffers = sizeof(vp9_iadst4_idct4_buffers) / sizeof(vp9_iadst4_idct4_buffers[0]),
+    .classes = vp9_iadst4_idct4_classes,
+    .n_classes = sizeof(vp9_iadst4_idct4_classes) / sizeof(vp9_iadst4_idct4_classes[0]),
+    .variants = vp9_iadst4_idct4_variants,
+    .n_variants = sizeof(vp9_iadst4_idct4_variants) / sizeof(vp9_iadst4_idct4_variants[0]),
+  },
+  {
+    .id = "vp9_iadst8",
+    .meta_size = 4,
+    .buffers = vp9_iadst8_buffers,
+    .n_buffers = sizeof(vp9_iadst8_buffers) / sizeof(vp9_iadst8_buffers[0]),
+    .classes = vp9_iadst8_classes,
+    .n_classes = sizeof(vp9_iadst8_classes) / sizeof(vp9_iadst8_classes[0]),
+    .variants = vp9_iadst8_variants,
+    .n_variants = sizeof(vp9_iadst8_variants) / sizeof(vp9_iadst8_variants[0]),
+  },
+  {
+    .id = "vp9_iadst8_idct8",
+    .meta_size = 4,
+    .buffers = vp9_iadst8_idct8_buffers,
+    .n_buffers = sizeof(vp9_iadst8_idct8_buffers) / sizeof(vp9_iadst8_idct8_buffers[0]),
+    .classes = vp9_iadst8_idct8_classes,
+    .n_classes = sizeof(vp9_iadst8_idct8_classes) / sizeof(vp9_iadst8_idct8_classes[0]),
+    .variants = vp9_iadst8_idct8_variants,
+    .n_variants = sizeof(vp9_iadst8_idct8_variants) / sizeof(vp9_iadst8_idct8_variants[0]),
+  },
+  {
+    .id = "vp9_idct4",
+    .meta_size = 8,
+    .buffers = vp9_idct4_buffers,
+    .n_buffers = sizeof(vp9_idct4_buffers) / sizeof(vp9_idct4_buffers[0]),
+    .params = vp9_idct4_params,
+    .n_params = sizeof(vp9_idct4_params) / sizeof(vp9_idct4_params[0]),
+    .classes = vp9_idct4_classes,
+    .n_classes = sizeof(vp9_idct4_classes) / sizeof(vp9_idct4_classes[0]),
+    .variants = vp9_idct4_variants,
+    .n_variants = sizeof(vp9_idct4_variants) / sizeof(vp9_idct4_variants[0]),
+  },
+  {
+    .id = "vp9_idct4_iadst4",
+    .meta_size = 4,
+    .buffers = vp9_idct4_iadst4_buffers,
+    .n_buffers = sizeof(vp9_idct4_iadst4_buffers) / sizeof(vp9_idct4_iadst4_buffers[0]),
+    .classes = vp9_idct4_iadst4_classes,
+    .n_classes = sizeof(vp9_idct4_iadst4_classes) / sizeof(vp9_idct4_iadst4_classes[0]),
+    .variants = vp9_idct4_iadst4_variants,
+    .n_variants = sizeof(vp9_idct4_iadst4_variants) / sizeof(vp9_idct4_iadst4_variants[0]),
   },
   {
     .id = "vp9_idct8",
@@ -3359,6 +4904,26 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_idct8_10_classes) / sizeof(vp9_idct8_10_classes[0]),
     .variants = vp9_idct8_10_variants,
     .n_variants = sizeof(vp9_idct8_10_variants) / sizeof(vp9_idct8_10_variants[0]),
+  },
+  {
+    .id = "vp9_idct8_iadst8",
+    .meta_size = 4,
+    .buffers = vp9_idct8_iadst8_buffers,
+    .n_buffers = sizeof(vp9_idct8_iadst8_buffers) / sizeof(vp9_idct8_iadst8_buffers[0]),
+    .classes = vp9_idct8_iadst8_classes,
+    .n_classes = sizeof(vp9_idct8_iadst8_classes) / sizeof(vp9_idct8_iadst8_classes[0]),
+    .variants = vp9_idct8_iadst8_variants,
+    .n_variants = sizeof(vp9_idct8_iadst8_variants) / sizeof(vp9_idct8_iadst8_variants[0]),
+  },
+  {
+    .id = "vp9_iwht4",
+    .meta_size = 4,
+    .buffers = vp9_iwht4_buffers,
+    .n_buffers = sizeof(vp9_iwht4_buffers) / sizeof(vp9_iwht4_buffers[0]),
+    .classes = vp9_iwht4_classes,
+    .n_classes = sizeof(vp9_iwht4_classes) / sizeof(vp9_iwht4_classes[0]),
+    .variants = vp9_iwht4_variants,
+    .n_variants = sizeof(vp9_iwht4_variants) / sizeof(vp9_iwht4_variants[0]),
   },
   {
     .id = "vp9_lpf16_10_h",
@@ -3456,12 +5021,36 @@ static const daedalus_kernel_desc kernels[] = {
     .variants = vp9_mc_8h_avg_variants,
     .n_variants = sizeof(vp9_mc_8h_avg_variants) / sizeof(vp9_mc_8h_avg_variants[0]),
   },
+  {
+    .id = "vp9_mc_8v",
+    .meta_size = 12,
+    .buffers = vp9_mc_8v_buffers,
+    .n_buffers = sizeof(vp9_mc_8v_buffers) / sizeof(vp9_mc_8v_buffers[0]),
+    .params = vp9_mc_8v_params,
+    .n_params = sizeof(vp9_mc_8v_params) / sizeof(vp9_mc_8v_params[0]),
+    .classes = vp9_mc_8v_classes,
+    .n_classes = sizeof(vp9_mc_8v_classes) / sizeof(vp9_mc_8v_classes[0]),
+    .variants = vp9_mc_8v_variants,
+    .n_variants = sizeof(vp9_mc_8v_variants) / sizeof(vp9_mc_8v_variants[0]),
+  },
+  {
+    .id = "vp9_mc_8v_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_8v_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_8v_avg_buffers) / sizeof(vp9_mc_8v_avg_buffers[0]),
+    .params = vp9_mc_8v_avg_params,
+    .n_params = sizeof(vp9_mc_8v_avg_params) / sizeof(vp9_mc_8v_avg_params[0]),
+    .classes = vp9_mc_8v_avg_classes,
+    .n_classes = sizeof(vp9_mc_8v_avg_classes) / sizeof(vp9_mc_8v_avg_classes[0]),
+    .variants = vp9_mc_8v_avg_variants,
+    .n_variants = sizeof(vp9_mc_8v_avg_variants) / sizeof(vp9_mc_8v_avg_variants[0]),
+  },
 };
 
 static const daedalus_alias aliases[] = {
-  { "vp9_lpf16_10", 12 },
-  { "vp9_lpf4", 14 },
-  { "vp9_lpf8", 16 },
+  { "vp9_lpf16_10", 26 },
+  { "vp9_lpf4", 28 },
+  { "vp9_lpf8", 30 },
 };
 
 static void call_daedalus_items_av1_cdef8(const daedalus_buffer *buffers, const ptrdiff_t *steps,
@@ -3960,6 +5549,348 @@ static void call_daedalus_items_sand128_p010__c_full(const daedalus_buffer *buff
       n_items, (const daedalus_sand128_p010_meta *)meta, meta_step);
 }
 
+static void call_daedalus_items_vp9_avg16(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg16((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg16_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg16__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg16__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg16_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg16__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg16_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg16__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg16__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg16_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg16__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg16__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg16_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_avg16__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg16_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_avg16__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg16__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg16_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_avg4(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg4__neon_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4__neon_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg4__vector_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4__vector_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg4__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_avg4__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_avg4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_avg8(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg8_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg8__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg8__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg8_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_avg8__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg8_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_avg8__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg8_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_copy16(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy16((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy16_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy16__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy16__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy16_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy16__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy16_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy16__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy16__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy16_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy16__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy16__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy16_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_copy16__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy16_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_copy16__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy16__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy16_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_copy4(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy4__neon_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4__neon_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy4__vector_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4__vector_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy4__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_copy4__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_copy4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_copy8(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy8__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy8__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_copy8__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_copy8__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
 static void call_daedalus_items_vp9_iadst16(const daedalus_buffer *buffers, const ptrdiff_t *steps,
     const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
@@ -3974,6 +5905,334 @@ static void call_daedalus_items_vp9_iadst16__c_full(const daedalus_buffer *buffe
   (void)meta_step;
   daedalus_items_vp9_iadst16__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_items_vp9_iadst4(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_iadst4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (int16_t *)buffers[1].data, n_items);
+}
+
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_iadst4__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_clearing_items_vp9_iadst4__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_iadst4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_iadst4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_items_vp9_iadst4_idct4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst4_idct4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_iadst4_idct4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst4_idct4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (int16_t *)buffers[1].data, n_items);
+}
+
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_iadst4_idct4__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst4_idct4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst4_idct4__vector_full((uint8_t *)buffers[0].data,
+      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_iadst4_idct4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst4_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_iadst4_idct4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst4_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_items_vp9_iadst8(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_iadst8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (int16_t *)buffers[1].data, n_items);
+}
+
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_iadst8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_clearing_items_vp9_iadst8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_iadst8__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_iadst8__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst8__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_items_vp9_iadst8_idct8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst8_idct8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_iadst8_idct8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst8_idct8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (int16_t *)buffers[1].data, n_items);
+}
+
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_iadst8_idct8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst8_idct8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_clearing_items_vp9_iadst8_idct8__vector_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst8_idct8__vector_full((uint8_t *)buffers[0].data,
+      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_iadst8_idct8__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst8_idct8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_iadst8_idct8__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst8_idct8__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_items_vp9_idct4(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_clearing_items_vp9_idct4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_idct4__vector_dc(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct4__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_clearing_items_vp9_idct4__vector_dc(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct4__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
+      meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_idct4__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_clearing_items_vp9_idct4__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
+      meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_idct4__c_dc(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct4__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_clearing_items_vp9_idct4__c_dc(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct4__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_idct4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_clearing_items_vp9_idct4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
+      meta_step);
+}
+
+static void call_daedalus_items_vp9_idct4_iadst4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_idct4_iadst4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_idct4_iadst4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_idct4_iadst4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (int16_t *)buffers[1].data, n_items);
+}
+
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_idct4_iadst4__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_idct4_iadst4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_idct4_iadst4__vector_full((uint8_t *)buffers[0].data,
+      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_idct4_iadst4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_idct4_iadst4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_idct4_iadst4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_idct4_iadst4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
 }
 
 static void call_daedalus_items_vp9_idct8(const daedalus_buffer *buffers, const ptrdiff_t *steps,
@@ -4176,6 +6435,109 @@ static void call_daedalus_items_vp9_idct8_10__c_full(const daedalus_buffer *buff
   (void)meta_step;
   daedalus_items_vp9_idct8_10__c_full((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const int32_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_items_vp9_idct8_iadst8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_idct8_iadst8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_idct8_iadst8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_idct8_iadst8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (int16_t *)buffers[1].data, n_items);
+}
+
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_idct8_iadst8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_idct8_iadst8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_clearing_items_vp9_idct8_iadst8__vector_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_idct8_iadst8__vector_full((uint8_t *)buffers[0].data,
+      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_idct8_iadst8__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_idct8_iadst8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_idct8_iadst8__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_idct8_iadst8__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_items_vp9_iwht4(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iwht4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_iwht4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iwht4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (int16_t *)buffers[1].data, n_items);
+}
+
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_iwht4__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iwht4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_clearing_items_vp9_iwht4__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iwht4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_iwht4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iwht4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+static void call_daedalus_clearing_items_vp9_iwht4__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iwht4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
 }
 
 static void call_daedalus_items_vp9_lpf16_10_h(const daedalus_buffer *buffers,
@@ -4551,6 +6913,134 @@ static void call_daedalus_items_vp9_mc_8h_avg__c_full(const daedalus_buffer *buf
       (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
 }
 
+static void call_daedalus_items_vp9_mc_8v(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8v__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8v__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8v__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8v__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_8v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8v__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8v_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8v_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8v_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8v_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8v_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_8v_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8v_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8v_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
 const daedalus_items_entry daedalus_items_entries[] = {
   { "av1_cdef8", call_daedalus_items_av1_cdef8, NULL },
 #if DAEDALUS_HAVE_NEON
@@ -4666,8 +7156,149 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_sand128_p010__vector_full", call_daedalus_items_sand128_p010__vector_full, NULL },
 #endif
   { "daedalus_sand128_p010__c_full", call_daedalus_items_sand128_p010__c_full, NULL },
+  { "vp9_avg16", call_daedalus_items_vp9_avg16, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg16__neon_rows8", call_daedalus_items_vp9_avg16__neon_rows8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg16__neon_full", call_daedalus_items_vp9_avg16__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg16__vector_rows8", call_daedalus_items_vp9_avg16__vector_rows8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg16__vector_full", call_daedalus_items_vp9_avg16__vector_full, NULL },
+#endif
+  { "daedalus_vp9_avg16__c_rows8", call_daedalus_items_vp9_avg16__c_rows8, NULL },
+  { "daedalus_vp9_avg16__c_full", call_daedalus_items_vp9_avg16__c_full, NULL },
+  { "vp9_avg4", call_daedalus_items_vp9_avg4, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg4__neon_rows4", call_daedalus_items_vp9_avg4__neon_rows4, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg4__neon_full", call_daedalus_items_vp9_avg4__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg4__vector_rows4", call_daedalus_items_vp9_avg4__vector_rows4, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg4__vector_full", call_daedalus_items_vp9_avg4__vector_full, NULL },
+#endif
+  { "daedalus_vp9_avg4__c_rows4", call_daedalus_items_vp9_avg4__c_rows4, NULL },
+  { "daedalus_vp9_avg4__c_full", call_daedalus_items_vp9_avg4__c_full, NULL },
+  { "vp9_avg8", call_daedalus_items_vp9_avg8, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg8__neon_rows8", call_daedalus_items_vp9_avg8__neon_rows8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg8__neon_full", call_daedalus_items_vp9_avg8__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg8__vector_rows8", call_daedalus_items_vp9_avg8__vector_rows8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg8__vector_full", call_daedalus_items_vp9_avg8__vector_full, NULL },
+#endif
+  { "daedalus_vp9_avg8__c_rows8", call_daedalus_items_vp9_avg8__c_rows8, NULL },
+  { "daedalus_vp9_avg8__c_full", call_daedalus_items_vp9_avg8__c_full, NULL },
+  { "vp9_copy16", call_daedalus_items_vp9_copy16, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy16__neon_rows8", call_daedalus_items_vp9_copy16__neon_rows8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy16__neon_full", call_daedalus_items_vp9_copy16__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy16__vector_rows8", call_daedalus_items_vp9_copy16__vector_rows8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy16__vector_full", call_daedalus_items_vp9_copy16__vector_full, NULL },
+#endif
+  { "daedalus_vp9_copy16__c_rows8", call_daedalus_items_vp9_copy16__c_rows8, NULL },
+  { "daedalus_vp9_copy16__c_full", call_daedalus_items_vp9_copy16__c_full, NULL },
+  { "vp9_copy4", call_daedalus_items_vp9_copy4, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy4__neon_rows4", call_daedalus_items_vp9_copy4__neon_rows4, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy4__neon_full", call_daedalus_items_vp9_copy4__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy4__vector_rows4", call_daedalus_items_vp9_copy4__vector_rows4, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy4__vector_full", call_daedalus_items_vp9_copy4__vector_full, NULL },
+#endif
+  { "daedalus_vp9_copy4__c_rows4", call_daedalus_items_vp9_copy4__c_rows4, NULL },
+  { "daedalus_vp9_copy4__c_full", call_daedalus_items_vp9_copy4__c_full, NULL },
+  { "vp9_copy8", call_daedalus_items_vp9_copy8, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy8__neon_rows8", call_daedalus_items_vp9_copy8__neon_rows8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy8__neon_full", call_daedalus_items_vp9_copy8__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy8__vector_rows8", call_daedalus_items_vp9_copy8__vector_rows8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy8__vector_full", call_daedalus_items_vp9_copy8__vector_full, NULL },
+#endif
+  { "daedalus_vp9_copy8__c_rows8", call_daedalus_items_vp9_copy8__c_rows8, NULL },
+  { "daedalus_vp9_copy8__c_full", call_daedalus_items_vp9_copy8__c_full, NULL },
   { "vp9_iadst16", call_daedalus_items_vp9_iadst16, NULL },
   { "daedalus_vp9_iadst16__c_full", call_daedalus_items_vp9_iadst16__c_full, NULL },
+  { "vp9_iadst4", call_daedalus_items_vp9_iadst4, call_daedalus_clearing_items_vp9_iadst4 },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_iadst4__vector_full", call_daedalus_items_vp9_iadst4__vector_full,
+      call_daedalus_clearing_items_vp9_iadst4__vector_full },
+#endif
+  { "daedalus_vp9_iadst4__c_full", call_daedalus_items_vp9_iadst4__c_full,
+      call_daedalus_clearing_items_vp9_iadst4__c_full },
+  { "vp9_iadst4_idct4", call_daedalus_items_vp9_iadst4_idct4,
+      call_daedalus_clearing_items_vp9_iadst4_idct4 },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_iadst4_idct4__vector_full", call_daedalus_items_vp9_iadst4_idct4__vector_full,
+      call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full },
+#endif
+  { "daedalus_vp9_iadst4_idct4__c_full", call_daedalus_items_vp9_iadst4_idct4__c_full,
+      call_daedalus_clearing_items_vp9_iadst4_idct4__c_full },
+  { "vp9_iadst8", call_daedalus_items_vp9_iadst8, call_daedalus_clearing_items_vp9_iadst8 },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_iadst8__vector_full", call_daedalus_items_vp9_iadst8__vector_full,
+      call_daedalus_clearing_items_vp9_iadst8__vector_full },
+#endif
+  { "daedalus_vp9_iadst8__c_full", call_daedalus_items_vp9_iadst8__c_full,
+      call_daedalus_clearing_items_vp9_iadst8__c_full },
+  { "vp9_iadst8_idct8", call_daedalus_items_vp9_iadst8_idct8,
+      call_daedalus_clearing_items_vp9_iadst8_idct8 },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_iadst8_idct8__vector_full", call_daedalus_items_vp9_iadst8_idct8__vector_full,
+      call_daedalus_clearing_items_vp9_iadst8_idct8__vector_full },
+#endif
+  { "daedalus_vp9_iadst8_idct8__c_full", call_daedalus_items_vp9_iadst8_idct8__c_full,
+      call_daedalus_clearing_items_vp9_iadst8_idct8__c_full },
+  { "vp9_idct4", call_daedalus_items_vp9_idct4, call_daedalus_clearing_items_vp9_idct4 },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_idct4__vector_dc", call_daedalus_items_vp9_idct4__vector_dc,
+      call_daedalus_clearing_items_vp9_idct4__vector_dc },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_idct4__vector_full", call_daedalus_items_vp9_idct4__vector_full,
+      call_daedalus_clearing_items_vp9_idct4__vector_full },
+#endif
+  { "daedalus_vp9_idct4__c_dc", call_daedalus_items_vp9_idct4__c_dc,
+      call_daedalus_clearing_items_vp9_idct4__c_dc },
+  { "daedalus_vp9_idct4__c_full", call_daedalus_items_vp9_idct4__c_full,
+      call_daedalus_clearing_items_vp9_idct4__c_full },
+  { "vp9_idct4_iadst4", call_daedalus_items_vp9_idct4_iadst4,
+      call_daedalus_clearing_items_vp9_idct4_iadst4 },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_idct4_iadst4__vector_full", call_daedalus_items_vp9_idct4_iadst4__vector_full,
+      call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full },
+#endif
+  { "daedalus_vp9_idct4_iadst4__c_full", call_daedalus_items_vp9_idct4_iadst4__c_full,
+      call_daedalus_clearing_items_vp9_idct4_iadst4__c_full },
   { "vp9_idct8", call_daedalus_items_vp9_idct8, call_daedalus_clearing_items_vp9_idct8 },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_idct8__neon_dc", call_daedalus_items_vp9_idct8__neon_dc,
@@ -4711,6 +7342,21 @@ const daedalus_items_entry daedalus_items_entries[] = {
 #endif
   { "vp9_idct8_10", call_daedalus_items_vp9_idct8_10, NULL },
   { "daedalus_vp9_idct8_10__c_full", call_daedalus_items_vp9_idct8_10__c_full, NULL },
+  { "vp9_idct8_iadst8", call_daedalus_items_vp9_idct8_iadst8,
+      call_daedalus_clearing_items_vp9_idct8_iadst8 },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_idct8_iadst8__vector_full", call_daedalus_items_vp9_idct8_iadst8__vector_full,
+      call_daedalus_clearing_items_vp9_idct8_iadst8__vector_full },
+#endif
+  { "daedalus_vp9_idct8_iadst8__c_full", call_daedalus_items_vp9_idct8_iadst8__c_full,
+      call_daedalus_clearing_items_vp9_idct8_iadst8__c_full },
+  { "vp9_iwht4", call_daedalus_items_vp9_iwht4, call_daedalus_clearing_items_vp9_iwht4 },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_iwht4__vector_full", call_daedalus_items_vp9_iwht4__vector_full,
+      call_daedalus_clearing_items_vp9_iwht4__vector_full },
+#endif
+  { "daedalus_vp9_iwht4__c_full", call_daedalus_items_vp9_iwht4__c_full,
+      call_daedalus_clearing_items_vp9_iwht4__c_full },
   { "vp9_lpf16_10_h", call_daedalus_items_vp9_lpf16_10_h, NULL },
   { "daedalus_vp9_lpf16_10_h__c_full", call_daedalus_items_vp9_lpf16_10_h__c_full, NULL },
   { "vp9_lpf16_10_v", call_daedalus_items_vp9_lpf16_10_v, NULL },
@@ -4825,12 +7471,44 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_8h_avg__c_sub8", call_daedalus_items_vp9_mc_8h_avg__c_sub8, NULL },
   { "daedalus_vp9_mc_8h_avg__c_rows8", call_daedalus_items_vp9_mc_8h_avg__c_rows8, NULL },
   { "daedalus_vp9_mc_8h_avg__c_full", call_daedalus_items_vp9_mc_8h_avg__c_full, NULL },
+  { "vp9_mc_8v", call_daedalus_items_vp9_mc_8v, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8v__neon_sub8", call_daedalus_items_vp9_mc_8v__neon_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8v__neon_full", call_daedalus_items_vp9_mc_8v__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8v__vector_sub8", call_daedalus_items_vp9_mc_8v__vector_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8v__vector_full", call_daedalus_items_vp9_mc_8v__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_8v__c_sub8", call_daedalus_items_vp9_mc_8v__c_sub8, NULL },
+  { "daedalus_vp9_mc_8v__c_rows8", call_daedalus_items_vp9_mc_8v__c_rows8, NULL },
+  { "daedalus_vp9_mc_8v__c_full", call_daedalus_items_vp9_mc_8v__c_full, NULL },
+  { "vp9_mc_8v_avg", call_daedalus_items_vp9_mc_8v_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8v_avg__neon_sub8", call_daedalus_items_vp9_mc_8v_avg__neon_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8v_avg__neon_full", call_daedalus_items_vp9_mc_8v_avg__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8v_avg__vector_sub8", call_daedalus_items_vp9_mc_8v_avg__vector_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8v_avg__vector_full", call_daedalus_items_vp9_mc_8v_avg__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_8v_avg__c_sub8", call_daedalus_items_vp9_mc_8v_avg__c_sub8, NULL },
+  { "daedalus_vp9_mc_8v_avg__c_rows8", call_daedalus_items_vp9_mc_8v_avg__c_rows8, NULL },
+  { "daedalus_vp9_mc_8v_avg__c_full", call_daedalus_items_vp9_mc_8v_avg__c_full, NULL },
   { NULL, NULL, NULL },
 };
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "12b32256ed255fbd",
+  .generator = "a2d95b2e83bd582c",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

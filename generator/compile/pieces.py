@@ -7,17 +7,20 @@ parameter says.
 
 from collections.abc import Iterator
 
-from daedalus.dsl.ir import Affine, Kernel, Op, Stage, walk
+from daedalus.dsl.ir import Affine, Kernel, Node, Op, Stage, walk
 
 
 def uncut(kernel: Kernel, name: str) -> str:
     """Why the rows that the parameter `name` counts cannot be done in pieces; empty if they can.
 
-    They can where every stage has that many rows, every plane moves with the row, nothing else
-    depends on the row or on their number, and what is stored is read only in the row itself.
+    They can where every stage has that many rows, or some more if it only fills temps, every plane
+    and temp moves with the row, nothing else depends on the row or on their number, and what is
+    stored in a plane is read only in the row itself.
     """
-    if any(b.kind != "plane" for b in kernel.buffers) or kernel.temps:
-        return "the kernel has blocks or temps"
+    if any(b.kind != "plane" for b in kernel.buffers):
+        return "the kernel has blocks"
+    if any(t.init is not None for t in kernel.temps):
+        return "a temp has a first value"
     if kernel.param(name).lo > 1:
         return f"{name} is at least {kernel.param(name).lo}, and the last piece may be lower"
     reasons = (_stage_uncut(kernel, stage, name) for stage in kernel.stages)
@@ -25,12 +28,15 @@ def uncut(kernel: Kernel, name: str) -> str:
 
 
 def _stage_uncut(kernel: Kernel, stage: Stage, name: str) -> str:
-    lanes = [ln for ln, n in stage.limits if n.op is Op.PARAM and n.attr[0] == name]
-    if len(lanes) != 1 or stage.extents[lanes[0]] != kernel.param(name).hi:
+    lanes = [(ln, more) for ln, n in stage.limits if (more := _more(n, name)) is not None]
+    if len(lanes) != 1 or stage.extents[lanes[0][0]] != kernel.param(name).hi + lanes[0][1]:
         return f"a stage has not as many rows as {name} says"
-    (row,) = lanes
+    ((row, more),) = lanes
+    planes = {b.name for b in kernel.buffers}
+    if more and any(s.buffer in planes for s in stage.stores):
+        return f"a stage stores more rows than {name} says"
     for buffer, index in _indices(stage):
-        if index[0].terms != ((row, 1),) or index[1].coefficient(row):
+        if index[0].terms != ((row, 1),) or any(a.coefficient(row) for a in index[1:]):
             return f"{buffer} is not indexed by the row"
     others = [n for ln, n in stage.limits if ln != row]
     values = [n for s in stage.stores for n in (s.value, s.mask)]
@@ -45,6 +51,14 @@ def _stage_uncut(kernel: Kernel, stage: Stage, name: str) -> str:
     return ""
 
 
+def _more(limit: Node, name: str) -> int | None:
+    """How many more than the parameter says; None of a limit that is no such sum."""
+    if limit.op is Op.ADD and limit.args[1].op is Op.CONST:
+        more = _more(limit.args[0], name)
+        return None if more is None else more + limit.args[1].value
+    return 0 if limit.op is Op.PARAM and limit.attr[0] == name else None
+
+
 def _indices(stage: Stage) -> Iterator[tuple[str, tuple[Affine, ...]]]:
     yield from ((s.buffer, s.index) for s in stage.stores)
     yield from ((n.attr[0], n.index) for n in stage.nodes() if n.op is Op.LOAD)
@@ -52,7 +66,8 @@ def _indices(stage: Stage) -> Iterator[tuple[str, tuple[Affine, ...]]]:
 
 def _mixed_rows(kernel: Kernel) -> str:
     """A stored plane that is touched in several rows of an item's own."""
-    stored = {s.buffer for stage in kernel.stages for s in stage.stores}
+    temps = {t.name for t in kernel.temps}
+    stored = {s.buffer for stage in kernel.stages for s in stage.stores} - temps
     rows: dict[str, int] = {}
     for stage in kernel.stages:
         for buffer, index in _indices(stage):

@@ -69,7 +69,7 @@ SIGNATURES = {
     "type": ("px px.stride c p:2", "'p:2': '2' is no plain type of C"),
     "types": ("px px.stride c p:char**", "'p:char**': 'char**' is no plain type of C"),
     "rows of a block": ("px px.stride c p+", "'p+': higher items cannot be done in pieces: the"
-                        " kernel has blocks or temps"),
+                        " kernel has blocks"),
     "rows of nothing": ("px px.stride c p q+", "'q+': one parameter can count rows"),
 }  # fmt: skip
 
@@ -204,6 +204,17 @@ def test_higher_blocks_are_done_in_pieces(tmp_path: Path) -> None:
     )
 
 
+def test_rows_may_be_filtered_twice(tmp_path: Path) -> None:
+    """A temp of more rows than a piece has is filled for each piece anew."""
+    body = "dst[y, x] = min(t[y, x], t[y + 2, x])"
+    text = rows_spec(body, declarations='t = k.temp("t", (10, 8))')
+    first = "    with k.stage(y=k.upto(rows + 2, 10), x=8) as (y, x):\n"
+    first += "        t[y, x] = src[y - 1, x]\n"
+    at = text.index("    with k.stage(")
+    header, _ = made(tmp_path, text[:at] + first + text[at:])
+    assert "* rows may be more than 8, too." in header
+
+
 def test_strides_are_bytes_in_pieces_too(tmp_path: Path) -> None:
     _, source = made(tmp_path, rows_spec("dst[y, x] = src[y, x]", "u16"))
     assert "dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);" in source
@@ -225,8 +236,11 @@ UNCUT = {
     "array": ({"declarations": 'a = k.params("a", u8, 8, 0, 9)'}, "dst[y, x] = a[y]",
               "values of a depend on the row"),
     "temp": ({"declarations": 't = k.temp("t", (8, 8))'},
-             "t[y, x] = src[y, x]\n        dst[y, x] = src[y, x]",
-             "the kernel has blocks or temps"),
+             "t[x, y] = src[y, x]\n        dst[y, x] = src[y, x]",
+             "t is not indexed by the row"),
+    "first values": ({"declarations": 't = k.temp("t", (8, 8), init=1)'},
+                     "t[y, x] = src[y, x]\n        dst[y, x] = src[y, x]",
+                     "a temp has a first value"),
 }  # fmt: skip
 
 
@@ -235,6 +249,12 @@ def test_rows_that_do_not_stand_alone_are_refused(case: str, tmp_path: Path) -> 
     words, body, reason = UNCUT[case]
     error = refused(tmp_path, rows_spec(body, **words), 3)
     assert error.message == f"dec: 'rows+': higher items cannot be done in pieces: {reason}"
+
+
+def test_more_rows_than_there_are_cannot_be_stored(tmp_path: Path) -> None:
+    text = rows_spec("dst[y, x] = src[y, x]", rows="k.upto(rows + 1, 9)")
+    text = text.replace("rows=(0, 8)", "rows=(0, 9)").replace("rows=(-1, 9)", "rows=(-1, 10)")
+    assert "a stage stores more rows than rows says" in refused(tmp_path, text, 3).message
 
 
 def test_a_plane_that_is_stored_in_two_rows_is_refused(tmp_path: Path) -> None:

@@ -31,9 +31,117 @@ DAEDALUS_API void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, int 
 DAEDALUS_API void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src,
     ptrdiff_t dst_stride);
 
+/**
+ * vp9_avg16: A block 16 wide as it stands in the reference, averaged with what is there.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_avg4: A block 4 wide as it stands in the reference, averaged with what is there.
+ * unused0, unused1: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_avg8: A block 8 wide as it stands in the reference, averaged with what is there.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy16: A block 16 wide as it stands in the reference, put.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy4: A block 4 wide as it stands in the reference, put.
+ * unused0, unused1: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy8: A block 8 wide as it stands in the reference, put.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_iadst4: 4x4 inverse ADST of both passes, rounded by 4 bits and added to the prediction.
+ *   Clears coeffs.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0);
+
+/**
+ * vp9_iadst4_idct4: 4x4 inverse ADST of rows, then DCT of columns, rounded by 4 bits and added to
+ *   the prediction. Clears coeffs.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0);
+
+/**
+ * vp9_iadst8: 8x8 inverse ADST of both passes, rounded by 5 bits and added to the prediction.
+ *   Clears coeffs.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0);
+
+/**
+ * vp9_iadst8_idct8: 8x8 inverse ADST of rows, then DCT of columns, rounded by 5 bits and added to
+ *   the prediction. Clears coeffs.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0);
+
+/** vp9_idct4: 4x4 inverse DCT of both passes, rounded by 4 bits and added to the prediction. Clears coeffs. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int eob);
+
+/**
+ * vp9_idct4_iadst4: 4x4 inverse DCT of rows, then ADST of columns, rounded by 4 bits and added to
+ *   the prediction. Clears coeffs.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0);
+
 /** vp9_idct8: 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction. Clears coeffs. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob);
+
+/**
+ * vp9_idct8_iadst8: 8x8 inverse DCT of rows, then ADST of columns, rounded by 5 bits and added to
+ *   the prediction. Clears coeffs.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0);
+
+/**
+ * vp9_iwht4: 4x4 inverse Walsh-Hadamard transform of both passes, added to the prediction. Clears
+ *   coeffs.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0);
 
 /** vp9_lpf4_h: The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
@@ -122,6 +230,78 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t ds
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
+ * filter is 0.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
+ * filter is 1.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
+ * filter is 2.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
+ * filter is 3.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
+ * filter is 0.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
+ * filter is 1.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
+ * filter is 2.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
+ * filter is 3.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,369 @@ extern "C" {
 #endif
 
 /*
+ * vp9_avg16
+ * A block 16 wide as it stands in the reference, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_avg16 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_avg16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_avg16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_avg16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_avg16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+
+/*
+ * vp9_avg4
+ * A block 4 wide as it stands in the reference, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
+ * Class rows4: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_avg4 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_avg4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_avg4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..3, columns 0..3 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_avg4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_avg4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+
+/*
+ * vp9_avg8
+ * A block 8 wide as it stands in the reference, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_avg8 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_avg8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_avg8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..7 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_avg8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_avg8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+
+/*
+ * vp9_copy16
+ * A block 16 wide as it stands in the reference, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_copy16 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_copy16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_copy16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_copy16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_copy16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
+
+/*
+ * vp9_copy4
+ * A block 4 wide as it stands in the reference, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
+ * Class rows4: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_copy4 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_copy4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_copy4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..3, columns 0..3 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_copy4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_copy4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+/*
+ * vp9_copy8
+ * A block 8 wide as it stands in the reference, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_copy8 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_copy8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_copy8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..7 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_copy8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_copy8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
+/*
  * vp9_iadst16
  * 16x16 inverse ADST of both passes, rounded by 6 bits and added to the prediction.
  *
@@ -63,6 +426,388 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t
  */
 DAEDALUS_API void daedalus_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_iadst4
+ * 4x4 inverse ADST of both passes, rounded by 4 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.6 and 8.7.1.9 (inverse ADST, n = 2), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_iadst4 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_iadst4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_vp9_iadst4(), which then zeroes coeffs, as decoders' own functions do: of each
+ *   item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_iadst4_idct4
+ * 4x4 inverse ADST of rows, then DCT of columns, rounded by 4 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.6 and 8.7.1.9 (inverse ADST, n = 2), 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 2),
+ *   8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_iadst4_idct4 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst4_idct4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_iadst4_idct4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst4_idct4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst4_idct4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst4_idct4(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst4_idct4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst4_idct4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_vp9_iadst4_idct4(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_iadst8
+ * 8x8 inverse ADST of both passes, rounded by 5 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.4, 8.7.1.5, 8.7.1.7 and 8.7.1.9 (inverse ADST, n = 3), 8.7.2 (2D inverse
+ *   transform).
+ */
+
+/** What an item of vp9_iadst8 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_iadst8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_vp9_iadst8(), which then zeroes coeffs, as decoders' own functions do: of each
+ *   item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_iadst8_idct8
+ * 8x8 inverse ADST of rows, then DCT of columns, rounded by 5 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.4, 8.7.1.5, 8.7.1.7 and 8.7.1.9 (inverse ADST, n = 3), 8.7.1.2 and 8.7.1.3
+ *   (inverse DCT, n = 3), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_iadst8_idct8 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst8_idct8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_iadst8_idct8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst8_idct8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst8_idct8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst8_idct8(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst8_idct8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst8_idct8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_vp9_iadst8_idct8(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_idct4
+ * 4x4 inverse DCT of both passes, rounded by 4 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 2), 8.7.2 (2D inverse transform).
+ * Class dc: only the DC coefficient.
+ */
+
+/** What an item of vp9_idct4 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t eob; /**< 1..16; coefficients up to the last non-zero one, in scan order */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_idct4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct4(), which then zeroes coeffs, as decoders' own functions do: of each item
+ *   what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_idct4_iadst4
+ * 4x4 inverse DCT of rows, then ADST of columns, rounded by 4 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 2), 8.7.1.6 and 8.7.1.9 (inverse ADST, n = 2),
+ *   8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_idct4_iadst4 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct4_iadst4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_idct4_iadst4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct4_iadst4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct4_iadst4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct4_iadst4(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct4_iadst4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct4_iadst4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_vp9_idct4_iadst4(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 /*
  * vp9_idct8
@@ -187,6 +932,131 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16
  */
 DAEDALUS_API void daedalus_items_vp9_idct8_10(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_idct8_iadst8
+ * 8x8 inverse DCT of rows, then ADST of columns, rounded by 5 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.1.4, 8.7.1.5, 8.7.1.7 and 8.7.1.9
+ *   (inverse ADST, n = 3), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_idct8_iadst8 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct8_iadst8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_idct8_iadst8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct8_iadst8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct8_iadst8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct8_iadst8(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct8_iadst8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8_iadst8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_vp9_idct8_iadst8(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_iwht4
+ * 4x4 inverse Walsh-Hadamard transform of both passes, added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.10 (inverse WHT), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_iwht4 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iwht4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_iwht4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iwht4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iwht4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iwht4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_vp9_iwht4(), which then zeroes coeffs, as decoders' own functions do: of each item
+ *   what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 /*
  * vp9_lpf16_10_h, also called vp9_lpf16_10
@@ -688,6 +1558,133 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8
 DAEDALUS_API void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_8v
+ * 8-tap vertical interpolation of a block 8 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_8v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_8v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..7 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_8v_avg
+ * 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_8v_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8v_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_8v_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8v_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8v_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8v_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..7 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8v_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
 #ifdef __cplusplus
 }

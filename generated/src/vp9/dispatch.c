@@ -5,6 +5,214 @@
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 
+static_assert(offsetof(daedalus_vp9_avg16_meta, dst_off) == 0, "vp9_avg16: dst_off");
+static_assert(offsetof(daedalus_vp9_avg16_meta, src_off) == 4, "vp9_avg16: src_off");
+static_assert(offsetof(daedalus_vp9_avg16_meta, rows) == 8, "vp9_avg16: rows");
+static_assert(offsetof(daedalus_vp9_avg16_meta, reserved) == 9, "vp9_avg16: reserved");
+static_assert(sizeof(daedalus_vp9_avg16_meta) == 12, "vp9_avg16: size");
+
+int daedalus_append_vp9_avg16(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_avg16"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_avg16(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_avg16"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_avg16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta) {
+  return daedalus_dispatch_vp9_avg16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_avg4_meta, dst_off) == 0, "vp9_avg4: dst_off");
+static_assert(offsetof(daedalus_vp9_avg4_meta, src_off) == 4, "vp9_avg4: src_off");
+static_assert(offsetof(daedalus_vp9_avg4_meta, rows) == 8, "vp9_avg4: rows");
+static_assert(offsetof(daedalus_vp9_avg4_meta, reserved) == 9, "vp9_avg4: reserved");
+static_assert(sizeof(daedalus_vp9_avg4_meta) == 12, "vp9_avg4: size");
+
+int daedalus_append_vp9_avg4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_avg4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_avg4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_avg4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_avg4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_avg4_meta *meta) {
+  return daedalus_dispatch_vp9_avg4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src, src_stride,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_avg8_meta, dst_off) == 0, "vp9_avg8: dst_off");
+static_assert(offsetof(daedalus_vp9_avg8_meta, src_off) == 4, "vp9_avg8: src_off");
+static_assert(offsetof(daedalus_vp9_avg8_meta, rows) == 8, "vp9_avg8: rows");
+static_assert(offsetof(daedalus_vp9_avg8_meta, reserved) == 9, "vp9_avg8: reserved");
+static_assert(sizeof(daedalus_vp9_avg8_meta) == 12, "vp9_avg8: size");
+
+int daedalus_append_vp9_avg8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_avg8"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_avg8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_avg8"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_avg8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_avg8_meta *meta) {
+  return daedalus_dispatch_vp9_avg8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src, src_stride,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_copy16_meta, dst_off) == 0, "vp9_copy16: dst_off");
+static_assert(offsetof(daedalus_vp9_copy16_meta, src_off) == 4, "vp9_copy16: src_off");
+static_assert(offsetof(daedalus_vp9_copy16_meta, rows) == 8, "vp9_copy16: rows");
+static_assert(offsetof(daedalus_vp9_copy16_meta, reserved) == 9, "vp9_copy16: reserved");
+static_assert(sizeof(daedalus_vp9_copy16_meta) == 12, "vp9_copy16: size");
+
+int daedalus_append_vp9_copy16(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_copy16"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_copy16(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_copy16"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_copy16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta) {
+  return daedalus_dispatch_vp9_copy16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_copy4_meta, dst_off) == 0, "vp9_copy4: dst_off");
+static_assert(offsetof(daedalus_vp9_copy4_meta, src_off) == 4, "vp9_copy4: src_off");
+static_assert(offsetof(daedalus_vp9_copy4_meta, rows) == 8, "vp9_copy4: rows");
+static_assert(offsetof(daedalus_vp9_copy4_meta, reserved) == 9, "vp9_copy4: reserved");
+static_assert(sizeof(daedalus_vp9_copy4_meta) == 12, "vp9_copy4: size");
+
+int daedalus_append_vp9_copy4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_copy4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_copy4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_copy4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_copy4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta) {
+  return daedalus_dispatch_vp9_copy4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_copy8_meta, dst_off) == 0, "vp9_copy8: dst_off");
+static_assert(offsetof(daedalus_vp9_copy8_meta, src_off) == 4, "vp9_copy8: src_off");
+static_assert(offsetof(daedalus_vp9_copy8_meta, rows) == 8, "vp9_copy8: rows");
+static_assert(offsetof(daedalus_vp9_copy8_meta, reserved) == 9, "vp9_copy8: reserved");
+static_assert(sizeof(daedalus_vp9_copy8_meta) == 12, "vp9_copy8: size");
+
+int daedalus_append_vp9_copy8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_copy8"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_copy8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_copy8"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_copy8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta) {
+  return daedalus_dispatch_vp9_copy8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 static_assert(offsetof(daedalus_vp9_iadst16_meta, dst_off) == 0, "vp9_iadst16: dst_off");
 static_assert(sizeof(daedalus_vp9_iadst16_meta) == 4, "vp9_iadst16: size");
 
@@ -33,6 +241,197 @@ int daedalus_dispatch_vp9_iadst16(daedalus_ctx *ctx, daedalus_substrate substrat
 int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst16_meta *meta) {
   return daedalus_dispatch_vp9_iadst16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_iadst4_meta, dst_off) == 0, "vp9_iadst4: dst_off");
+static_assert(sizeof(daedalus_vp9_iadst4_meta) == 4, "vp9_iadst4: size");
+
+int daedalus_append_vp9_iadst4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_iadst4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst4_meta *meta) {
+  return daedalus_dispatch_vp9_iadst4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_iadst4_idct4_meta, dst_off) == 0, "vp9_iadst4_idct4: dst_off");
+static_assert(sizeof(daedalus_vp9_iadst4_idct4_meta) == 4, "vp9_iadst4_idct4: size");
+
+int daedalus_append_vp9_iadst4_idct4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst4_idct4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_iadst4_idct4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst4_idct4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst4_idct4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_meta *meta) {
+  return daedalus_dispatch_vp9_iadst4_idct4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_iadst8_meta, dst_off) == 0, "vp9_iadst8: dst_off");
+static_assert(sizeof(daedalus_vp9_iadst8_meta) == 4, "vp9_iadst8: size");
+
+int daedalus_append_vp9_iadst8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst8"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_iadst8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst8"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst8_meta *meta) {
+  return daedalus_dispatch_vp9_iadst8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_iadst8_idct8_meta, dst_off) == 0, "vp9_iadst8_idct8: dst_off");
+static_assert(sizeof(daedalus_vp9_iadst8_idct8_meta) == 4, "vp9_iadst8_idct8: size");
+
+int daedalus_append_vp9_iadst8_idct8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst8_idct8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_iadst8_idct8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst8_idct8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst8_idct8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_meta *meta) {
+  return daedalus_dispatch_vp9_iadst8_idct8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_idct4_meta, dst_off) == 0, "vp9_idct4: dst_off");
+static_assert(offsetof(daedalus_vp9_idct4_meta, eob) == 4, "vp9_idct4: eob");
+static_assert(offsetof(daedalus_vp9_idct4_meta, reserved) == 5, "vp9_idct4: reserved");
+static_assert(sizeof(daedalus_vp9_idct4_meta) == 8, "vp9_idct4: size");
+
+int daedalus_append_vp9_idct4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_idct4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta) {
+  return daedalus_dispatch_vp9_idct4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_idct4_iadst4_meta, dst_off) == 0, "vp9_idct4_iadst4: dst_off");
+static_assert(sizeof(daedalus_vp9_idct4_iadst4_meta) == 4, "vp9_idct4_iadst4: size");
+
+int daedalus_append_vp9_idct4_iadst4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct4_iadst4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_idct4_iadst4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct4_iadst4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct4_iadst4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_meta *meta) {
+  return daedalus_dispatch_vp9_idct4_iadst4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
 }
 
@@ -97,6 +496,69 @@ int daedalus_dispatch_vp9_idct8_10(daedalus_ctx *ctx, daedalus_substrate substra
 int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
     const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_10_meta *meta) {
   return daedalus_dispatch_vp9_idct8_10(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_idct8_iadst8_meta, dst_off) == 0, "vp9_idct8_iadst8: dst_off");
+static_assert(sizeof(daedalus_vp9_idct8_iadst8_meta) == 4, "vp9_idct8_iadst8: size");
+
+int daedalus_append_vp9_idct8_iadst8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct8_iadst8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_idct8_iadst8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct8_iadst8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct8_iadst8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_meta *meta) {
+  return daedalus_dispatch_vp9_idct8_iadst8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_iwht4_meta, dst_off) == 0, "vp9_iwht4: dst_off");
+static_assert(sizeof(daedalus_vp9_iwht4_meta) == 4, "vp9_iwht4: size");
+
+int daedalus_append_vp9_iwht4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iwht4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_iwht4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iwht4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iwht4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_iwht4_meta *meta) {
+  return daedalus_dispatch_vp9_iwht4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
 }
 
@@ -398,5 +860,79 @@ int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrd
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_8h_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_8v_meta, dst_off) == 0, "vp9_mc_8v: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_8v_meta, src_off) == 4, "vp9_mc_8v: src_off");
+static_assert(offsetof(daedalus_vp9_mc_8v_meta, filter) == 8, "vp9_mc_8v: filter");
+static_assert(offsetof(daedalus_vp9_mc_8v_meta, my) == 9, "vp9_mc_8v: my");
+static_assert(offsetof(daedalus_vp9_mc_8v_meta, rows) == 10, "vp9_mc_8v: rows");
+static_assert(offsetof(daedalus_vp9_mc_8v_meta, reserved) == 11, "vp9_mc_8v: reserved");
+static_assert(sizeof(daedalus_vp9_mc_8v_meta) == 12, "vp9_mc_8v: size");
+
+int daedalus_append_vp9_mc_8v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8v"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_8v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8v"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta) {
+  return daedalus_dispatch_vp9_mc_8v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, dst_off) == 0, "vp9_mc_8v_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, src_off) == 4, "vp9_mc_8v_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, filter) == 8, "vp9_mc_8v_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, my) == 9, "vp9_mc_8v_avg: my");
+static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, rows) == 10, "vp9_mc_8v_avg: rows");
+static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, reserved) == 11, "vp9_mc_8v_avg: reserved");
+static_assert(sizeof(daedalus_vp9_mc_8v_avg_meta) == 12, "vp9_mc_8v_avg: size");
+
+int daedalus_append_vp9_mc_8v_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8v_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_8v_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8v_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8v_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_8v_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }

@@ -4,9 +4,486 @@
 #include <daedalus/table.h>
 #include "variants.h"
 
+static inline int class_of_vp9_avg16(const daedalus_vp9_avg16_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_avg16(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_avg16(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg16__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg16__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg16__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg16__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg16__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg16__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_avg4(const daedalus_vp9_avg4_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 4) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_avg4(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_avg4(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg4__neon_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg4__vector_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg4__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg4__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg4__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg4__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_avg8(const daedalus_vp9_avg8_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_avg8(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_avg8(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg8__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg8__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg8__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg8__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg8__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg8__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_copy16(const daedalus_vp9_copy16_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_copy16(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_copy16(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy16__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy16__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy16__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy16__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy16__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy16__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_copy4(const daedalus_vp9_copy4_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 4) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_copy4(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_copy4(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy4__neon_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy4__vector_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy4__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy4__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy4__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy4__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_copy8(const daedalus_vp9_copy8_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_copy8(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_copy8(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy8__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy8__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy8__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy8__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy8__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy8__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 void daedalus_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
   daedalus_items_vp9_iadst16__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+}
+
+void daedalus_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_iadst4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_items_vp9_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_clearing_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_vp9_iadst4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_clearing_items_vp9_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_iadst4_idct4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_items_vp9_iadst4_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_clearing_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_vp9_iadst4_idct4__vector_full(dst, dst_stride, dst_step, coeffs,
+      n_blocks);
+#else
+  daedalus_clearing_items_vp9_iadst4_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_iadst8__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_items_vp9_iadst8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_clearing_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_vp9_iadst8__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_clearing_items_vp9_iadst8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_iadst8_idct8__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_items_vp9_iadst8_idct8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_clearing_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_vp9_iadst8_idct8__vector_full(dst, dst_stride, dst_step, coeffs,
+      n_blocks);
+#else
+  daedalus_clearing_items_vp9_iadst8_idct8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+static inline int class_of_vp9_idct4(const daedalus_vp9_idct4_meta *meta) {
+  const int32_t eob = meta->eob;
+  if (eob == 1) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct4(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct4(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct4__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_items_vp9_idct4__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct4__vector_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_items_vp9_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    coeffs += n_run * 16;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+void daedalus_clearing_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct4(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct4(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct4__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_clearing_items_vp9_idct4__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct4__vector_full(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#else
+      daedalus_clearing_items_vp9_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    coeffs += n_run * 16;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+void daedalus_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_idct4_iadst4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_items_vp9_idct4_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_clearing_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_vp9_idct4_iadst4__vector_full(dst, dst_stride, dst_step, coeffs,
+      n_blocks);
+#else
+  daedalus_clearing_items_vp9_idct4_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
 }
 
 static inline int class_of_vp9_idct8(const daedalus_vp9_idct8_meta *meta) {
@@ -125,6 +602,43 @@ void daedalus_clearing_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 void daedalus_items_vp9_idct8_10(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int32_t *coeffs, size_t n_blocks) {
   daedalus_items_vp9_idct8_10__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+}
+
+void daedalus_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_idct8_iadst8__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_items_vp9_idct8_iadst8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_clearing_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_vp9_idct8_iadst8__vector_full(dst, dst_stride, dst_step, coeffs,
+      n_blocks);
+#else
+  daedalus_clearing_items_vp9_idct8_iadst8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_iwht4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_items_vp9_iwht4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_clearing_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_vp9_iwht4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_clearing_items_vp9_iwht4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
 }
 
 void daedalus_items_vp9_lpf16_10_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -332,6 +846,122 @@ void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
           src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8h_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_8v(const daedalus_vp9_mc_8v_meta *meta) {
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_8v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_8v(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_8v(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8v__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_8v__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8v__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_8v_avg(const daedalus_vp9_mc_8v_avg_meta *meta) {
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_8v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_8v_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_8v_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_8v_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8v_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
     }

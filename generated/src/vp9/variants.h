@@ -6,10 +6,400 @@
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 
+daedalus_cpu_fn daedalus_vp9_avg16__neon_rows8;
+void daedalus_item_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg16__neon_full;
+void daedalus_item_vp9_avg16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg16__vector_rows8;
+void daedalus_item_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg16__vector_full;
+void daedalus_item_vp9_avg16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg16__c_rows8;
+void daedalus_item_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg16__c_full;
+void daedalus_item_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg4__neon_rows4;
+void daedalus_item_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg4__neon_full;
+void daedalus_item_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg4__vector_rows4;
+void daedalus_item_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg4__vector_full;
+void daedalus_item_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg4__c_rows4;
+void daedalus_item_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg4__c_full;
+void daedalus_item_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg8__neon_rows8;
+void daedalus_item_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg8__neon_full;
+void daedalus_item_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg8__vector_rows8;
+void daedalus_item_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg8__vector_full;
+void daedalus_item_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg8__c_rows8;
+void daedalus_item_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg8__c_full;
+void daedalus_item_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy16__neon_rows8;
+void daedalus_item_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy16__neon_full;
+void daedalus_item_vp9_copy16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy16__vector_rows8;
+void daedalus_item_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy16__vector_full;
+void daedalus_item_vp9_copy16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy16__c_rows8;
+void daedalus_item_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy16__c_full;
+void daedalus_item_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy4__neon_rows4;
+void daedalus_item_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy4__neon_full;
+void daedalus_item_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy4__vector_rows4;
+void daedalus_item_vp9_copy4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy4__vector_full;
+void daedalus_item_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy4__c_rows4;
+void daedalus_item_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy4__c_full;
+void daedalus_item_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy8__neon_rows8;
+void daedalus_item_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy8__neon_full;
+void daedalus_item_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy8__vector_rows8;
+void daedalus_item_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy8__vector_full;
+void daedalus_item_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy8__c_rows8;
+void daedalus_item_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy8__c_full;
+void daedalus_item_vp9_copy8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
 daedalus_cpu_fn daedalus_vp9_iadst16__c_full;
 void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst4__vector_full;
+void daedalus_item_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst4__c_full;
+void daedalus_item_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_items_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst4_idct4__vector_full;
+void daedalus_item_vp9_iadst4_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst4_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_iadst4_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst4_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst4_idct4__c_full;
+void daedalus_item_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst8__vector_full;
+void daedalus_item_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst8__c_full;
+void daedalus_item_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_items_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst8_idct8__vector_full;
+void daedalus_item_vp9_iadst8_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst8_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_iadst8_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst8_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst8_idct8__c_full;
+void daedalus_item_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_idct4__vector_dc;
+void daedalus_item_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+void daedalus_items_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
+void daedalus_clearing_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_items_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct4__vector_full;
+void daedalus_item_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
+void daedalus_clearing_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_items_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct4__c_dc;
+void daedalus_item_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+void daedalus_items_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
+void daedalus_clearing_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_items_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct4__c_full;
+void daedalus_item_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+void daedalus_items_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
+void daedalus_clearing_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_items_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct4_iadst4__vector_full;
+void daedalus_item_vp9_idct4_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_idct4_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_idct4_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_idct4_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_idct4_iadst4__c_full;
+void daedalus_item_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p4_word;
 
@@ -168,6 +558,43 @@ daedalus_cpu_fn daedalus_vp9_idct8_10__c_full;
 void daedalus_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs);
 void daedalus_items_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int32_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_idct8_iadst8__vector_full;
+void daedalus_item_vp9_idct8_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_idct8_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_idct8_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_idct8_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_idct8_iadst8__c_full;
+void daedalus_item_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iwht4__vector_full;
+void daedalus_item_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iwht4__c_full;
+void daedalus_item_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_items_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+void daedalus_clearing_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_lpf16_10_h__c_full;
 void daedalus_item_vp9_lpf16_10_h__c_full(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
@@ -509,5 +936,103 @@ void daedalus_item_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, con
 void daedalus_items_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v__neon_sub8;
+void daedalus_item_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v__neon_full;
+void daedalus_item_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v__vector_sub8;
+void daedalus_item_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v__vector_full;
+void daedalus_item_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v__c_sub8;
+void daedalus_item_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v__c_rows8;
+void daedalus_item_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v__c_full;
+void daedalus_item_vp9_mc_8v__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_sub8;
+void daedalus_item_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_full;
+void daedalus_item_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__vector_sub8;
+void daedalus_item_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__vector_full;
+void daedalus_item_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_sub8;
+void daedalus_item_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_rows8;
+void daedalus_item_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_full;
+void daedalus_item_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
 #endif /* DAEDALUS_VP9_VARIANTS_H */

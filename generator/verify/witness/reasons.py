@@ -3,6 +3,7 @@
 
 import tomllib
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ NAME = "tools/mutants.toml"
 class Reason:
     """Of a kernel, a goal or a mutant that cannot be told, and why.
 
+    kernel   its id, or a pattern of those of a family
     variant  the only one that it is said of; "" where proofs say of which it is true
     proof    whether the solver proves it; `./daedalus witness --prove` lets it do so again
     """
@@ -25,6 +27,10 @@ class Reason:
     why: str
     variant: str = ""
     proof: bool = False
+
+    def about(self, kernel: str) -> bool:
+        """Whether it is said of a kernel."""
+        return fnmatchcase(kernel, self.kernel)
 
     def __str__(self) -> str:
         return f"{self.kernel}: {self.goal}"
@@ -49,6 +55,6 @@ def read(file: Path | None = None) -> tuple[Reason, ...]:
 def of(kernel: str, variant: str, goal: str) -> Reason | None:
     """The entry for something of a kernel's variant."""
     for r in read():
-        if (r.kernel, r.goal) == (kernel, goal) and r.variant in ("", variant):
+        if r.about(kernel) and r.goal == goal and r.variant in ("", variant):
             return r
     return None

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The members of VP9's families against the standard's own wording."""
+
+import numpy as np
+import pytest
+from vp9_small import inverse, predicted
+
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.kernels.vp9.filters import SUBPEL_FILTERS
+from daedalus.generator.compile.registry import load
+
+KERNELS = {e.kernel.id: e.kernel for e in load() if e.kernel.codec == "vp9"}
+TRANSFORMS = sorted(k.id for k in KERNELS.values() if k.family == "vp9_inverse")
+FILTERED = sorted(k.id for k in KERNELS.values() if k.family == "vp9_mc")
+WHOLE = sorted(k.id for k in KERNELS.values() if k.family == "vp9_whole")
+
+
+def test_the_families_have_these_members() -> None:
+    assert set(TRANSFORMS) >= {"vp9_idct8"} and set(FILTERED) >= {"vp9_mc_8h", "vp9_mc_8h_avg"}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+@pytest.mark.parametrize("kind", ["conformant", "typical", "boundary"])
+def test_transforms_are_the_standards(name: str, kind: str) -> None:
+    """Bit-exact for every input, and conformant exactly where the standard's bounds hold."""
+    items = vectors.make_items(KERNELS[name], 300, 5, kind)
+    if kind == "boundary":  # what the class promises is not looked at here
+        rng = np.random.default_rng(4)
+        shape = items.buffers["coeffs"].shape
+        coeffs = rng.choice([-32768, 32767, 0, 1, 900, -7000], shape)
+        items = interp.Items({**items.buffers, "coeffs": coeffs}, items.params)
+    got = interp.run(KERNELS[name], items)
+    want, overflow = inverse(
+        name.removeprefix("vp9_"), items.buffers["coeffs"], items.buffers["dst"]
+    )
+    assert (got.buffers["dst"] == want).all()
+    assert (got.broken["t16"] == overflow).all()
+    assert overflow.any() == (kind == "boundary") or "iwht" in name
+
+
+@pytest.mark.parametrize("name", FILTERED)
+def test_filtered_predictions_are_the_standards(name: str) -> None:
+    kernel = KERNELS[name]
+    items = vectors.make_items(kernel, 200, 5)
+    got = interp.run(kernel, items)
+    values, p = items.buffers["src"], items.params
+    filters = np.array(SUBPEL_FILTERS)
+    if "mx" in p:
+        values = predicted(values, filters[p["filter"], p["mx"]], 2)
+    if "my" in p:
+        values = predicted(values, filters[p["filter"], p["my"]], 1)
+    _compare(name, items, got, values)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_samples_are_taken_as_they_are(name: str) -> None:
+    items = vectors.make_items(KERNELS[name], 60, 5)
+    _compare(name, items, interp.run(KERNELS[name], items), items.buffers["src"])
+
+
+def _compare(name: str, items: interp.Items, got: interp.Result, want: np.ndarray) -> None:
+    if "avg" in name:
+        want = (items.buffers["dst"] + want + 1) >> 1
+    exists = np.arange(want.shape[1])[None, :] < items.params["rows"][:, None]
+    assert (got.written["dst"] == exists[:, :, None]).all()
+    assert (got.buffers["dst"] == want)[exists].all()
