@@ -27,6 +27,15 @@ def write_output(path: Path, content: str | bytes) -> None:
         raise UserError(f"cannot write {path}: its symlinks form a circle") from None
 
 
+def refresh(path: Path, text: str) -> None:
+    """As write_output; a file that holds the text already is left as it is, with its time.
+
+    For what is made again on each run and what others may be reading or compiling meanwhile.
+    """
+    if not path.is_file() or path.read_bytes() != text.encode():
+        write_output(path, text)
+
+
 def refuse_special(path: Path) -> None:
     """Refuses what is there and is no regular file: reading could block, writing could harm."""
     try:

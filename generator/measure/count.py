@@ -19,6 +19,7 @@ from daedalus.codecs import oracles
 from daedalus.codecs.data import data
 from daedalus.codecs.decoders.reading import described
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
 from daedalus.generator.host import native
@@ -238,17 +239,12 @@ def counter(
     # The libraries are another compiler's where they lie elsewhere.
     key = hashlib.sha256(f"{oracle} {libraries} {text}".encode()).hexdigest()[:16]
     place = place or build_dir() / "count" / key
-    place.mkdir(parents=True, exist_ok=True)
-    fresh = place / f"functions.{os.getpid()}.new"
-    fresh.write_text(text)
-    fresh.replace(place / "functions.h")
+    refresh(place / "functions.h", text)
     tools = repo_root() / "tools" / "count"
     shapes = tools / f"{oracle}.c"
     if described(oracle) is not None:
         shapes = place / "shapes.c"
-        made = _shapes(oracle, work)
-        if not shapes.is_file() or shapes.read_text() != made:
-            shapes.write_text(made)
+        refresh(shapes, _shapes(oracle, work))
     sources = [tools / "main.c", tools / "measure.c", shapes]
     theirs: list[Path] = []
     if oracle == "items":  # ours alone

@@ -17,6 +17,7 @@ from daedalus.codecs import oracles
 from daedalus.codecs.decoders.reading import all_described
 from daedalus.codecs.decoders.tables import Decoder, Table
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import say
 from daedalus.generator.compile.decoder_wrappers import Wrapped, wrapped
@@ -108,11 +109,8 @@ def build(decoder: Decoder, arch: str) -> Program:
     )
     debian = native.debian_arch(arch)
     folder = build_dir() / "checkasm" / debian
-    folder.mkdir(parents=True, exist_ok=True)
     place = folder / f"{decoder.name}.c"
-    text = source(decoder, functions)
-    if not place.is_file() or place.read_text() != text:
-        place.write_text(text)
+    refresh(place, source(decoder, functions))
     objects, archives = oracles.tests(decoder.name, debian)
     system, _ = oracles.linked(decoder.name, debian)
     library = native.build_library(arch, options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",))

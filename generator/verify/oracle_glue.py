@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from daedalus.codecs.decoders.tables import Decoder, Pointer
+from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.compile.decoder_calls import Called
 from daedalus.generator.compile.decoders import function_name
@@ -73,10 +74,5 @@ def _entry(n: int, e: Called) -> dict[str, object]:
 def write(decoder: Decoder, wanted: Sequence[Called], folder: Path | None = None) -> Path:
     """The file in build/, written anew where its text is another one."""
     place = (folder or build_dir() / "oracle") / f"{decoder.name}.c"
-    text = source(decoder, wanted)
-    if not place.is_file() or place.read_text() != text:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        fresh = place.with_suffix(".new")
-        fresh.write_text(text)
-        fresh.replace(place)
+    refresh(place, source(decoder, wanted))
     return place

@@ -9,6 +9,7 @@ from daedalus.codecs.clips import Decoder as Decoding
 from daedalus.codecs.decoders.reading import described
 from daedalus.codecs.decoders.tables import BadPlace, Decoder, Filled, Pointer, Table
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.outputs import refresh
 from daedalus.generator.compile.decoder_wrappers import Wrapped, wrapped
 from daedalus.generator.compile.emit import environment
 from daedalus.generator.compile.registry import load
@@ -128,8 +129,5 @@ def source(decoding: Decoding) -> str:
 def write(decoding: Decoding, place: Path) -> Path:
     """The file in the folder, written anew where its text is another one."""
     path = place / f"{decoding.name}_tables.c"
-    text = source(decoding)
-    if not path.is_file() or path.read_text() != text:
-        place.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    refresh(path, source(decoding))
     return path

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from daedalus.codecs.clips import Clip, Decoder, folder, reference
 from daedalus.dsl.ir import Kernel
+from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.compile.emit import entry_variants
 from daedalus.generator.compile.registry import load
@@ -106,10 +107,7 @@ def write_source(path: Path, variants: list[Variant]) -> Path:
             parts.append(
                 _function(v.kernel, v.clearing_name, v.clearing_arguments, cleared=tuple(changed))
             )
-    text = "\n".join(parts) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.is_file() or path.read_text() != text:
-        path.write_text(text)
+    refresh(path, "\n".join(parts) + "\n")
     return path
 
 

@@ -14,7 +14,7 @@ from tuning_lines import every_type
 from daedalus.generator.base import outputs, records
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.inputs import read_input
-from daedalus.generator.base.outputs import write_output
+from daedalus.generator.base.outputs import refresh, write_output
 from daedalus.generator.cli.main import cli
 from daedalus.generator.tuning import journal
 
@@ -73,6 +73,19 @@ def test_symlinks_stay_and_their_targets_are_written(tmp_path: Path) -> None:
 def test_missing_folders_are_made(tmp_path: Path) -> None:
     write_output(tmp_path / "a" / "b" / "out", "text")
     assert (tmp_path / "a" / "b" / "out").read_text() == "text"
+
+
+def test_who_reads_a_file_that_is_made_anew_sees_one_text_or_the_other(tmp_path: Path) -> None:
+    out = tmp_path / "made" / "out.c"
+    refresh(out, "old " * 10_000)
+    before = out.stat()
+    refresh(out, "old " * 10_000)
+    assert (out.stat().st_ino, out.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    with out.open() as reader:
+        reader.read(1)
+        refresh(out, "new")
+        assert len(reader.read()) == 39_999
+    assert out.read_text() == "new" and [p.name for p in out.parent.iterdir()] == ["out.c"]
 
 
 @pytest.fixture
@@ -218,6 +231,6 @@ def test_a_line_in_part_is_taken_back(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_verb_with_a_slip_gets_a_suggestion() -> None:
-    ran = CliRunner().invoke(cli, ["chekc"], prog_name="daedalus")
+    ran = CliRunner().invoke(cli, ["benhc"], prog_name="daedalus")
     assert ran.exit_code == 2
-    assert "No such command 'chekc'. Did you mean check?" in ran.output
+    assert "No such command 'benhc'. Did you mean bench?" in ran.output

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from daedalus.codecs.data import data
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.progress import say
 from daedalus.generator.host import fetch, native
@@ -78,10 +79,9 @@ def _program() -> tuple[Path, list[str]]:
         if v["prod"] and v["target"] not in ("glsl", "qpu")
     ]
     place = build_dir() / "layout_bench"
-    place.mkdir(parents=True, exist_ok=True)
     names = [(k, v["name"].replace("daedalus_", "daedalus_items_", 1)) for k, v in variants]
     text = "".join(f"{kernel.rpartition('_')[2].upper()}({name})\n" for kernel, name in names)
-    (place / "functions.h").write_text(text)
+    refresh(place / "functions.h", text)
     flags = ["-O2", "-DDAEDALUS_HAVE_NEON=1"]
     system: list[Path] = []
     if not native.is_arm():

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 from daedalus.dsl.ir import Kernel
+from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.compile import emit
 from daedalus.generator.compile.registry import Entry
@@ -89,9 +90,7 @@ def _stop_at_findings() -> None:
     kinds = ("shift-base", "shift-exponent", "signed-integer-overflow", "alignment")
     path = build_dir() / "fuzz" / "suppressions.txt"
     text = "".join(f"{kind}:*/simde/*\n" for kind in kinds)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.is_file() or path.read_text() != text:
-        path.write_text(text)
+    refresh(path, text)
     os.environ["UBSAN_OPTIONS"] = f"halt_on_error=1:suppressions={path}"
 
 
