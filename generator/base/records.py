@@ -8,7 +8,9 @@ record about two kernels merges. What a part means says the module that owns it;
 left out, and so is the file of a kernel about which nothing is known.
 """
 
+import fcntl
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,14 +85,29 @@ def by_variant(part: str, generated: Path | None = None) -> dict[str, dict[str, 
 def write(kernel: str, part: str, data: dict[str, Any], generated: Path | None = None) -> None:
     """Puts a part in the place of what is known; the others stay."""
     file = path(kernel, generated)
-    known = _read(file) | {part: data}
-    kept = {p: known[p] for p in PARTS if known.get(p)}
-    if kept:
-        text = json.dumps({"version": VERSION, "kernel": kernel, **kept}, indent=1) + "\n"
-        if not file.is_file() or file.read_text() != text:
-            write_output(file, text)
-    else:
-        file.unlink(missing_ok=True)
+    if not data and not file.is_file():
+        return
+    with _alone(file.parent):
+        known = _read(file) | {part: data}
+        kept = {p: known[p] for p in PARTS if known.get(p)}
+        if kept:
+            text = json.dumps({"version": VERSION, "kernel": kernel, **kept}, indent=1) + "\n"
+            if not file.is_file() or file.read_text() != text:
+                write_output(file, text)
+        else:
+            file.unlink(missing_ok=True)
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Keeps other programs from writing records in between: each puts its part beside others'."""
+    place.mkdir(parents=True, exist_ok=True)
+    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from daedalus.generator.compile import kept, qpu_choices
 from daedalus.generator.compile.emit import Generated
 from daedalus.generator.compile.folder import REPAIR, different, generate_or_explain, write
 from daedalus.generator.compile.kernels import one
+from daedalus.generator.compile.making import settle
 from daedalus.generator.compile.registry import Entry, load
 from daedalus.generator.compile.variants import selected_programs
 from daedalus.generator.options import QPU, variant_name
@@ -63,13 +64,13 @@ def command(
         if search:
             _search(specs, anew, kernels)
         with _without_collector():
-            generated = generate_or_explain(specs, kernels)
+            generated = generate_or_explain(specs, kernels, target)
         asked = _asked(specs, kernels)
         if check:
             _check(generated, target, asked if kernels else None, folder)
         else:
             _write(generated, target, asked)
-            if specs is None:
+            if specs is None and folder is None:
                 kept.keep_last(generated.variants)
     _say_refused(generated, asked)
     _say_taken(generated)
@@ -81,6 +82,7 @@ def _check(
     """Says what differs from the specs, of the kernels that are asked for or of all."""
     found = different(generated, target)
     wrong = [f"{what}: {path}" for what, path in found if asked is None or _is_of(path, asked)]
+    looked_at = [p for p in generated.files if asked is None or _is_of(p, asked)]
     if wrong:
         for line in wrong:
             out.print(line, markup=False)
@@ -98,7 +100,7 @@ def _check(
             f"run {qpu_choices.REPAIR}",
             EXIT_FAILED,
         )
-    out.print(f"{len(generated.files)} files are what the specs give", markup=False)
+    out.print(f"{len(looked_at)} files are what the specs give", markup=False)
 
 
 def _write(generated: Generated, target: Path, asked: list[Entry]) -> None:
@@ -144,16 +146,25 @@ def _asked(specs: Path | None, names: tuple[str, ...]) -> list[Entry]:
 
 
 def _is_of(path: str, entries: list[Entry]) -> bool:
-    """Whether a file is of a variant of one of the kernels."""
-    return any(f"daedalus_{e.kernel.id}__" in path for e in entries)
+    """Whether a file is of one of the kernels: its variants, its records, what its codec has of all
+    kernels."""
+    record = {f"{records.FOLDER}/{e.kernel.id}.json" for e in entries}
+    shared = {f"{f}/{e.kernel.codec}" for e in entries for f in ("src", "include/daedalus")}
+    return (
+        any(f"daedalus_{e.kernel.id}__" in path for e in entries)
+        or path.partition(" ")[0] in record
+        or ("__" not in path and any(path.startswith((f"{s}/", f"{s}.")) for s in shared))
+    )
 
 
 def _search(specs: Path | None, anew: bool, names: tuple[str, ...]) -> None:
     """Records the best schedules of QPU variants: of those that have no record, or of all."""
     try:
+        # What rules choose, where there is no entry: of what is on record they are not sure.
+        asked = [settle(e)[0] if e.by_rule else e for e in _asked(specs, names)]
         programs = {
             variant_name(e.kernel.id, s): (selected_programs(e.kernel, s), s.threads)
-            for e in _asked(specs, names)
+            for e in asked
             for s, _ in e.listed
             if s.target == QPU
         }
@@ -168,8 +179,8 @@ def _search(specs: Path | None, anew: bool, names: tuple[str, ...]) -> None:
     except SpecError as e:
         raise UserError(str(e)) from None
     except NoSchedule as e:
-        raise UserError(str(e), "take the variant out of options.toml") from None
-    for entry in _asked(specs, names):
+        raise UserError(str(e), "leave the variant out, by options.toml") from None
+    for entry in asked:
         name = entry.kernel.id
         qpu_choices.keep(name, [variant_name(name, s) for s, _ in entry.listed])
     for name, record in found.items():

@@ -20,16 +20,19 @@ REPAIR = "./daedalus gen"
 MANIFEST = "manifest.json"
 
 
-def generate_or_explain(specs: Path | None = None, names: Sequence[str] = ()) -> Generated:
+def generate_or_explain(
+    specs: Path | None = None, names: Sequence[str] = (), target: Path | None = None
+) -> Generated:
     """Generates everything; a spec's error becomes the command's.
 
-    Of kernels that are not among the `names`, if there are any, the code is what it was.
+    Of kernels that are not among the `names`, if there are any, the code is what `gen` wrote last,
+    if that is what lies in `target`; else it is made anew.
     """
     try:
         entries = load(specs)
         if not entries:
             raise UserError(f"no kernel is declared below {specs}", "see docs/language.md")
-        made = make(entries, [one(n, entries) for n in names] if names else None)
+        made = make(entries, [one(n, entries) for n in names] if names else None, target)
         found = generate(made.entries, made.variants, _checked_in())
         return replace(found, chosen=made.chosen)
     except SpecError as e:
@@ -62,6 +65,12 @@ def _written_before(target: Path) -> set[str]:
         return set()
 
 
+def _records_of_others(generated: Generated, target: Path) -> list[str]:
+    """Records of kernels that there are no more."""
+    gone = set(records.kernels(target)) - {v.kernel.id for v in generated.variants}
+    return [f"{records.FOLDER}/{kernel}.json" for kernel in sorted(gone)]
+
+
 def differences(generated: Generated, target: Path) -> list[str]:
     """A line for each file that is missing, different, or does not belong there."""
     return [f"{what}: {path}" for what, path in different(generated, target)]
@@ -75,6 +84,7 @@ def different(generated: Generated, target: Path) -> list[tuple[str, str]]:
     for path in sorted(present & set(generated.files)):
         if (target / path).read_text() != generated.files[path]:
             found.append(("different", path))
+    found += [("not generated", path) for path in _records_of_others(generated, target)]
     return found + [
         ("different", f"{records.FOLDER}/{kernel}.json ({records.OPTIONS})")
         for kernel, wanted in generated.chosen.items()
@@ -104,7 +114,8 @@ def write(generated: Generated, target: Path) -> tuple[int, int]:
                 continue
             write_output(file, text)
             written += 1
-        stale = (before & present) - set(generated.files)
+        stale = [*((before & present) - set(generated.files))]
+        stale += _records_of_others(generated, target)
         for path in stale:
             (target / path).unlink()
     except OSError as e:

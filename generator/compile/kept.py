@@ -32,7 +32,7 @@ from daedalus.generator.compile.described import described
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.options import QPU, Options, variant_name
 
-_MOST = 6000  # files; the older half goes when there are more
+_MOST = 20000  # files; the older half goes when there are more
 _PARTS = ("base", "compile", "devices", "host", "options", "passes", "targets")  # of generator/
 _KINDS = {".py", ".toml", ".json", ".j2", ".h", ".c"}
 T = TypeVar("T")
@@ -111,6 +111,9 @@ def recall(wanted: str, kernel: Kernel, rank: int) -> Variant | None:
     """A variant, or None where none is kept. Raises SpecError where what is kept is a refusal."""
     folder = _folder()
     found = None if folder is None else _load(folder / f"{wanted}.pickle")
+    if folder is not None and found is not None:
+        with suppress(OSError):  # in use: the oldest are dropped
+            os.utime(folder / f"{wanted}.pickle")
     if isinstance(found, SpecError):
         raise found
     return None if found is None else replace(Variant(kernel=kernel, **found), rank=rank)
@@ -123,11 +126,20 @@ def keep(wanted: str, made: Variant | SpecError) -> None:
         _store(folder / f"{wanted}.pickle", made if isinstance(made, SpecError) else _data(made))
 
 
-def last(kernel: Kernel) -> list[Variant] | None:
-    """What was made of a kernel when its code was written last."""
+def last(kernel: Kernel, target: Path) -> list[Variant] | None:
+    """What was made of a kernel when its code was written last, if that is what lies in the folder:
+    a checkout of another state has other files."""
     folder = _folder()
     found = None if folder is None else _load(folder / "last" / f"{kernel.id}.pickle")
-    return None if found is None else [Variant(kernel=kernel, **v) for v in found]
+    try:
+        made = [Variant(kernel=kernel, **v) for v in found or ()]
+        there = {p.name.partition(".")[0] for p in target.rglob(f"daedalus_{kernel.id}__*")}
+        same = there == {v.name for v in made} and all(
+            (target / v.file).read_text() == v.text for v in made
+        )
+    except (OSError, TypeError):  # TypeError: kept by a program with other fields
+        return None
+    return made if made and same else None
 
 
 def keep_last(variants: Iterable[Variant]) -> None:
@@ -144,9 +156,12 @@ def keep_last(variants: Iterable[Variant]) -> None:
 
 
 def _drop_old(folder: Path, most: int) -> None:
-    there = sorted(folder.glob("*.pickle"), key=lambda p: p.stat().st_mtime_ns)
-    if len(there) > most:
-        for file in there[: len(there) - most // 2]:
+    ages: dict[Path, int] = {}
+    for file in folder.glob("*.pickle"):
+        with suppress(OSError):  # another process drops it
+            ages[file] = file.stat().st_mtime_ns
+    if len(ages) > most:
+        for file in sorted(ages, key=ages.__getitem__)[: len(ages) - most // 2]:
             file.unlink(missing_ok=True)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from daedalus.dsl.errors import SpecError
@@ -19,7 +20,7 @@ from daedalus.generator.compile.by_rule import slots
 from daedalus.generator.compile.emit import entry_variants, one_variant
 from daedalus.generator.compile.registry import Entry, Listing, legal_options, meaning, ranked
 from daedalus.generator.compile.variants import Variant
-from daedalus.generator.options import GPU_TARGETS, Options
+from daedalus.generator.options import CPU_TARGETS, GPU_TARGETS, Options
 
 _todo: list[Entry] = []  # what processes make; they have it from their parent's memory
 
@@ -39,15 +40,18 @@ class Made:
     chosen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def make(entries: Sequence[Entry], wanted: Sequence[Entry] | None = None) -> Made:
+def make(
+    entries: Sequence[Entry], wanted: Sequence[Entry] | None = None, target: Path | None = None
+) -> Made:
     """The variants of the kernels, in their order.
 
     Those that are not `wanted` (None: all are) are taken as they were written last, whatever has
-    changed since. Raises UserError with everything that is wrong.
+    changed since, where that is what lies in `target`. Raises UserError with everything that is
+    wrong.
     """
     before: dict[str, list[Variant]] = {}
     for e in entries if wanted is not None else ():
-        known = None if e in (wanted or ()) else kept.last(e.kernel)
+        known = None if e in (wanted or ()) or not target else kept.last(e.kernel, target)
         if known is not None:
             before[e.kernel.id] = known
     todo = [e for e in entries if e.kernel.id not in before]
@@ -60,8 +64,8 @@ def make(entries: Sequence[Entry], wanted: Sequence[Entry] | None = None) -> Mad
         if e.kernel.id in before:
             variants += before[e.kernel.id]
         else:
-            e, chosen[e.kernel.id] = settle(e) if e.by_rule else (e, {})
             try:
+                e, chosen[e.kernel.id] = settle(e) if e.by_rule else (e, {})
                 variants += entry_variants(e)
             except SpecError as error:
                 wrong.append(error)
@@ -89,6 +93,8 @@ def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
             try:
                 made = one_variant(entry, options, slot.prod, 0, keys, known)
             except SpecError as e:
+                if options.target == CPU_TARGETS[0]:  # what all others fall back on
+                    raise
                 said[options.name] = e.message
                 continue
             except UserError as e:
@@ -156,8 +162,8 @@ def _beside_each_other(entries: list[Entry]) -> None:
 
 def _make(number: int) -> str:
     entry = _todo[number]
-    if entry.by_rule:
-        entry, _ = settle(entry)
     with suppress(SpecError):  # kept as well, and told by who asks for it
+        if entry.by_rule:
+            entry, _ = settle(entry)
         entry_variants(entry)
     return entry.kernel.id

@@ -12,9 +12,16 @@ from daedalus.codecs.decoders.reading import all_described, read_decoder
 from daedalus.codecs.decoders.tables import BadPlace, Decoder
 from daedalus.dsl.errors import SpecError
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.compile import signatures
+from daedalus.generator.compile import kept, signatures
 from daedalus.generator.compile.emit import generate
 from daedalus.generator.compile.registry import load
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is made by the descriptions here is kept for nothing else."""
+    monkeypatch.setattr(kept, "build_dir", lambda: tmp_path / "build")
+
 
 DECODER = 'declare = ""\nextended = "1"\nplain = "off();"\nbest = "on();"\n'
 TABLE = """\

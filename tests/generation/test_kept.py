@@ -122,14 +122,36 @@ def two(where: Path, second: str) -> tuple[Entry, ...]:
 
 
 def test_other_kernels_are_as_they_were(tmp_path: Path) -> None:
-    first = making.make(two(tmp_path / "specs", "+ 1)"))
+    """If that is what lies there: not what was made of a state that is gone."""
+    target, first = tmp_path / "out", making.make(two(tmp_path / "specs", "+ 1)"))
+    folder.write(emit.generate(first.entries, first.variants), target)
     kept.keep_last(first.variants)
     changed = two(tmp_path / "specs", "+ 2)")
-    one = making.make(changed, [changed[0]])
+    one = making.make(changed, [changed[0]], target)
     assert one.as_before == ("test_other",)
     assert [v.text for v in one.variants] == [v.text for v in first.variants]
     every = making.make(changed)
     assert [v.text for v in every.variants] != [v.text for v in first.variants]
+    kept.keep_last(every.variants)
+    anew = making.make(changed, [changed[0]], target)
+    assert anew.as_before == ()
+    assert [v.text for v in anew.variants] == [v.text for v in every.variants]
+
+
+def test_what_other_programs_kept_last_is_not_taken(own_folder: Path, tmp_path: Path) -> None:
+    (kernel,) = (e.kernel for e in two(tmp_path / "specs", "+ 1)")[:1])
+    kept._store(own_folder / "last" / "test_it.pickle", [{"a field of another state": 1}])
+    assert kept.last(kernel, tmp_path) is None
+
+
+def test_records_of_kernels_that_are_gone_go(tmp_path: Path) -> None:
+    target, made = tmp_path / "out", making.make(two(tmp_path / "specs", "+ 1)"))
+    generated = emit.generate(made.entries, made.variants)
+    folder.write(generated, target)
+    records.write("test_gone", records.STATS, {"a": 1}, target)
+    assert folder.differences(generated, target) == ["not generated: records/test_gone.json"]
+    folder.write(generated, target)
+    assert folder.differences(generated, target) == []
 
 
 def test_everything_that_is_wrong_is_told(tmp_path: Path) -> None:
@@ -150,7 +172,9 @@ def test_gen_takes_kernels(tmp_path: Path) -> None:
     source = tmp_path / "out" / "src" / "test"
     for name in ("it", "other"):
         (source / f"daedalus_test_{name}__c_full.c").write_text("")
+    (source / "dispatch.c").write_text("")
     failed = CliRunner().invoke(gen.command, [*words, "--check", "test_it"])
+    assert "src/test/dispatch.c" in failed.output
     assert "daedalus_test_it__c_full" in failed.output
     assert "daedalus_test_other__c_full" not in failed.output
     unknown = CliRunner().invoke(gen.command, [*words, "test_ti"])

@@ -79,8 +79,9 @@ def tree(folder: Path) -> dict[str, bytes]:
 def test_the_wheel_holds_every_source(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = {"daedalus/__init__.py"}
-    for folder, name in (("dsl", "dsl"), ("generator", "generator"), ("templates", "templates"),
-                         ("v3d/python", "v3d"), ("runtime/include", "include"),
+    for folder, name in (("codecs", "codecs"), ("dsl", "dsl"), ("generator", "generator"),
+                         ("templates", "templates"), ("v3d/python", "v3d"),
+                         ("runtime/include", "include"),
                          ("runtime/support", "support")):  # fmt: skip
         wanted |= {
             f"daedalus/{name}/{p.relative_to(ROOT / folder).as_posix()}"
