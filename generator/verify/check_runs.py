@@ -144,11 +144,10 @@ def run_checks(
 
         def one(number: int) -> list[Outcome]:
             e = entries[number]
-            try:
-                here = _on_processors(e, found, programs, wish) if found else []
-                return here + _on_gpus(e, variants[e.kernel.id], gpus, simulator, loading, wish)
-            except UserError as error:
-                return [_not_compared(e, error)]
+            mine = variants[e.kernel.id]
+            parts = [partial(_on_processors, e, found, programs, wish)] if found else []
+            parts.append(partial(_on_gpus, e, mine, gpus, simulator, loading, wish))
+            return _of_each(e, parts)
 
         for done in _beside_each_other(one, len(entries)):
             outcomes += done
@@ -158,9 +157,21 @@ def run_checks(
     return outcomes, skips
 
 
+def _of_each(e: Entry, parts: Sequence[Callable[[], list[Outcome]]]) -> list[Outcome]:
+    """What each part found; where one cannot run, the others' findings stay."""
+    done: list[Outcome] = []
+    for one in parts:
+        try:
+            done += one()
+        except UserError as error:
+            done.append(_not_compared(e, error))
+    return done
+
+
 def _not_compared(e: Entry, error: UserError) -> Outcome:
     """What stands for a kernel that could not be compared, so that the others are all the same."""
-    return Outcome(e.kernel.id, "", f"{e.kernel.id}: not compared", "", failures=[str(error)])
+    why = f"{error.message}; {error.hint}" if error.hint else error.message
+    return Outcome(e.kernel.id, "", f"{e.kernel.id}: not compared", "", failures=[why])
 
 
 _one: Callable[[int], list[Outcome]]  # what processes do; they have it from their parent's memory

@@ -16,6 +16,11 @@ from daedalus.generator.compile.registry import Entry
 FOLDER = "check-part"  # below build/
 
 
+def lock() -> Path:
+    """The folder to lock for as long as the code is used."""
+    return build_dir() / FOLDER / "users"
+
+
 def generate(entries: Sequence[Entry]) -> Path:
     """Writes the code of these kernels, and returns its folder."""
     variants = tuple(v for e in entries for v in emit.entry_variants(e))

@@ -110,7 +110,14 @@ def test_what_cannot_be_compared_keeps_nothing_else_from_it() -> None:
 
     found = [o.kernel for done in check_runs._beside_each_other(one, 5) for o in done]
     assert found == ["k0", "k1", "k2", "k3", "k4"]
-    failed = check_runs._not_compared(ENTRIES[0], UserError("no tool", "install it"))
-    assert not failed.good and "no tool" in failed.failures[0]
+
+    def fail() -> list[Outcome]:
+        raise UserError("no tool", "install it")
+
+    wrong = Outcome(SMALL, "c", "v", "native", conformant=1, mismatches=1)
+    found = check_runs._of_each(ENTRIES[0], [lambda: [wrong], fail])
+    assert found[0] is wrong and not found[0].good
+    failed = found[1]
+    assert not failed.good and failed.failures == ["no tool; install it"]
     with pytest.raises(UserError, match="1 of 2 comparisons failed"):
         check.report([*one(1), failed], 16, 1, table=False)
