@@ -998,3 +998,1808 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
 #endif
   }
 }
+
+/* ---- the same for the processor features that a caller names ---- */
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_h264_deblock_luma_v__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    int alpha, int beta, int8_t *tc0) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_item_h264_deblock_luma_v__vector_full_early(dst, dst_stride, alpha, beta, tc0);
+#else
+  daedalus_item_h264_deblock_luma_v__c_full(dst, dst_stride, alpha, beta, tc0);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_h264_deblock_luma_v__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    int alpha, int beta, int8_t *tc0) {
+  daedalus_item_h264_deblock_luma_v__neon_full_early(dst, dst_stride, alpha, beta, tc0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_h264_idct4__plain(uint8_t *dst, int16_t *coeffs, int dst_stride) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_h264_idct4__vector_full_x2(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_h264_idct4__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_h264_idct4__neon(uint8_t *dst, int16_t *coeffs, int dst_stride) {
+  daedalus_clearing_h264_idct4__neon_full_x2(dst, dst_stride, coeffs);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_h264_idct8__plain(uint8_t *dst, int16_t *coeffs, int dst_stride) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_h264_idct8__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_h264_idct8__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_h264_idct8__neon(uint8_t *dst, int16_t *coeffs, int dst_stride) {
+  daedalus_clearing_h264_idct8__neon_full(dst, dst_stride, coeffs);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_h264_qpel_mc20__plain(uint8_t *dst, const uint8_t *src,
+    ptrdiff_t dst_stride) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_item_h264_qpel_mc20__vector_full(dst, dst_stride, src, dst_stride);
+#else
+  daedalus_item_h264_qpel_mc20__c_full(dst, dst_stride, src, dst_stride);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_h264_qpel_mc20__neon(uint8_t *dst, const uint8_t *src,
+    ptrdiff_t dst_stride) {
+  daedalus_item_h264_qpel_mc20__neon_full(dst, dst_stride, src, dst_stride);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_avg16__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, 8);
+#else
+    daedalus_item_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg16__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg16__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_avg16__neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, rows);
+  } else {
+    daedalus_item_vp9_avg16__neon_full(dst, dst_stride, src, src_stride, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 4; rows -= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg4__vector_rows4(dst, dst_stride, src, src_stride, 4);
+#else
+    daedalus_item_vp9_avg4__c_rows4(dst, dst_stride, src, src_stride, 4);
+#endif
+    dst += 4 * dst_stride;
+    src += 4 * src_stride;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg4__vector_rows4(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg4__c_rows4(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg4__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg4__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_avg4__neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 4; rows -= 4) {
+    daedalus_item_vp9_avg4__neon_rows4(dst, dst_stride, src, src_stride, 4);
+    dst += 4 * dst_stride;
+    src += 4 * src_stride;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_avg4__neon_rows4(dst, dst_stride, src, src_stride, rows);
+  } else {
+    daedalus_item_vp9_avg4__neon_full(dst, dst_stride, src, src_stride, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_avg8__plain(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, 8);
+#else
+    daedalus_item_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg8__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg8__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_avg8__neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, rows);
+  } else {
+    daedalus_item_vp9_avg8__neon_full(dst, dst_stride, src, src_stride, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_copy16__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, 8);
+#else
+    daedalus_item_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy16__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy16__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_copy16__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, rows);
+  } else {
+    daedalus_item_vp9_copy16__neon_full(dst, dst_stride, src, src_stride, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_copy4__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 4; rows -= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy4__vector_rows4(dst, dst_stride, src, src_stride, 4);
+#else
+    daedalus_item_vp9_copy4__c_rows4(dst, dst_stride, src, src_stride, 4);
+#endif
+    dst += 4 * dst_stride;
+    src += 4 * src_stride;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy4__vector_rows4(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy4__c_rows4(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy4__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy4__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_copy4__neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 4; rows -= 4) {
+    daedalus_item_vp9_copy4__neon_rows4(dst, dst_stride, src, src_stride, 4);
+    dst += 4 * dst_stride;
+    src += 4 * src_stride;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_copy4__neon_rows4(dst, dst_stride, src, src_stride, rows);
+  } else {
+    daedalus_item_vp9_copy4__neon_full(dst, dst_stride, src, src_stride, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_copy8__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, 8);
+#else
+    daedalus_item_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy8__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy8__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_copy8__neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  (void)unused0;
+  (void)unused1;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, rows);
+  } else {
+    daedalus_item_vp9_copy8__neon_full(dst, dst_stride, src, src_stride, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_idct8__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int eob) {
+  if (eob <= 1) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct8__vector_dc(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct8__c_dc(dst, dst_stride, coeffs, eob);
+#endif
+  } else if (eob >= 2 && eob <= 12) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct8__vector_eob12(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct8__c_eob12(dst, dst_stride, coeffs, eob);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct8__vector_full(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct8__c_full(dst, dst_stride, coeffs, eob);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_idct8__neon(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int eob) {
+  if (eob <= 1) {
+    daedalus_clearing_vp9_idct8__neon_dc(dst, dst_stride, coeffs, eob);
+  } else if (eob >= 2 && eob <= 12) {
+    daedalus_clearing_vp9_idct8__neon_eob12(dst, dst_stride, coeffs, eob);
+  } else {
+    daedalus_clearing_vp9_idct8__neon_full(dst, dst_stride, coeffs, eob);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_lpf4_h__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_item_vp9_lpf4_h__vector_full_early(dst, dst_stride, blimit, limit, thresh);
+#else
+  daedalus_item_vp9_lpf4_h__c_full(dst, dst_stride, blimit, limit, thresh);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_lpf4_h__neon(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh) {
+  daedalus_item_vp9_lpf4_h__neon_full_early(dst, dst_stride, blimit, limit, thresh);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_lpf4_v__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_item_vp9_lpf4_v__vector_full_early(dst, dst_stride, blimit, limit, thresh);
+#else
+  daedalus_item_vp9_lpf4_v__c_full(dst, dst_stride, blimit, limit, thresh);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_lpf4_v__neon(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh) {
+  daedalus_item_vp9_lpf4_v__neon_full_early(dst, dst_stride, blimit, limit, thresh);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_lpf8_h__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_item_vp9_lpf8_h__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh);
+#else
+  daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, blimit, limit, thresh);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_lpf8_h__neon(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh) {
+  daedalus_item_vp9_lpf8_h__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_lpf8_v__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh) {
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_item_vp9_lpf8_v__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh);
+#else
+  daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, blimit, limit, thresh);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_lpf8_v__neon(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh) {
+  daedalus_item_vp9_lpf8_v__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+#endif
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+  }
+}
+#endif
+
+typedef void any_fn(void);
+
+/* A place of ours in a table: which pointer, and the function for each set of features. */
+typedef struct place {
+  unsigned slot;
+  any_fn *functions[3];
+} place;
+
+static int fill(void *table, const place *places, unsigned n_places, unsigned features) {
+#if DAEDALUS_HAVE_NEON
+  const unsigned set = features & DAEDALUS_FEATURE_DOTPROD ? 2 : features & DAEDALUS_FEATURE_NEON;
+#else
+  const unsigned set = 0;
+  (void)features;
+#endif
+  for (unsigned i = 0; i < n_places; i++) {
+    memcpy((char *)table + sizeof(any_fn *) * places[i].slot, &places[i].functions[set],
+    sizeof(any_fn *));
+  }
+  return (int)n_places;
+}
+
+int daedalus_ffmpeg_fill_h264dsp(void *table, unsigned features) {
+  static const place places[] = {
+#if DAEDALUS_HAVE_NEON
+    {8, {(any_fn *)daedalus_ffmpeg_h264_deblock_luma_v__plain,
+        (any_fn *)daedalus_ffmpeg_h264_deblock_luma_v__neon,
+        (any_fn *)daedalus_ffmpeg_h264_deblock_luma_v__neon, }}, /* h264dsp.v_loop_filter_luma */
+#else
+    {8, {(any_fn *)daedalus_ffmpeg_h264_deblock_luma_v, NULL, NULL}},
+        /* h264dsp.v_loop_filter_luma */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {21, {(any_fn *)daedalus_ffmpeg_h264_idct4__plain, (any_fn *)daedalus_ffmpeg_h264_idct4__neon,
+        (any_fn *)daedalus_ffmpeg_h264_idct4__neon, }}, /* h264dsp.h264_idct_add */
+#else
+    {21, {(any_fn *)daedalus_ffmpeg_h264_idct4, NULL, NULL}}, /* h264dsp.h264_idct_add */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {22, {(any_fn *)daedalus_ffmpeg_h264_idct8__plain, (any_fn *)daedalus_ffmpeg_h264_idct8__neon,
+        (any_fn *)daedalus_ffmpeg_h264_idct8__neon, }}, /* h264dsp.h264_idct8_add */
+#else
+    {22, {(any_fn *)daedalus_ffmpeg_h264_idct8, NULL, NULL}}, /* h264dsp.h264_idct8_add */
+#endif
+  };
+  return fill(table, places, sizeof(places) / sizeof(places[0]), features);
+}
+
+int daedalus_ffmpeg_fill_qpel(void *table, unsigned features) {
+  static const place places[] = {
+#if DAEDALUS_HAVE_NEON
+    {18, {(any_fn *)daedalus_ffmpeg_h264_qpel_mc20__plain,
+        (any_fn *)daedalus_ffmpeg_h264_qpel_mc20__neon,
+        (any_fn *)daedalus_ffmpeg_h264_qpel_mc20__neon, }},
+        /* qpel.put_h264_qpel_pixels_tab[8][mc20] */
+#else
+    {18, {(any_fn *)daedalus_ffmpeg_h264_qpel_mc20, NULL, NULL}},
+        /* qpel.put_h264_qpel_pixels_tab[8][mc20] */
+#endif
+  };
+  return fill(table, places, sizeof(places) / sizeof(places[0]), features);
+}
+
+int daedalus_ffmpeg_fill_vp9dsp(void *table, unsigned features) {
+  static const place places[] = {
+#if DAEDALUS_HAVE_NEON
+    {164, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg16__neon, }}, /* vp9dsp.mc[16][smooth][avg][0][0] */
+#else
+    {164, {(any_fn *)daedalus_ffmpeg_vp9_avg16, NULL, NULL}}, /* vp9dsp.mc[16][smooth][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {172, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg16__neon, }}, /* vp9dsp.mc[16][regular][avg][0][0] */
+#else
+    {172, {(any_fn *)daedalus_ffmpeg_vp9_avg16, NULL, NULL}},
+        /* vp9dsp.mc[16][regular][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {180, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg16__neon, }}, /* vp9dsp.mc[16][sharp][avg][0][0] */
+#else
+    {180, {(any_fn *)daedalus_ffmpeg_vp9_avg16, NULL, NULL}}, /* vp9dsp.mc[16][sharp][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {188, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg16__neon, }}, /* vp9dsp.mc[16][bilinear][avg][0][0] */
+#else
+    {188, {(any_fn *)daedalus_ffmpeg_vp9_avg16, NULL, NULL}},
+        /* vp9dsp.mc[16][bilinear][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {228, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg4__neon, }}, /* vp9dsp.mc[4][smooth][avg][0][0] */
+#else
+    {228, {(any_fn *)daedalus_ffmpeg_vp9_avg4, NULL, NULL}}, /* vp9dsp.mc[4][smooth][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {236, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg4__neon, }}, /* vp9dsp.mc[4][regular][avg][0][0] */
+#else
+    {236, {(any_fn *)daedalus_ffmpeg_vp9_avg4, NULL, NULL}}, /* vp9dsp.mc[4][regular][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {244, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg4__neon, }}, /* vp9dsp.mc[4][sharp][avg][0][0] */
+#else
+    {244, {(any_fn *)daedalus_ffmpeg_vp9_avg4, NULL, NULL}}, /* vp9dsp.mc[4][sharp][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {252, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg4__neon, }}, /* vp9dsp.mc[4][bilinear][avg][0][0] */
+#else
+    {252, {(any_fn *)daedalus_ffmpeg_vp9_avg4, NULL, NULL}}, /* vp9dsp.mc[4][bilinear][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {196, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg8__neon, }}, /* vp9dsp.mc[8][smooth][avg][0][0] */
+#else
+    {196, {(any_fn *)daedalus_ffmpeg_vp9_avg8, NULL, NULL}}, /* vp9dsp.mc[8][smooth][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {204, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg8__neon, }}, /* vp9dsp.mc[8][regular][avg][0][0] */
+#else
+    {204, {(any_fn *)daedalus_ffmpeg_vp9_avg8, NULL, NULL}}, /* vp9dsp.mc[8][regular][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {212, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg8__neon, }}, /* vp9dsp.mc[8][sharp][avg][0][0] */
+#else
+    {212, {(any_fn *)daedalus_ffmpeg_vp9_avg8, NULL, NULL}}, /* vp9dsp.mc[8][sharp][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {220, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_avg8__neon, }}, /* vp9dsp.mc[8][bilinear][avg][0][0] */
+#else
+    {220, {(any_fn *)daedalus_ffmpeg_vp9_avg8, NULL, NULL}}, /* vp9dsp.mc[8][bilinear][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {160, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy16__neon, }}, /* vp9dsp.mc[16][smooth][put][0][0] */
+#else
+    {160, {(any_fn *)daedalus_ffmpeg_vp9_copy16, NULL, NULL}},
+        /* vp9dsp.mc[16][smooth][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {168, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy16__neon, }}, /* vp9dsp.mc[16][regular][put][0][0] */
+#else
+    {168, {(any_fn *)daedalus_ffmpeg_vp9_copy16, NULL, NULL}},
+        /* vp9dsp.mc[16][regular][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {176, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy16__neon, }}, /* vp9dsp.mc[16][sharp][put][0][0] */
+#else
+    {176, {(any_fn *)daedalus_ffmpeg_vp9_copy16, NULL, NULL}}, /* vp9dsp.mc[16][sharp][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {184, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy16__neon, }}, /* vp9dsp.mc[16][bilinear][put][0][0] */
+#else
+    {184, {(any_fn *)daedalus_ffmpeg_vp9_copy16, NULL, NULL}},
+        /* vp9dsp.mc[16][bilinear][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {224, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy4__neon, }}, /* vp9dsp.mc[4][smooth][put][0][0] */
+#else
+    {224, {(any_fn *)daedalus_ffmpeg_vp9_copy4, NULL, NULL}}, /* vp9dsp.mc[4][smooth][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {232, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy4__neon, }}, /* vp9dsp.mc[4][regular][put][0][0] */
+#else
+    {232, {(any_fn *)daedalus_ffmpeg_vp9_copy4, NULL, NULL}}, /* vp9dsp.mc[4][regular][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {240, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy4__neon, }}, /* vp9dsp.mc[4][sharp][put][0][0] */
+#else
+    {240, {(any_fn *)daedalus_ffmpeg_vp9_copy4, NULL, NULL}}, /* vp9dsp.mc[4][sharp][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {248, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy4__neon, }}, /* vp9dsp.mc[4][bilinear][put][0][0] */
+#else
+    {248, {(any_fn *)daedalus_ffmpeg_vp9_copy4, NULL, NULL}},
+        /* vp9dsp.mc[4][bilinear][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {192, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy8__neon, }}, /* vp9dsp.mc[8][smooth][put][0][0] */
+#else
+    {192, {(any_fn *)daedalus_ffmpeg_vp9_copy8, NULL, NULL}}, /* vp9dsp.mc[8][smooth][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {200, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy8__neon, }}, /* vp9dsp.mc[8][regular][put][0][0] */
+#else
+    {200, {(any_fn *)daedalus_ffmpeg_vp9_copy8, NULL, NULL}}, /* vp9dsp.mc[8][regular][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {208, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy8__neon, }}, /* vp9dsp.mc[8][sharp][put][0][0] */
+#else
+    {208, {(any_fn *)daedalus_ffmpeg_vp9_copy8, NULL, NULL}}, /* vp9dsp.mc[8][sharp][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {216, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_copy8__neon, }}, /* vp9dsp.mc[8][bilinear][put][0][0] */
+#else
+    {216, {(any_fn *)daedalus_ffmpeg_vp9_copy8, NULL, NULL}},
+        /* vp9dsp.mc[8][bilinear][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {63, {(any_fn *)daedalus_ffmpeg_vp9_iadst4, (any_fn *)daedalus_ffmpeg_vp9_iadst4,
+        (any_fn *)daedalus_ffmpeg_vp9_iadst4, }}, /* vp9dsp.itxfm_add[4][adst_adst] */
+#else
+    {63, {(any_fn *)daedalus_ffmpeg_vp9_iadst4, NULL, NULL}}, /* vp9dsp.itxfm_add[4][adst_adst] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {61, {(any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4, (any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4,
+        (any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4, }}, /* vp9dsp.itxfm_add[4][dct_adst] */
+#else
+    {61, {(any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4, NULL, NULL}},
+        /* vp9dsp.itxfm_add[4][dct_adst] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {67, {(any_fn *)daedalus_ffmpeg_vp9_iadst8, (any_fn *)daedalus_ffmpeg_vp9_iadst8,
+        (any_fn *)daedalus_ffmpeg_vp9_iadst8, }}, /* vp9dsp.itxfm_add[8][adst_adst] */
+#else
+    {67, {(any_fn *)daedalus_ffmpeg_vp9_iadst8, NULL, NULL}}, /* vp9dsp.itxfm_add[8][adst_adst] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {65, {(any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8, (any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8,
+        (any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8, }}, /* vp9dsp.itxfm_add[8][dct_adst] */
+#else
+    {65, {(any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8, NULL, NULL}},
+        /* vp9dsp.itxfm_add[8][dct_adst] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {60, {(any_fn *)daedalus_ffmpeg_vp9_idct4, (any_fn *)daedalus_ffmpeg_vp9_idct4,
+        (any_fn *)daedalus_ffmpeg_vp9_idct4, }}, /* vp9dsp.itxfm_add[4][dct_dct] */
+#else
+    {60, {(any_fn *)daedalus_ffmpeg_vp9_idct4, NULL, NULL}}, /* vp9dsp.itxfm_add[4][dct_dct] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {62, {(any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4, (any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4,
+        (any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4, }}, /* vp9dsp.itxfm_add[4][adst_dct] */
+#else
+    {62, {(any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4, NULL, NULL}},
+        /* vp9dsp.itxfm_add[4][adst_dct] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {64, {(any_fn *)daedalus_ffmpeg_vp9_idct8__plain, (any_fn *)daedalus_ffmpeg_vp9_idct8__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_idct8__neon, }}, /* vp9dsp.itxfm_add[8][dct_dct] */
+#else
+    {64, {(any_fn *)daedalus_ffmpeg_vp9_idct8, NULL, NULL}}, /* vp9dsp.itxfm_add[8][dct_dct] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {66, {(any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8, (any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8,
+        (any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8, }}, /* vp9dsp.itxfm_add[8][adst_dct] */
+#else
+    {66, {(any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8, NULL, NULL}},
+        /* vp9dsp.itxfm_add[8][adst_dct] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {76, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
+        (any_fn *)daedalus_ffmpeg_vp9_iwht4, }}, /* vp9dsp.itxfm_add[lossless][dct_dct] */
+#else
+    {76, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, NULL, NULL}},
+        /* vp9dsp.itxfm_add[lossless][dct_dct] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {77, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
+        (any_fn *)daedalus_ffmpeg_vp9_iwht4, }}, /* vp9dsp.itxfm_add[lossless][dct_adst] */
+#else
+    {77, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, NULL, NULL}},
+        /* vp9dsp.itxfm_add[lossless][dct_adst] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {78, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
+        (any_fn *)daedalus_ffmpeg_vp9_iwht4, }}, /* vp9dsp.itxfm_add[lossless][adst_dct] */
+#else
+    {78, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, NULL, NULL}},
+        /* vp9dsp.itxfm_add[lossless][adst_dct] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {79, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
+        (any_fn *)daedalus_ffmpeg_vp9_iwht4, }}, /* vp9dsp.itxfm_add[lossless][adst_adst] */
+#else
+    {79, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, NULL, NULL}},
+        /* vp9dsp.itxfm_add[lossless][adst_adst] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {80, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_h__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf4_h__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_lpf4_h__neon, }}, /* vp9dsp.loop_filter_8[4][h] */
+#else
+    {80, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_h, NULL, NULL}}, /* vp9dsp.loop_filter_8[4][h] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {81, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_v__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf4_v__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_lpf4_v__neon, }}, /* vp9dsp.loop_filter_8[4][v] */
+#else
+    {81, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_v, NULL, NULL}}, /* vp9dsp.loop_filter_8[4][v] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {82, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_h__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf8_h__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_lpf8_h__neon, }}, /* vp9dsp.loop_filter_8[8][h] */
+#else
+    {82, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_h, NULL, NULL}}, /* vp9dsp.loop_filter_8[8][h] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {83, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_v__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf8_v__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_lpf8_v__neon, }}, /* vp9dsp.loop_filter_8[8][v] */
+#else
+    {83, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_v, NULL, NULL}}, /* vp9dsp.loop_filter_8[8][v] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {194, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod, }},
+        /* vp9dsp.mc[8][smooth][put][1][0] */
+#else
+    {194, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_smooth, NULL, NULL}},
+        /* vp9dsp.mc[8][smooth][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {202, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_regular__dotprod, }},
+        /* vp9dsp.mc[8][regular][put][1][0] */
+#else
+    {202, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_regular, NULL, NULL}},
+        /* vp9dsp.mc[8][regular][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {210, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod, }}, /* vp9dsp.mc[8][sharp][put][1][0] */
+#else
+    {210, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_sharp, NULL, NULL}},
+        /* vp9dsp.mc[8][sharp][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {218, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod, }},
+        /* vp9dsp.mc[8][bilinear][put][1][0] */
+#else
+    {218, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[8][bilinear][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {198, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod, }},
+        /* vp9dsp.mc[8][smooth][avg][1][0] */
+#else
+    {198, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[8][smooth][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {206, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod, }},
+        /* vp9dsp.mc[8][regular][avg][1][0] */
+#else
+    {206, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[8][regular][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {214, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod, }},
+        /* vp9dsp.mc[8][sharp][avg][1][0] */
+#else
+    {214, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[8][sharp][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {222, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod, }},
+        /* vp9dsp.mc[8][bilinear][avg][1][0] */
+#else
+    {222, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[8][bilinear][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {193, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth__neon, }}, /* vp9dsp.mc[8][smooth][put][0][1] */
+#else
+    {193, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth, NULL, NULL}},
+        /* vp9dsp.mc[8][smooth][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {201, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_regular__neon, }},
+        /* vp9dsp.mc[8][regular][put][0][1] */
+#else
+    {201, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_regular, NULL, NULL}},
+        /* vp9dsp.mc[8][regular][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {209, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_sharp__neon, }}, /* vp9dsp.mc[8][sharp][put][0][1] */
+#else
+    {209, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_sharp, NULL, NULL}},
+        /* vp9dsp.mc[8][sharp][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {217, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_bilinear__neon, }},
+        /* vp9dsp.mc[8][bilinear][put][0][1] */
+#else
+    {217, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[8][bilinear][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {197, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_smooth__neon, }},
+        /* vp9dsp.mc[8][smooth][avg][0][1] */
+#else
+    {197, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[8][smooth][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {205, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_regular__neon, }},
+        /* vp9dsp.mc[8][regular][avg][0][1] */
+#else
+    {205, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[8][regular][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {213, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_sharp__neon, }},
+        /* vp9dsp.mc[8][sharp][avg][0][1] */
+#else
+    {213, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[8][sharp][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {221, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__neon, }},
+        /* vp9dsp.mc[8][bilinear][avg][0][1] */
+#else
+    {221, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[8][bilinear][avg][0][1] */
+#endif
+  };
+  return fill(table, places, sizeof(places) / sizeof(places[0]), features);
+}

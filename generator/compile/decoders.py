@@ -9,7 +9,9 @@ rows than an item has it goes down the planes.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from daedalus.codecs.decoders.reading import described
 from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Buffer, Kernel
@@ -33,15 +35,40 @@ def decoder_files(
     sources: list[str] = []
     for decoder in sorted({d.decoder for _, d in declared}):
         own = [(k, d) for k, d in declared if d.decoder == decoder]
+        functions = [_function(k, d, variants) for k, d in own]
         data = {
             "decoder": decoder,
-            "functions": [_function(k, d, variants) for k, d in own],
+            "functions": functions,
             "codecs": sorted({k.codec for k, _ in own}),
+            "tables": _tables(decoder, own, functions),
         }
         texts[f"include/daedalus/{decoder}.h"] = render("decoder.h.j2", **data)
         texts[f"src/decoder_{decoder}.c"] = render("decoder.c.j2", **data)
         sources.append(f"src/decoder_{decoder}.c")
     return texts, sources
+
+
+def _tables(
+    decoder: str, own: list[tuple[Kernel, DecoderEntry]], functions: list[dict[str, object]]
+) -> list[dict[str, object]]:
+    """The decoder's tables with places of ours: slot, and the function for each set of features."""
+    known = described(decoder)
+    if known is None:
+        return []
+    found: list[dict[str, object]] = []
+    for name, (table, one) in known.filled().items():
+        slots = [
+            {"slot": p.slot, "place": p.place, "sets": f["sets"], "self": f["name"]}
+            for (kernel, entry), f in zip(own, functions, strict=True)
+            for p in read_signature(kernel, entry).pointers
+            if p.filled is one
+        ]
+        if slots:
+            found.append({
+                "name": name, "type": table.type, "depth": one.depth, "pointers": table.count,
+                "slots": slots,
+            })  # fmt: skip
+    return found
 
 
 def function_name(kernel: Kernel, entry: DecoderEntry) -> str:
@@ -75,8 +102,12 @@ def _function(
         if b.kind == "plane":
             call.append(signature.values[f"{b.name}.stride"])
     call += [signature.values[p.name] for p in kernel.params]
+    pieces = _pieces(kernel, signature, variants, call)
+    classes = ways(kernel, variants, _item_function(signature), known_values(kernel, signature))
+    name = function_name(kernel, entry)
+    bodies = _bodies(name, classes, pieces)
     return {
-        "name": function_name(kernel, entry),
+        "name": name,
         "kernel": kernel,
         "arguments": signature.arguments,
         "unused": signature.unused,
@@ -87,10 +118,10 @@ def _function(
             *(_origin(n, p) for n, ps in entry.planes for p in ps),
         ],
         "call": ", ".join(call),
-        "pieces": _pieces(kernel, signature, variants, call),
-        "classes": ways(
-            kernel, variants, _item_function(signature), known_values(kernel, signature)
-        ),
+        "pieces": pieces,
+        "classes": classes,
+        "bodies": list(bodies.values()),
+        "sets": _of_sets(name, bodies),
         "casts": [
             f"{kind}{name} = ({kind})(void *){name}_bytes;"
             for name, kind in signature.casts.items()
@@ -144,6 +175,52 @@ class Way:
 
     condition: str
     builds: tuple[Build, ...]
+
+
+# Sets of processor features: a processor has those before it, too.
+SETS = ("plain", "neon", "dotprod")
+_NEON = GUARDS["neon"]
+
+
+def _restricted(way: Way, features: str) -> Way:
+    """What is done with a class by a processor that has just these features."""
+    if features == "plain":
+        return Way(way.condition, tuple(b for b in way.builds if b.guard != _NEON))
+    one = next((b for b in way.builds if b.guard == _NEON), None)
+    if one is None:
+        return way
+    function = one.special.get(_has(features), one.function)
+    return Way(way.condition, (Build("", {}, function),))
+
+
+def _has(need: str) -> str:
+    """In C, whether the processor has something."""
+    return f"daedalus_cpu_features & DAEDALUS_NEEDS_{need.upper()}"
+
+
+def _bodies(
+    name: str, classes: list[Way], pieces: dict[str, Any] | None
+) -> dict[str, dict[str, object]]:
+    """Functions for sets of features, of builds with NEON; where the set makes a difference."""
+    every: list[Way] = [*classes, *(pieces["classes"] if pieces else ())]
+    neon = [b for w in every for b in w.builds if b.guard == _NEON]
+    wanted = {"plain": bool(neon), "neon": bool(neon), "dotprod": any(b.special for b in neon)}
+    out: dict[str, dict[str, object]] = {}
+    for features in (s for s in SETS if wanted[s]):
+        own = [_restricted(w, features) for w in classes]
+        other = pieces
+        if pieces is not None:
+            other = {**pieces, "classes": [_restricted(w, features) for w in pieces["classes"]]}
+        out[features] = {"name": f"{name}__{features}", "classes": own, "pieces": other}
+    return out
+
+
+def _of_sets(name: str, bodies: Mapping[str, dict[str, object]]) -> list[str]:
+    """For each set the function: that of a smaller set where the set makes no difference."""
+    found = [name]
+    for features in SETS:
+        found.append(str(bodies[features]["name"]) if features in bodies else found[-1])
+    return found[1:]
 
 
 def ways(
@@ -225,10 +302,8 @@ def _class(
             if not v.options.needs:
                 best.setdefault(target, name)
             elif target not in best:
-                has = [
-                    f"daedalus_cpu_features & DAEDALUS_NEEDS_{n.upper()}" for n in v.options.needs
-                ]
-                special.setdefault(target, {})[" && ".join(has)] = name
+                has = " && ".join(_has(n) for n in v.options.needs)
+                special.setdefault(target, {})[has] = name
     builds = tuple(
         # Scalar C, where processors that have not what it needs have nothing of the target.
         Build(GUARDS[target], special.get(target, {}), best.get(target, best["c"]))
@@ -243,7 +318,7 @@ def _class(
 
 def _pieces(
     kernel: Kernel, signature: Signature, variants: tuple[Variant, ...], call: list[str]
-) -> dict[str, object] | None:
+) -> dict[str, Any] | None:
     """The loop over all pieces but the last: what counts, its rows, its call, and the way down."""
     if not signature.pieces:
         return None

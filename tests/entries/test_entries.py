@@ -102,6 +102,13 @@ def test_motion_compensation_of_heights_that_assembly_takes(build: str, tmp_path
 
 @pytest.mark.slow
 @EACH
+def test_tables_filled_for_sets_of_features(build: str, tmp_path: Path) -> None:
+    """None, NEON, and dot products: all leave what the entries do that choose by themselves."""
+    assert _run(build, tmp_path, "fill_tables") == 3 * (2 + 20)
+
+
+@pytest.mark.slow
+@EACH
 def test_whole_column_tiled_frames(build: str, tmp_path: Path) -> None:
     """8 and 10 bits, every even width up to 300 and 1280 x 720, against one plain loop."""
     assert _run(build, tmp_path, "sand_frames", sources=("tools/oracle/sand.c",)) == 2 * 151

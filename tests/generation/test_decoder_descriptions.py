@@ -12,7 +12,7 @@ from daedalus.codecs.decoders.reading import all_described, read_decoder
 from daedalus.codecs.decoders.tables import BadPlace, Decoder
 from daedalus.dsl.errors import SpecError
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.compile import kept, signatures
+from daedalus.generator.compile import decoders, kept, signatures
 from daedalus.generator.compile.emit import generate
 from daedalus.generator.compile.registry import load
 
@@ -140,7 +140,8 @@ def test_descriptions_are_refused_with_their_line(fault: str, tmp_path: Path) ->
 def declared(folder: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> tuple[str, str]:
     """Header and source of a kernel's entry at a place of the table above."""
     decoder = described(folder)
-    monkeypatch.setattr(signatures, "described", lambda name: decoder if name == "dec" else None)
+    for module in (signatures, decoders):
+        monkeypatch.setattr(module, "described", lambda name: decoder if name == "dec" else None)
     head = HEAD.replace('"a test"', f'"a test", decoders={{"dec": {value}}}')
     body = 'k.item_class("low", p=(0, 0))\nk.item_class("some", p=(1, 100))\n'
     path = write_spec(folder, spec_text(body + in_stage("pass")).replace(HEAD, head))
@@ -156,6 +157,18 @@ def test_types_are_the_decoders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "test_it(uint8_t *px, int16_t *c, int px_stride, unsigned p);" in header
     # The decoder's callers have no p of 0 here, so that the class of all others is what is left.
     assert "if (" not in source and "test_it__c_some" in source
+
+
+def test_a_table_is_filled_for_sets_of_features(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header, source = declared(tmp_path, monkeypatch, '"dsp.add[8][1](px c! px.stride p)"')
+    assert "int daedalus_dec_fill_dsp(void *table, unsigned features);" in header
+    assert "daedalus_dec_fill_dsp10" not in header  # there is nothing of ours for 10 bits
+    # Where there is no code for NEON, portable code is all there is.
+    own = "(any_fn *)daedalus_dec_test_it"
+    assert f"{{4, {{{own}, {own}, {own}, }}}}" in source
+    assert f"{{4, {{{own}, NULL, NULL}}}}" in source
 
 
 # value -> message
@@ -191,9 +204,9 @@ def test_a_place_without_a_description_is_refused(tmp_path: Path) -> None:
 
 
 def test_all_places_of_the_tables_are_pointers_of_their_own() -> None:
-    decoders = all_described()
-    assert {d.name for d in decoders} == {"dav1d", "ffmpeg"}
-    for decoder in decoders:
+    every = all_described()
+    assert {d.name for d in every} == {"dav1d", "ffmpeg"}
+    for decoder in every:
         for table in decoder.tables:
             (first, *_) = table.filled
             slots = [

@@ -40,6 +40,15 @@ DAEDALUS_API void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t (*left)[2], const uint8_t *top, const uint8_t *bottom, int pri, int sec, int dir,
     int damping, unsigned edges);
 
+/**
+ * Stores ours into a table Dav1dCdefDSPContext of dav1d, of 4 pointers, for samples of 8 bits:
+ * functions that use the processor features that are named, DAEDALUS_FEATURE_..., and choose
+ *   nothing
+ * by themselves; portable ones for 0. The processor must have these features. Other pointers of the
+ * table stay. Returns how many were stored.
+ */
+DAEDALUS_API int daedalus_dav1d_fill_cdef(void *table, unsigned features);
+
 #ifdef __cplusplus
 }
 #endif

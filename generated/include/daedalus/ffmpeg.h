@@ -303,6 +303,33 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t ds
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
+/**
+ * Stores ours into a table H264DSPContext of ffmpeg, of 34 pointers, for samples of 8 bits:
+ * functions that use the processor features that are named, DAEDALUS_FEATURE_..., and choose
+ *   nothing
+ * by themselves; portable ones for 0. The processor must have these features. Other pointers of the
+ * table stay. Returns how many were stored.
+ */
+DAEDALUS_API int daedalus_ffmpeg_fill_h264dsp(void *table, unsigned features);
+
+/**
+ * Stores ours into a table H264QpelContext of ffmpeg, of 128 pointers, for samples of 8 bits:
+ * functions that use the processor features that are named, DAEDALUS_FEATURE_..., and choose
+ *   nothing
+ * by themselves; portable ones for 0. The processor must have these features. Other pointers of the
+ * table stay. Returns how many were stored.
+ */
+DAEDALUS_API int daedalus_ffmpeg_fill_qpel(void *table, unsigned features);
+
+/**
+ * Stores ours into a table VP9DSPContext of ffmpeg, of 296 pointers, for samples of 8 bits:
+ * functions that use the processor features that are named, DAEDALUS_FEATURE_..., and choose
+ *   nothing
+ * by themselves; portable ones for 0. The processor must have these features. Other pointers of the
+ * table stay. Returns how many were stored.
+ */
+DAEDALUS_API int daedalus_ffmpeg_fill_vp9dsp(void *table, unsigned features);
+
 #ifdef __cplusplus
 }
 #endif

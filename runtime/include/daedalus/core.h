@@ -86,6 +86,12 @@ typedef enum daedalus_log_level {
  */
 typedef void (*daedalus_log_fn)(void *user, daedalus_log_level level, const char *message);
 
+/**
+ * Processor features that a decoder allows, for daedalus_<decoder>_fill_<table>() of the generated
+ * headers. DOTPROD takes NEON with it.
+ */
+enum { DAEDALUS_FEATURE_NEON = 1u << 0, DAEDALUS_FEATURE_DOTPROD = 1u << 1 };
+
 /** Bits of daedalus_config.flags. */
 enum {
   /** Never look for a GPU. */
