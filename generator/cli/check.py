@@ -102,7 +102,8 @@ def command(
             if as_json:
                 click.echo(json.dumps({"results": [], "skipped": []}, indent=1))
             return
-    apart = len(entries) < len(load()) // 2
+    # Without kernels, what other verbs build too is taken; sanitized, nothing else builds it.
+    apart = bool(kernels or sanitize) and len(entries) < len(load()) // 2
     # Of some kernels the code lies in one folder: another `check` waits.
     with native.alone(part.lock()) if apart else nullcontext():
         outcomes, skips = run_checks(entries, wish, quiet=as_json, apart=apart)

@@ -49,9 +49,9 @@ def test_bench(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        ("--target glsl", "unknown target 'glsl'", "targets are c, vector, neon, qpu"),
-        ("--target c,nosuch", "unknown target 'nosuch'", "c, vector, neon, qpu"),
-        ("--target ,", "unknown target ','", "c, vector, neon, qpu"),
+        ("--target metal", "unknown target 'metal'", "targets are c, vector, neon, glsl, qpu"),
+        ("--target c,nosuch", "unknown target 'nosuch'", "c, vector, neon, glsl, qpu"),
+        ("--target ,", "unknown target ','", "c, vector, neon, glsl, qpu"),
         ("--target c,qpu --sanitize", "--sanitize is for the CPU's code", "leave it out with"),
     ],
 )
