@@ -58,8 +58,9 @@ def _install(work: Path, folder: Path) -> None:
 def _keep_tests(work: Path, folder: Path) -> None:
     for old in folder.glob("*.o"):
         old.unlink()
-    objects = [p for p in (work / "tests").rglob("*") if p.suffix in (".o", ".obj")]
-    for number, path in enumerate(sorted(p for p in objects if "checkasm" in str(p))):
+    objects = sorted(p for p in (work / "tests").rglob("*") if p.suffix in (".o", ".obj"))
+    own = [p for p in objects if "checkasm" in str(p.relative_to(work))]
+    for number, path in enumerate(own):
         shutil.copy(path, folder / f"{number:03}_{path.stem}.o")
 
 

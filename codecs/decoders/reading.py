@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from daedalus.codecs.decoders.tables import (
+    CALL,
     Argument,
+    BadPlace,
     Decoder,
     Field,
     Filled,
@@ -25,6 +27,8 @@ DECODER = "decoder.toml"
 _HINT = "docs/decoders.md says what a description holds"
 _ARGUMENT = re.compile(r"(?P<before>.*[\s*])(?P<name>[A-Za-z_]\w*)(?P<behind>\[\d*\])?")
 _PACKED = re.compile(r"(?P<before>.*\(\*)(?P<name>[A-Za-z_]\w*)(?P<behind>\)\[\d+\])")
+_INIT = re.compile(r"\w[\w\s*]*[\s*](?P<name>\w+)\((?P<arguments>[^()]+)\)")
+_INDEX = re.compile(r"<\w+>")  # in a body, for the value of an index
 ARCHITECTURES = ("arm64", "amd64")
 
 
@@ -221,6 +225,38 @@ def _field(
     return Field(data["name"], slot, function, indices, rules, loc)
 
 
+def _init(text: str, loc: Loc) -> str:
+    """The name of the function that fills a table."""
+    match = _INIT.fullmatch(text.strip())
+    if match is None or not all(
+        _ARGUMENT.fullmatch(a.strip()) for a in match["arguments"].split(",")
+    ):
+        raise _refuse(
+            loc, f"init = {text!r} declares no function of C with named arguments",
+            'write it as "void fill(void *table, int depth)"',
+        )  # fmt: skip
+    return match["name"]
+
+
+def _check_bodies(decoder: Decoder) -> None:
+    """What a function is made of is there."""
+    for table in decoder.tables:
+        for pointer in (p for one in table.filled for p in decoder.every_pointer(one)):
+            text, _ = pointer.body
+            loc, what = pointer.field.loc, f"the body of {pointer.place}"
+            unknown = _INDEX.search(text)
+            if unknown:
+                words = ", ".join(pointer.named) or "none"
+                raise _refuse(loc, f"{what} has {unknown[0]}, no index", f"its indices: {words}")
+            for place in CALL.findall(text):
+                try:
+                    found = decoder.pointers(f"{pointer.filled.name}.{place}")
+                except BadPlace as e:
+                    raise _refuse(loc, f"{what}: {e.args[0]}", e.args[1]) from None
+                if len(found) != 1:
+                    raise _refuse(loc, f"{what}: @{place} are {len(found)} pointers")
+
+
 def read_table(path: Path) -> Table:
     """The table that a file describes. Raises UserError with file and line."""
     file = _File(path)
@@ -233,10 +269,16 @@ def read_table(path: Path) -> Table:
         name: _function(name, data, file.loc(f"[functions.{name}]"))
         for name, data in file.data.get("functions", {}).items()
     }
+    name = _init(file.data["init"], file.loc(key="init"))
     filled = []
     for number, data in enumerate(file.data["filled"]):
         loc = file.loc("[[filled]]", number)
         _keys(data, loc, "a filled table", {"name": str, "depth": int, "call": str}, {"when": str})
+        if not re.search(rf"\b{name}\((?:.*\W)?table\b", data["call"]):
+            raise _refuse(
+                file.loc("[[filled]]", number, "call"),
+                f"call = {data['call']!r} does not call {name} with table",
+            )
         filled.append(Filled(data["name"], data["depth"], data["call"], data.get("when", "")))
     fields: list[Field] = []
     for number, data in enumerate(file.data["field"]):
@@ -264,7 +306,9 @@ def read_decoder(folder: Path) -> Decoder:
                 raise _refuse(table.loc, f"{one.name} is also a filled table of another file")
             names[one.name] = table
     data = file.data
-    return Decoder(folder.name, folder, tables=tables, **data)
+    decoder = Decoder(folder.name, tables=tables, **data)
+    _check_bodies(decoder)
+    return decoder
 
 
 def folder() -> Path:

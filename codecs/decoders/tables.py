@@ -9,12 +9,11 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from daedalus.dsl.errors import Loc
 
-POINTER = 8  # bytes; the layouts are those of 64-bit machines
 ANY = "*"  # in a place: every value of an index
+CALL = re.compile(r"@(\w+(?:\[[^\[\]]+\])*)\(")  # of another pointer, in the body of a rule
 _PLACE = re.compile(r"(\w+)\.(\w+)((?:\[[^\[\]]+\])*)")
 
 
@@ -37,6 +36,11 @@ class Argument:
     @property
     def pointer(self) -> bool:
         return "*" in self.declared
+
+    @property
+    def stride(self) -> bool:
+        """Whether it is a distance between rows: by its type, or by its name."""
+        return self.type == "ptrdiff_t" or self.name.endswith("stride")
 
 
 @dataclass(frozen=True)
@@ -175,12 +179,6 @@ class Pointer:
         return f"{self.filled.name}.{self.field.name}" + "".join(f"[{v}]" for v in self.values)
 
     @property
-    def c_place(self) -> str:
-        """The same in C, behind the struct."""
-        numbers = (i.values.index(v) for i, v in zip(self.field.indices, self.values, strict=True))
-        return self.field.name + "".join(f"[{n}]" for n in numbers)
-
-    @property
     def slot(self) -> int:
         """The number of the pointer in its table."""
         number = 0
@@ -268,7 +266,6 @@ class Decoder:
     """
 
     name: str
-    folder: Path
     declare: str
     extended: str
     plain: str

@@ -170,12 +170,10 @@ class _Places:
         for p in given_params(self.kernel, self.signature):
             if p.count > 1:
                 lines += self._packed(p)
-        outside = [p for p in self._kept()]
-        for n, (b, part) in enumerate(outside):
+        for n, (b, part) in enumerate(self._kept()):
             lines += self._save(n, b, part)
-        for name, lines_of in self._scratch().items():
-            lines += lines_of
-            del name
+        for own in self._scratch().values():
+            lines += own
         for b, part in self.parts:
             lines += self._copy(b, part)
         return lines
@@ -287,28 +285,33 @@ class _Places:
     # ------------------------------------------------------------------------------ in place
 
     def in_place(self) -> InPlace | None:
-        """None of a function that gets each plane whole."""
-        if not self.parts:
+        """None of a function that gets each plane whole, or that writes several."""
+        written = [b for b in self.planes if b.access != "in"]
+        if not self.parts or len(written) != 1:
             return None
         (plane, _), *_ = self.parts
         source = self.number[plane.name]
-        static, prepare = [], []
+        prepare = []
+        high: dict[str, tuple[Buffer, Part, int]] = {}  # of each packed pointer: its rows
         for b, p in self.parts:
             if isinstance(p.stride, int):
-                assert b.dtype is not None
-                rows = p.rows[1] - p.at[0]
-                static.append(f"static {b.dtype.c} kept_{p.pointer}[MOST][{rows}][{p.stride}];")
+                _, _, rows = high.get(p.pointer, (b, p, 0))
+                high[p.pointer] = b, p, max(rows, p.rows[1] - p.at[0])
                 prepare += [
                     f"memcpy(&kept_{p.pointer}[i][{row - p.at[0]}][{p.cols[0] - p.at[1]}],"
                     f" {self._from(b, p, row)}, {_bytes(b, p)});"
                     for row in range(*p.rows)
                 ]
-        (written,) = (b for b in self.planes if b.access != "in")
-        assert written.dtype is not None
-        rows, columns = written.shape[0][1], written.shape[1][1]
+        static = []
+        for name, (b, p, rows) in high.items():
+            assert b.dtype is not None
+            static.append(f"static {b.dtype.c} kept_{name}[MOST][{rows}][{p.stride}];")
+        (out,) = written
+        assert out.dtype is not None
+        rows, columns = out.shape[0][1], out.shape[1][1]
         return InPlace(
             source, tuple(static), tuple(prepare), self.arguments(in_place=source), rows,
-            columns * written.dtype.bytes,
+            columns * out.dtype.bytes,
         )  # fmt: skip
 
 

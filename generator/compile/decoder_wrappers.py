@@ -65,12 +65,12 @@ def _cases(signature: Signature) -> list[tuple[str, str]]:
     if not signature.pointers:
         return []
     function = signature.pointers[0].function
-    found = []
-    for name, condition in function.cases:
-        for theirs, own in zip(function.arguments, signature.names, strict=True):
-            condition = re.sub(rf"\b{theirs.name}\b", own, condition)
-        found.append((name, condition))
-    return found
+    own = {a.name: name for a, name in zip(function.arguments, signature.names, strict=True)}
+
+    def renamed(condition: str) -> str:
+        return re.sub(r"\b[A-Za-z_]\w*\b", lambda m: own.get(m[0], m[0]), condition)
+
+    return [(name, renamed(condition)) for name, condition in function.cases]
 
 
 def _spoil(kernel: Kernel, signature: Signature) -> str:

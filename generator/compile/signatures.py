@@ -116,6 +116,11 @@ class _Reader:
                 self.entry.loc or self.kernel.loc, self.kernel.id, hint=e.args[1],
             ) from None  # fmt: skip
         function = self.out.pointers[0].function
+        if function.returns != "void":
+            raise self._refuse(f"{self.entry.place} returns {function.returns}, and no entry does")
+        typed = [w for w in self.entry.signature.split() if ":" in w]
+        if typed:
+            raise self._refuse(f"{typed[0]!r}: the description has the types of {self.entry.place}")
         theirs = function.arguments
         if len(theirs) != len(self.declared):
             names = " ".join(a.name for a in theirs)
@@ -137,8 +142,15 @@ class _Reader:
         deep = self.out.pointers[0].filled.depth > 8
         role, of = self.out.roles[n]
         same = own.removeprefix("const ") == argument.type.removeprefix("const ")
+        if argument.type.startswith("const ") and not own.startswith("const ") and role == BUFFER:
+            raise self._refuse(
+                f"{self.entry.place} has {argument.type} for {name}, which is written"
+            )
         if argument.pointer != ("*" in own) or (argument.pointer and not same and not deep):
             raise self._refuse(f"{self.entry.place} has {argument.type} for {name}, not {own}")
+        if role in (VALUE, STRIDE) and (role == STRIDE) != argument.stride:
+            what = "a stride" if argument.stride else "no stride"
+            raise self._refuse(f"{self.entry.place} has {what}, {argument.name}, for {name}")
         if argument.pointer and not same:
             if role != BUFFER:
                 raise self._refuse(f"{self.entry.place} has {argument.type} for {name}, not {own}")

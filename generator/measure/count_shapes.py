@@ -62,12 +62,12 @@ class _Writer:
         self.at = {p.name: n for n, p in enumerate(kernel.params)}
 
     def _arrays(self) -> list[str]:
-        return [
-            line
-            for p in self.kernel.params if p.count > 1
-            for line in (f"{p.dtype.c} {p.name}[{p.count}];",
-                         f"memset({p.name}, (int)parameters[{self.at[p.name]}], sizeof({p.name}));")
-        ]  # fmt: skip
+        lines = []
+        for p in (p for p in self.kernel.params if p.count > 1):
+            value = f"({p.dtype.c})parameters[{self.at[p.name]}]"
+            lines.append(f"{p.dtype.c} {p.name}[{p.count}];")
+            lines.append(f"for (int i = 0; i < {p.count}; i++) {{\n{p.name}[i] = {value};\n}}")
+        return lines
 
     def _plane(self, name: str) -> str:
         return _STARTS if self.kernel.buffer(name).access == "in" else _WORKS
@@ -218,7 +218,7 @@ def _of_tables(oracle: str, places: Sequence[str]) -> str:
         head.append(decoder.declare.strip())
         pointers: list[Pointer] = [decoder.pointers(p)[0] for p in places]
         for one in dict.fromkeys(p.filled for p in pointers):
-            (table,) = (p.table for p in pointers[:1] if p.filled is one)
+            table = next(p.table for p in pointers if p.filled is one)
             head.append(f"{table.init};")
             lines.append(f"static any_fn *{one.name}[{table.count}];")
         lines.append(decoder.best)

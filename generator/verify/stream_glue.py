@@ -7,7 +7,7 @@ from pathlib import Path
 
 from daedalus.codecs.clips import Decoder as Decoding
 from daedalus.codecs.decoders.reading import described
-from daedalus.codecs.decoders.tables import BadPlace, Decoder, Filled, Pointer, Table
+from daedalus.codecs.decoders.tables import CALL, Decoder, Filled, Pointer, Table
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.outputs import refresh
 from daedalus.generator.compile.decoder_wrappers import Wrapped, wrapped
@@ -15,7 +15,6 @@ from daedalus.generator.compile.emit import environment
 from daedalus.generator.compile.registry import load
 from daedalus.generator.compile.variants import tidy
 
-_CALL = re.compile(r"@(\w+(?:\[[^\[\]]+\])*)\(")
 DEPTH = 8  # bits a sample of the streams
 
 
@@ -58,13 +57,8 @@ class _Program:
     def _body(self, pointer: Pointer, text: str) -> str:
         """The body with calls of ours; "" where one of the pointers is not ours."""
         numbers = []
-        for place in _CALL.findall(text):
-            try:
-                (called,) = self.decoder.pointers(f"{pointer.filled.name}.{place}")
-            except BadPlace as e:
-                raise UserError(
-                    f"{pointer.field.loc}: the body of {pointer.place}: {e.args[0]}", e.args[1]
-                ) from None
+        for place in CALL.findall(text):
+            (called,) = self.decoder.pointers(f"{pointer.filled.name}.{place}")
             if called.place not in self.direct:
                 return ""
             numbers.append(self.direct[called.place])
@@ -75,9 +69,9 @@ class _Program:
             number = next(calls)
             if label not in self.ways[number]:
                 self.ways[number].append(label)
-            return f"way = {self.ways[number].index(label)}; ours_{number}("
+            return f"(way = {self.ways[number].index(label)}, ours_{number})("
 
-        return _CALL.sub(call, text)
+        return CALL.sub(call, text)
 
     def table(self, table: Table, one: Filled) -> dict[str, object]:
         """What the template needs of a table."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from spec_support import HEAD, in_stage, spec_text, write_spec
 
-from daedalus.codecs.decoders import reading, tables
+from daedalus.codecs.decoders import reading
 from daedalus.codecs.decoders.reading import all_described, read_decoder
 from daedalus.codecs.decoders.tables import BadPlace, Decoder
 from daedalus.dsl.errors import SpecError
@@ -73,7 +73,7 @@ def test_pointers_have_slots_and_what_rules_say(tmp_path: Path) -> None:
     (table,) = decoder.tables
     assert (table.count, table.init_name) == (5, "fill")
     (one,) = decoder.pointers("dsp.add[8][1]")
-    assert (one.slot, one.place, one.c_place) == (4, "dsp.add[8][1]", "add[1][1]")
+    assert (one.slot, one.place) == (4, "dsp.add[8][1]")
     assert one.ranges == {"strength": (1, 60)} and one.assembly == {"strength": (1, 2)}
     assert one.c_only == ("amd64",) and one.symbols("arm64") == ("add_8",)
     assert [(a, p.place) for a, p in one.switches()] == [("strength", "dsp.add[8][0]")]
@@ -120,6 +120,28 @@ FAULTS = {
     "range": ("strength = [0, 60]", "strength = [60]", ":22: ", "ranges of strength = [60]"),
     "architecture": ('["amd64"]', '["x86"]', ":22: ", "the architecture x86"),
     "pattern": ("add_{size}", "add_{width}", ":22: ", "pattern 'add_{width}' cannot be filled in"),
+    "init": (
+        'init = "void fill(void *table, int depth)"',
+        'init = "fill"',
+        ":3: ",
+        "'fill' declares",
+    ),
+    "init's arguments": ("*table, int depth", "*table, int", ":3: ", "with named arguments"),
+    "call": ("fill(table, 8)", "fill(8)", ":8: ", "does not call fill with table"),
+    "call of another": ("fill(table, 8)", "refill(table, 8)", ":8: ", "does not call fill"),
+    "body": (
+        "ranges = {",
+        'body = "@nowhere[1](dst);", ranges = {',
+        ":22: ",
+        "the body of dsp.add[4][0]: Context has no field nowhere",
+    ),
+    "body's index": ("ranges = {", 'body = "f(<width>);", ranges = {', ":22: ", "has <width>, no"),
+    "body of several": (
+        "ranges = {",
+        'body = "@add[*][0](dst);", ranges = {',
+        ":22: ",
+        "@add[*][0] are 2 pointers",
+    ),
     "field twice": ('name = "other"', 'name = "add"', ":22: ", "field add is described twice"),
 }
 
@@ -137,9 +159,11 @@ def test_descriptions_are_refused_with_their_line(fault: str, tmp_path: Path) ->
 # ------------------------------------------------------------------ specs and descriptions
 
 
-def declared(folder: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> tuple[str, str]:
+def declared(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, value: str, table: str = TABLE
+) -> tuple[str, str]:
     """Header and source of a kernel's entry at a place of the table above."""
-    decoder = described(folder)
+    decoder = described(folder, table)
     for module in (signatures, decoders):
         monkeypatch.setattr(module, "described", lambda name: decoder if name == "dec" else None)
     head = HEAD.replace('"a test"', f'"a test", decoders={{"dec": {value}}}')
@@ -179,6 +203,8 @@ REFUSED = {
     '"dsp.add[4][1](c! px px.stride p)"': "dsp.add[4][1] has uint8_t * for c, not int16_t *",
     '"dsp.add[4][1](px px.stride c! p)"': "dsp.add[4][1] has int16_t * for px_stride, not",
     '"dsp.add[4](px c! px.stride p)"': "add has 2 indices",
+    '"dsp.add[4][1](px c! p px.stride)"': "dsp.add[4][1] has a stride, stride, for p",
+    '"dsp.add[4][1](px c! px.stride p:int8_t)"': "'p:int8_t': the description has the types of",
     '"px c! px.stride p"': "names no pointer of its tables",
 }  # fmt: skip
 
@@ -191,6 +217,29 @@ def test_specs_that_do_not_suit_are_refused(
         declared(tmp_path, monkeypatch, value)
     assert REFUSED[value] in caught.value.message, caught.value.message
     assert caught.value.loc.line == 3 and caught.value.hint
+
+
+# description: old, new -> message
+UNSUITABLE = {
+    "returns": (
+        'clears = "block"',
+        'clears = "block"\nreturns = "int"',
+        "returns int, and no entry",
+    ),
+    "const": ("uint8_t *dst", "const uint8_t *dst", "const uint8_t * for px, which is written"),
+    "number": ("int stride", "int lines", "has no stride, lines, for px_stride"),
+}
+
+
+@pytest.mark.parametrize("which", UNSUITABLE)
+def test_functions_that_do_not_suit_are_refused(
+    which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new, message = UNSUITABLE[which]
+    table = TABLE.replace(old, new, 1)
+    with pytest.raises(SpecError) as caught:
+        declared(tmp_path, monkeypatch, '"dsp.add[4][1](px c! px.stride p)"', table)
+    assert message in caught.value.message and caught.value.loc.line == 3
 
 
 def test_a_place_without_a_description_is_refused(tmp_path: Path) -> None:
@@ -216,7 +265,6 @@ def test_all_places_of_the_tables_are_pointers_of_their_own() -> None:
                 for p in decoder.pointers(f"{first.name}.{field.name}" + "[*]" * len(field.indices))
             ]
             assert len(set(slots)) == len(slots) and max(slots) < table.count
-            assert all(tables.POINTER * s < tables.POINTER * table.count for s in slots)
 
 
 def test_every_entry_has_a_place_of_its_own() -> None:

@@ -146,6 +146,12 @@ def test_a_case_without_a_function_of_the_decoder_is_refused() -> None:
         count_cases._named(Case("av1_cdef8", "ffmpeg", "", "", "work", None, {}))
 
 
+def test_functions_of_several_tables_are_taken_from_theirs() -> None:
+    places = ["vp9dsp.mc[8][bilinear][put][1][0]", "qpel.put_h264_qpel_pixels_tab[8][mc20]"]
+    text = count_shapes.source("ffmpeg", [], [], places)
+    assert "static any_fn *vp9dsp[296];" in text and "static any_fn *qpel[" in text
+
+
 def test_coefficients_are_those_of_the_class() -> None:
     text = count_shapes.source("ffmpeg", ["vp9_idct8"], [], [])
     assert "if (parameters[0] == 1) {\n    make_coefficients(64, 8, 1, 1);" in text
