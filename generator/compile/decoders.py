@@ -78,6 +78,7 @@ def function_name(kernel: Kernel, entry: DecoderEntry) -> str:
 
 def _check_names(declared: list[tuple[Kernel, DecoderEntry]]) -> None:
     seen: dict[str, Kernel] = {}
+    places: dict[tuple[str, str], str] = {}
     for kernel, entry in declared:
         name = function_name(kernel, entry)
         if name in seen:
@@ -86,6 +87,13 @@ def _check_names(declared: list[tuple[Kernel, DecoderEntry]]) -> None:
                 entry.loc or kernel.loc, kernel.id, hint="choose another name for one of the two",
             )  # fmt: skip
         seen[name] = kernel
+        for pointer in read_signature(kernel, entry).pointers:
+            other = places.setdefault((entry.decoder, pointer.place), name)
+            if other != name:
+                raise SpecError(
+                    "decoder", f"{name} and {other} stand both at {pointer.place}",
+                    entry.loc or kernel.loc, kernel.id, hint="a place is for one function",
+                )  # fmt: skip
 
 
 def _function(
@@ -144,6 +152,9 @@ def _item_function(signature: Signature) -> Callable[[Variant], str]:
 def _notes(kernel: Kernel, signature: Signature) -> list[str]:
     """For the header: what the arguments' names do not say."""
     notes = [f"{name} is {value}." for name, value in signature.fixed.items()]
+    for name, (lo, hi) in signature.ranges.items():
+        if (lo, hi) != (kernel.param(name).lo, kernel.param(name).hi):
+            notes.append(f"{name} is {lo}..{hi}; others are not done.")
     if signature.unused:
         notes.append(f"{', '.join(signature.unused)}: not read.")
     if signature.pieces:

@@ -134,10 +134,17 @@ def run(
     if spoil:
         environment_of["CHECKASM_SPOIL"] = spoil
     argv = [*native.runner(program.arch), str(program.path), f"--test={table.test}", str(seed)]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, errors="replace", env=environment_of,
-        timeout=_SECONDS, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    architecture = native.debian_arch(program.arch)
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, errors="replace", env=environment_of,
+            timeout=_SECONDS, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        late = f"it did not end in {_SECONDS} s"
+        return Outcome(
+            program.decoder.name, table.test, architecture, features, seed, False, {}, late
+        )
     reached: dict[str, list[str]] = {}
     said = []
     for line in (done.stdout + done.stderr).splitlines():
@@ -147,7 +154,7 @@ def run(
         else:
             said.append(line)
     return Outcome(
-        program.decoder.name, table.test, native.debian_arch(program.arch), features, seed,
+        program.decoder.name, table.test, architecture, features, seed,
         done.returncode == 0, reached, "\n".join(said[-12:]),
     )  # fmt: skip
 

@@ -50,7 +50,7 @@ def _check(p: Pointer) -> dict[str, object]:
 
     return {
         "table": p.filled.name, "slot": p.slot, "place": p.place, "plain": names("c"),
-        "arm64": names("arm64"), "amd64": names("amd64"),
+        "arm64": names("arm64"), "amd64": names("amd64"), "file": Path(p.table.loc.file).name,
     }  # fmt: skip
 
 

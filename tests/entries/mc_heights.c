@@ -24,7 +24,7 @@ typedef void mc_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdi
 void ff_vp9dsp_init(void *table, int bpp, int bitexact);
 
 /* Pointers of FFmpeg's table, and the first of mc: codecs/decoders/ffmpeg/vp9dsp.toml. */
-enum { POINTERS = 296, MC = 96 };
+enum { POINTERS = 296, MC = 96, GUARD = 64 };
 enum { WIDTH_8 = 3, BANKS = 4, HIGHEST = 64, STRIDE = 48, ROWS = 96, AT = 16 };
 
 static mc_fn *const ours[2][BANKS] = {
@@ -48,7 +48,7 @@ static void draw(plane p) {
 
 int main(int argc, char **argv) {
   static _Alignas(64) plane src, before, theirs, mine;
-  static mc_fn *table[POINTERS];
+  static mc_fn *table[POINTERS + GUARD];
   const int every = argc == 2 && strcmp(argv[1], "c") == 0;
   if (argc != 2 || (!every && strcmp(argv[1], "asm") != 0)) {
     fprintf(stderr, "usage: mc_heights c|asm\n");
@@ -56,6 +56,12 @@ int main(int argc, char **argv) {
   }
   av_force_cpu_flags(every ? 0 : -1);
   ff_vp9dsp_init(table, 8, 0);
+  for (int n = POINTERS; n < POINTERS + GUARD; n++) {
+    if (table[n] != NULL) {
+      fprintf(stderr, "FFmpeg's table has more than %d pointers\n", POINTERS);
+      return 1;
+    }
+  }
   draw(src);
   draw(before);
   int calls = 0;

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from spec_support import HEAD, in_stage, spec_text, write_spec
 
-from daedalus.codecs.decoders import reading
 from daedalus.codecs.decoders.reading import all_described, read_decoder
 from daedalus.codecs.decoders.tables import BadPlace, Decoder
 from daedalus.dsl.errors import SpecError
@@ -179,6 +178,7 @@ def declared(
 def test_types_are_the_decoders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     header, source = declared(tmp_path, monkeypatch, '"dsp.add[4][1](px c! px.stride p)"')
     assert "test_it(uint8_t *px, int16_t *c, int px_stride, unsigned p);" in header
+    assert "p is 1..60; others are not done." in header.replace(" * ", " ")
     # The decoder's callers have no p of 0 here, so that the class of all others is what is left.
     assert "if (" not in source and "test_it__c_some" in source
 
@@ -217,6 +217,17 @@ def test_specs_that_do_not_suit_are_refused(
         declared(tmp_path, monkeypatch, value)
     assert REFUSED[value] in caught.value.message, caught.value.message
     assert caught.value.loc.line == 3 and caught.value.hint
+
+
+def test_two_functions_cannot_stand_at_one_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = "(px c! px.stride p)"
+    value = f'{{"a": "dsp.add[*][1]{arguments}", "b": "dsp.add[8][1]{arguments}"}}'
+    with pytest.raises(SpecError) as caught:
+        declared(tmp_path, monkeypatch, value)
+    message = "daedalus_dec_test_it_b and daedalus_dec_test_it_a stand both at dsp.add[8][1]"
+    assert caught.value.message == message and caught.value.loc.line == 3
 
 
 # description: old, new -> message
@@ -265,14 +276,3 @@ def test_all_places_of_the_tables_are_pointers_of_their_own() -> None:
                 for p in decoder.pointers(f"{first.name}.{field.name}" + "[*]" * len(field.indices))
             ]
             assert len(set(slots)) == len(slots) and max(slots) < table.count
-
-
-def test_every_entry_has_a_place_of_its_own() -> None:
-    places: dict[str, str] = {}
-    for entry in load():
-        for declared_entry in entry.kernel.decoders:
-            decoder = reading.described(declared_entry.decoder)
-            assert decoder is not None
-            for pointer in decoder.pointers(declared_entry.place):
-                assert places.setdefault(pointer.place, entry.kernel.id) == entry.kernel.id
-    assert len(places) >= 17

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +75,18 @@ def test_what_there_is_not_is_refused() -> None:
         checkasm.chosen("ffmpeg", "vp8dsp")
     ((decoder, (table,)),) = checkasm.chosen("", "h264qpel")
     assert (decoder.name, table.type) == ("ffmpeg", "H264QpelContext")
+
+
+def test_a_program_that_does_not_end_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hanging = tmp_path / "hanging"
+    hanging.write_text("#!/bin/sh\nexec sleep 60\n")
+    hanging.chmod(0o755)
+    monkeypatch.setattr(checkasm.native, "runner", lambda arch: [])
+    monkeypatch.setattr(checkasm, "_SECONDS", 0.2)
+    decoder = of("dav1d")
+    program = checkasm.Program(decoder, "host", hanging, ())
+    ended = checkasm.run(program, decoder.tables[0], 3)
+    assert not ended.passed and ended.said == "it did not end in 0.2 s"
 
 
 # ------------------------------------------------------------------ the programs

@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from daedalus.codecs.decoders.reading import described
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.decoder_calls import called
 from daedalus.generator.compile.registry import load
-from daedalus.generator.verify import oracle
+from daedalus.generator.verify import oracle, oracle_glue
 
 KERNELS = {e.kernel.id: e.kernel for e in load()}
 PROGRAMS = {p.oracle: p for p in oracle.programs()}
@@ -43,6 +45,16 @@ def test_every_function_is_of_a_kernel_and_has_a_name_of_its_own() -> None:
         kernel = KERNELS[e.kernel]
         assert {*e.params, *e.fixed} == {p.name for p in kernel.params}, e.name
         assert {b.name for b in kernel.buffers} == {*e.planes, *filter(None, [e.block])}, e.name
+
+
+def test_the_program_says_what_of_a_table_is_not_as_described() -> None:
+    kernel = KERNELS["vp9_idct8"]
+    decoder = described("ffmpeg")
+    assert decoder is not None
+    text = oracle_glue.source(decoder, called(kernel, kernel.decoders[0]))
+    assert '*wrong = "vp9dsp is larger than 296 pointers";' in text
+    place = "vp9dsp.itxfm_add[8][dct_dct]"
+    assert f'*wrong = "{place} holds none of the symbols of vp9dsp.toml";' in text
 
 
 def test_every_case_of_cdef_is_drawn() -> None:

@@ -38,9 +38,10 @@ static bool is_right_in_place(const contender *c, const bench *b) {
 }
 
 bool find_theirs(oracle_mode mode, const char *name, const bench *b, contender *found) {
-  const oracle_entry *entry = oracle_entries(mode);
+  const char *wrong = "";
+  const oracle_entry *entry = oracle_entries(mode, &wrong);
   if (entry == NULL) {
-    die("the decoder", "a function table is not as described");
+    die("the decoder", wrong);
   }
   while (entry->name != NULL && strcmp(entry->name, name) != 0) {
     entry++;

@@ -149,9 +149,10 @@ static uint32_t run(const header *h, const shape *shapes, const oracle_entry *en
 
 /* The entry of that name, as the decoder chooses it in this mode. */
 static oracle_entry find(const char *name, oracle_mode mode) {
-  const oracle_entry *entry = oracle_entries(mode);
+  const char *wrong = "";
+  const oracle_entry *entry = oracle_entries(mode, &wrong);
   if (!entry) {
-    fail(EXIT_DECODER, "decoder", "a function table is not as declared");
+    fail(EXIT_DECODER, "decoder", wrong);
   }
   for (; entry->name; entry++) {
     if (strcmp(entry->name, name) == 0) {

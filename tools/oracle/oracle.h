@@ -61,8 +61,8 @@ typedef enum oracle_mode { ORACLE_C, ORACLE_ASM } oracle_mode;
 /*
  * Defined once a program: fills the decoder's function tables for the mode and
  * lists what it has; what it returned before is then no longer valid. NULL when
- * the tables are not as they were declared.
+ * it has nothing: `wrong` is then what is not as described.
  */
-const oracle_entry *oracle_entries(oracle_mode mode);
+const oracle_entry *oracle_entries(oracle_mode mode, const char **wrong);
 
 #endif /* ORACLE_H */

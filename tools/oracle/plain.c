@@ -38,11 +38,12 @@ static void p010(oracle_target *const *targets, const oracle_item *item, size_t 
   }
 }
 
-const oracle_entry *oracle_entries(oracle_mode mode) {
+const oracle_entry *oracle_entries(oracle_mode mode, const char **wrong) {
   static const oracle_entry entries[] = {
       {.name = "sand128_nv12", .fn = nv12},
       {.name = "sand128_p010", .fn = p010},
       {.name = NULL},
   };
+  *wrong = "there is no assembly of this";
   return mode == ORACLE_C ? entries : NULL;
 }

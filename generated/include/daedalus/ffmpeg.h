@@ -162,6 +162,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride,
 /**
  * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
  * filter is 0.
+ * mx is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -171,6 +172,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_s
 /**
  * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
  * filter is 1.
+ * mx is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -180,6 +182,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_
 /**
  * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
  * filter is 2.
+ * mx is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -189,6 +192,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_st
 /**
  * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
  * filter is 3.
+ * mx is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -198,6 +202,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst
 /**
  * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
  * filter is 0.
+ * mx is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -207,6 +212,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t d
 /**
  * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
  * filter is 1.
+ * mx is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -216,6 +222,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t 
 /**
  * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
  * filter is 2.
+ * mx is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -225,6 +232,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t ds
 /**
  * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
  * filter is 3.
+ * mx is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -234,6 +242,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t
 /**
  * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
  * filter is 0.
+ * my is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -243,6 +252,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_s
 /**
  * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
  * filter is 1.
+ * my is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -252,6 +262,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_
 /**
  * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
  * filter is 2.
+ * my is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -261,6 +272,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_st
 /**
  * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
  * filter is 3.
+ * my is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -270,6 +282,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst
 /**
  * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
  * filter is 0.
+ * my is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -279,6 +292,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t d
 /**
  * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
  * filter is 1.
+ * my is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -288,6 +302,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t 
 /**
  * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
  * filter is 2.
+ * my is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -297,6 +312,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t ds
 /**
  * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
  * filter is 3.
+ * my is 1..15; others are not done.
  * unused0: not read.
  * rows may be more than 8, too.
  */
