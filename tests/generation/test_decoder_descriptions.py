@@ -2,6 +2,7 @@
 """Descriptions of decoders' tables: what they hold, what is refused, and how specs meet them."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from daedalus.codecs.decoders.reading import all_described, read_decoder
 from daedalus.codecs.decoders.tables import BadPlace, Decoder
 from daedalus.dsl.errors import SpecError
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.compile import decoders, kept, signatures
+from daedalus.generator.compile import decoder_wrappers, decoders, kept, signatures
+from daedalus.generator.compile.decoder_calls import called
 from daedalus.generator.compile.emit import generate
 from daedalus.generator.compile.registry import load
+from daedalus.generator.compile.signatures import Signature
 
 
 @pytest.fixture(autouse=True)
@@ -228,6 +231,32 @@ def test_two_functions_cannot_stand_at_one_place(
         declared(tmp_path, monkeypatch, value)
     message = "daedalus_dec_test_it_b and daedalus_dec_test_it_a stand both at dsp.add[8][1]"
     assert caught.value.message == message and caught.value.loc.line == 3
+
+
+def test_a_case_has_the_entrys_names_for_the_decoders(tmp_path: Path) -> None:
+    """Also where they are each other's."""
+    cases = 'cases = [["low", "stride < strength"], ["others", ""]]\n\n[[field]]'
+    decoder = described(tmp_path, TABLE.replace("[[field]]", cases, 1))
+    pointers = tuple(decoder.pointers("dsp.add[4][1]"))
+    signature = Signature(names=["px", "c", "strength", "stride"], pointers=pointers)
+    assert decoder_wrappers._cases(signature) == [("low", "strength < stride"), ("others", "")]
+
+
+def test_parts_of_one_packed_pointer_share_its_memory() -> None:
+    (kernel,) = (e.kernel for e in load() if e.kernel.id == "av1_cdef8")
+    (entry,) = kernel.decoders
+    halves = tuple(
+        (plane, tuple(
+            replace(p, rows=rows)
+            for p in parts
+            for rows in (((0, 4), (4, 8)) if isinstance(p.stride, int) else (p.rows,))
+        ))
+        for plane, parts in entry.planes
+    )  # fmt: skip
+    (whole,) = called(kernel, entry)
+    (split,) = called(kernel, replace(entry, planes=halves))
+    assert split.in_place == whole.in_place and whole.in_place is not None
+    assert whole.in_place.static == ("static uint8_t kept_left[MOST][8][2];",)
 
 
 # description: old, new -> message

@@ -146,6 +146,11 @@ def test_a_case_without_a_function_of_the_decoder_is_refused() -> None:
         count_cases._named(Case("av1_cdef8", "ffmpeg", "", "", "work", None, {}))
 
 
+def test_each_element_of_a_parameter_gets_the_value() -> None:
+    text = count_shapes.source("ffmpeg", ["h264_deblock_luma_v"], [], [])
+    assert "int8_t tc0[4];" in text and "tc0[i] = (int8_t)parameters[2];" in text
+
+
 def test_functions_of_several_tables_are_taken_from_theirs() -> None:
     places = ["vp9dsp.mc[8][bilinear][put][1][0]", "qpel.put_h264_qpel_pixels_tab[8][mc20]"]
     text = count_shapes.source("ffmpeg", [], [], places)
