@@ -47,6 +47,11 @@ class Decoder:
     common: tuple[str, ...]
     clips: tuple[dict[str, Any], ...]
     small: tuple[dict[str, Any], ...]  # a few small frames, for what is slow
+    never: tuple[tuple[str, str], ...] = ()  # pattern of kernels' ids, class that no call has
+
+    def never_calls(self, kernel: str, class_name: str) -> bool:
+        """Whether the decoder has no calls of that class, whatever it decodes."""
+        return any(re.fullmatch(p, kernel) and c == class_name for p, c in self.never)
 
 
 def folder() -> Path:
@@ -68,6 +73,7 @@ def decoders() -> list[Decoder]:
             tuple(d["common"]),
             tuple(d["clip"]),
             tuple(d["small"]),
+            tuple((n["kernels"], n["class"]) for n in d.get("never", ())),
         )
         for d in data["decoder"]
     ]

@@ -286,7 +286,12 @@ def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
         + [
             f"{kernel}, {target}: no clip calls it for the class {name}"
             for (kernel, name), calls in by_kernel.items()
-            if not calls
+            if not calls and not first.decoder.never_calls(kernel, name)
+        ]
+        + [
+            f"{kernel}, {target}: called for the class {name}, which clips.toml says is never"
+            for (kernel, name), calls in by_kernel.items()
+            if calls and first.decoder.never_calls(kernel, name)
         ]
         + [
             f"{function}, {target}: no clip calls it through {name}"

@@ -44,6 +44,15 @@ def test_a_class_may_be_called_by_another_function_of_its_kernel() -> None:
     ]
 
 
+def test_a_class_that_a_decoder_never_calls_is_not_asked_for() -> None:
+    """And its calls are told."""
+    one = _outcome("a", 5, 0)
+    decoder = replace(one.decoder, never=(("vp9_idct(4|8)", "eob 2..12"),))
+    assert stream._uncalled([replace(one, decoder=decoder)], "c") == []
+    (told,) = stream._uncalled([replace(_outcome("b", 5, 5), decoder=decoder)], "c")
+    assert told.startswith("vp9_idct8, c: called for the class eob 2..12")
+
+
 def test_a_file_that_calls_nothing_is_a_failure() -> None:
     assert stream.idle([_outcome("a", 0, 1)]) == []
     (failure,) = stream.idle([_outcome("a", 0, 0)])
