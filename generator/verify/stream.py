@@ -269,11 +269,11 @@ def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
     """What none of the clips calls: functions, places that one can be called through, and classes
     of kernels, whose functions differ by a parameter."""
     (first, *_) = outcomes
-    kernels = _kernels(first.decoder.oracle)
+    by_function = kernels(first.decoder.oracle)
     by_kernel: dict[tuple[str, str], int] = {}
     for function, classes in first.classes.items():
         for name in classes:
-            key = kernels.get(function, function), name
+            key = by_function.get(function, function), name
             by_kernel[key] = by_kernel.get(key, 0) + sum(
                 o.classes[function][name] for o in outcomes
             )
@@ -302,7 +302,7 @@ def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
     )
 
 
-def _kernels(oracle: str) -> dict[str, str]:
+def kernels(oracle: str) -> dict[str, str]:
     """Our functions for a decoder, as streams name them, and their kernels."""
     return {
         function.removeprefix(f"daedalus_{oracle}_"): kernel["id"]

@@ -14,10 +14,11 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.compile.emit import entry_variants
-from daedalus.generator.compile.registry import load
+from daedalus.generator.compile.registry import Entry, load
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.devices.vulkan import GpuDevice
 from daedalus.generator.host import native
+from daedalus.generator.options import GPU_TARGETS
 from daedalus.generator.targets import shell
 from daedalus.generator.verify import stream
 
@@ -33,8 +34,10 @@ def check(decoder: Decoder, clip: Clip, device: GpuDevice, limit: int | None) ->
     ours = program.decode(clip, "--ours")
     frames = reference(clip, limit)
     wrong = {*stream.differing(ours.frames, theirs.frames), *stream.differing(ours.frames, frames)}
+    kernels, able = stream.kernels(decoder.oracle), {e.kernel.id for e in for_gpu(decoder.oracle)}
+    called = {f: calls for f, calls in ours.calls.items() if kernels.get(f) in able}
     outcome = stream.Outcome(
-        clip, device.name, decoder, len(ours.frames), sorted(wrong), ours.calls, ours.dispatches
+        clip, device.name, decoder, len(ours.frames), sorted(wrong), called, ours.dispatches
     )
     report = stream.Report([outcome])
     report.failures += stream.judge(outcome, stream.differing(theirs.frames, frames))
@@ -70,14 +73,20 @@ def build_program(decoder: Decoder, arch: str) -> Path:
     )
 
 
-def wrapped(decoder: str) -> list[Variant]:
-    """The variants whose item functions the entries for a decoder call."""
+def for_gpu(decoder: str) -> list[Entry]:
+    """Kernels of a decoder that have variants for GPUs; calls of others stay the CPU's."""
     return [
-        v
+        e
         for e in load()
         if any(d.decoder == decoder for d in e.kernel.decoders)
-        for v in entry_variants(e, ("c", "vector", "neon"))
-        if v.prod
+        and any(o.target in GPU_TARGETS for o, _ in e.listed)
+    ]
+
+
+def wrapped(decoder: str) -> list[Variant]:
+    """The variants whose item functions the entries for a decoder call, of these kernels."""
+    return [
+        v for e in for_gpu(decoder) for v in entry_variants(e, ("c", "vector", "neon")) if v.prod
     ]
 
 
