@@ -89,7 +89,7 @@ class Tree:
         return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_from_new_to_verified_without_a_change_in_the_core(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "tree")
     assert tree.changed() == set()

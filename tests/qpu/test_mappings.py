@@ -4,6 +4,7 @@
 import json
 from dataclasses import replace
 
+import pytest
 from click.testing import CliRunner
 
 from daedalus.generator.cli import v3d_mappings
@@ -19,6 +20,7 @@ def _programs() -> list[Program]:
     return [p for part in parts(entry.kernel, ITEMS) for p in select_part(part).programs]
 
 
+@pytest.mark.campaign
 def test_every_program_is_run_for_every_number_of_threads() -> None:
     """And each variant leads to one program or is refused."""
     entry = find(load(), KERNEL)

@@ -73,7 +73,14 @@ def test_as_many_threads_as_a_board_runs_at_once() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["qpu_full", "qpu_full_p4", "qpu_full_p4_word_threads4"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("qpu_full", marks=pytest.mark.campaign),
+        "qpu_full_p4",
+        "qpu_full_p4_word_threads4",
+    ],
+)
 def test_every_kind_of_items_is_right(name: str) -> None:
     kinds = {b.kind for b in _prepared(name)[2]}
     assert {*crosscheck.KINDS, crosscheck.WITNESS} <= kinds

@@ -14,7 +14,7 @@ from daedalus.generator.verify.fuzz.cpu import Cpu
 from daedalus.generator.verify.fuzz.programs import Program
 
 
-@pytest.mark.parametrize("target", ["vector", "neon"])
+@pytest.mark.parametrize("target", [pytest.param("vector", marks=pytest.mark.campaign), "neon"])
 def test_they_compute_what_the_interpreter_does(target: str, tmp_path: Path) -> None:
     programs = []
     for n, (name, body) in enumerate(BODIES.items()):
