@@ -69,7 +69,8 @@ def test_a_generated_file_changed_by_hand_is_found_and_left_alone(
         if p.is_file() and not records.is_record(p.relative_to(folder).as_posix())
     }
     made = Generated(texts, (), {})
-    shutil.copytree(folder, tmp_path / "generated")
+    ignore = shutil.ignore_patterns(records.FOLDER)
+    shutil.copytree(folder, tmp_path / "generated", ignore=ignore)
     monkeypatch.setattr(build, "generate_or_explain", lambda: made)
     monkeypatch.setattr(build, "repo_root", lambda: tmp_path)
     assert build._require_unchanged() is made

@@ -304,7 +304,7 @@ def test_an_alias_is_a_name_too(tmp_path: Path) -> None:
 
 def test_imported_and_renamed_kernels_count_once(tmp_path: Path) -> None:
     text = spec_text(RUN) + "\nanother_name = test_it\n"
-    text += "from daedalus.dsl.kernels.vp9.idct import vp9_idct8\n"
+    text += "from daedalus.dsl.kernels.h264.idct import h264_idct4\n"
     write_spec(tmp_path, text)
     assert [e.kernel.id for e in load(tmp_path)] == ["test_it"]
 

@@ -32,7 +32,7 @@ NAMES = {n: e.kernel.id for e in load() for n in (e.kernel.id, *e.kernel.aliases
 @pytest.mark.parametrize(
     ("text", "kernel"),
     [
-        ("mc", "vp9_mc_8h"),
+        ("mc_8h", "vp9_mc_8h"),
         ("lpf4", "vp9_lpf4_h"),
         ("vp9_lpf8", "vp9_lpf8_h"),
         ("lpf4_v", "vp9_lpf4_v"),
@@ -49,7 +49,7 @@ def test_short_names(text: str, kernel: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("idct8", "several kernels: h264_idct8, vp9_idct8"),
+        ("idct8", "several kernels: h264_idct8, .*vp9_idct8"),
         ("vp9", "several kernels"),
         ("lp", "no word of a kernel's name"),
         ("", "no kernel"),
@@ -141,7 +141,7 @@ def test_cores_that_are_not_there(settings: Settings, why: str) -> None:
 
 
 def test_options_of_a_pair() -> None:
-    asked = Asked("mc", "lpf4", 3, 3, 6)
+    asked = Asked("mc_8h", "lpf4", 3, 3, 6)
     job = asked.job(asked.settings(Settings(), quick=False))
     assert job.words == (
         "--scenario", "m4", "--cpu-kernel", "vp9_mc_8h", "--qpu-kernel", "vp9_lpf4_h",
