@@ -396,10 +396,15 @@ static void test_mixed_while_throttled(void) {
   char line[LINE_BYTES], text[sizeof(both) + 32];
   snprintf(text, sizeof(text), "%s --sysfs sys --items %d", both, FEW_ITEMS);
   for (int always = 0; always < 2; always++) {
-    start(always ? NOTHING : HEAT);
-    support_write(flags, "4\n");
-    CHECK_INT(support_run(&world, text), 0);
-    support_find("journal", "\"type\":\"mixed\"", "", line);
+    /* On a busy machine a side may have had no core: that is told, and not judged here. */
+    for (int tries = 0; tries < 5; tries++) {
+      start(always ? NOTHING : HEAT);
+      support_write(flags, "4\n");
+      CHECK_INT(support_run(&world, text), 0);
+      support_find("journal", "\"type\":\"mixed\"", "", line);
+      if (strcmp(support_member(line, "verdict"), "unavailable") != 0)
+        break;
+    }
     CHECK_STR(support_member(line, "verdict"), always ? "throttled" : "ok");
     const int discarded = atoi(support_member(line, "discarded"));
     if (always) {
