@@ -4,8 +4,10 @@
 Compared are all elements, on items that meet the class and the assumptions of the variant.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,12 +29,20 @@ from daedalus.generator.passes.split_products import split_products
 
 # Of kernels that have no variant for the QPU.
 _FURTHER = (options_of("qpu", points=4), options_of("qpu", keep=True))
-VARIANTS = [
-    pytest.param(e.kernel, s, id=f"{e.kernel.id}-{s.name}")
-    for e in load()
-    for s in (*(s for s, _ in e.listed), *_FURTHER)
-    if s not in _FURTHER or all(x.target != "qpu" for x, _ in e.listed)
-]
+
+
+def _variants() -> Iterator[Any]:
+    """Those of the library, and in the campaign the others."""
+    for e in load():
+        listed = list(e.listed)
+        if all(s.target != "qpu" for s, _ in listed):
+            listed += [(s, False) for s in _FURTHER]
+        for s, prod in listed:
+            marks = [] if prod else [pytest.mark.campaign]
+            yield pytest.param(e.kernel, s, id=f"{e.kernel.id}-{s.name}", marks=marks)
+
+
+VARIANTS = list(_variants())
 RANDOM = accepted_kernels(25)
 BACK_END = (select_old, find_guard, split_clips, split_products)
 
