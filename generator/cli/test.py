@@ -125,7 +125,7 @@ def _oracle() -> Iterator[Step]:
 
 def _fuzz() -> Iterator[Step]:
     yield _verb("v3d", "fuzz", "--seconds", "5")
-    yield _verb("fuzz", "--target", "c,vector,neon,glsl,qpu", "--programs", "40", wide=True)
+    yield _verb("fuzz", "--target", "c,vector,neon,glsl,qpu", "--programs", "24", wide=True)
 
 
 def _stream() -> Iterator[Step]:
