@@ -156,6 +156,12 @@ def test_shaders_agree_on_a_handful() -> None:
     assert isinstance(made, GlslTally) and made.ran == 1 and made.compared == 0
 
 
+def test_magnitudes_of_words_without_sign() -> None:
+    """For which GLSL has no abs()."""
+    (tally,) = Campaign((Glsl(only_make=True),), Drawn(1), 16).batch([16])
+    assert [f.text for f in tally.failures] == []
+
+
 def test_what_is_not_asked_for_is_not_run() -> None:
     (tally,) = Campaign((Cpu(("c",)),), Drawn(SEED), 16).batch([0])
     assert isinstance(tally, CpuTally)

@@ -159,6 +159,8 @@ class Values:
             case Op.MIN | Op.MAX:
                 a, b = self._alike(n)
                 return f"{n.op}({a}, {b})", True
+            case Op.ABS if self.kind(n.args[0]) == "uint":  # for which GLSL has no abs()
+                return self._in(kind, n.args[0], self.text(n.args[0]))
             case Op.ABS:
                 return self._in(kind, n.args[0], f"abs({self.text(n.args[0])})")
             case Op.ABSDIFF:
