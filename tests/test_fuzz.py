@@ -158,7 +158,7 @@ def test_shaders_agree_on_a_handful() -> None:
 
 def test_magnitudes_of_words_without_sign() -> None:
     """For which GLSL has no abs()."""
-    (tally,) = Campaign((Glsl(only_make=True),), Drawn(1), 16).batch([16])
+    (tally,) = Campaign((Glsl(),), Drawn(1), 16).batch([16])
     assert [f.text for f in tally.failures] == []
 
 
