@@ -3,9 +3,9 @@
 
     {"version": 1, "kernel": id, "schedules": ..., "verified": ..., "witnesses": ..., ...}
 
-A file a kernel, so that what two people
-record about two kernels merges. What a part means says the module that owns it; an empty part is
-left out, and so is the file of a kernel about which nothing is known.
+A file a kernel, so that what two people record about two kernels merges. The module that owns a
+part says what it means. An empty part is left out, and so is the file of a kernel about which
+nothing is known.
 """
 
 import fcntl

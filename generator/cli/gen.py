@@ -160,7 +160,7 @@ def _is_of(path: str, entries: list[Entry]) -> bool:
 def _search(specs: Path | None, anew: bool, names: tuple[str, ...]) -> None:
     """Records the best schedules of QPU variants: of those that have no record, or of all."""
     try:
-        # What rules choose, where there is no entry: of what is on record they are not sure.
+        # Of a kernel without an entry, what rules choose now: its record may be of an older spec.
         asked = [settle(e)[0] if e.by_rule else e for e in _asked(specs, names)]
         programs = {
             variant_name(e.kernel.id, s): (selected_programs(e.kernel, s), s.threads)

@@ -150,8 +150,8 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
                  _campaign),
 }  # fmt: skip
 # Seconds that the layers take on two cores, until this checkout knows what its steps take.
-_SECONDS = {"lint": 60, "unit": 600, "c": 240, "check": 200, "oracle": 50, "consumers": 15,
-            "fuzz": 70, "count": 30, "stream": 40, "campaign": 3600}  # fmt: skip
+_SECONDS = {"lint": 60, "unit": 900, "c": 300, "check": 200, "oracle": 120, "consumers": 50,
+            "fuzz": 140, "count": 20, "stream": 90, "campaign": 6000}  # fmt: skip
 _BY_NAME_ALONE = ("campaign",)
 
 

@@ -101,7 +101,7 @@ def stored(dst: BufferRef, y: object, x: object, op: Op, value: Value) -> None:
 @kernel(
     id="vp9_mc_{width}{way}{op.end}",
     axes={"width": (4, 8, 16), "way": WAYS, "op": (PUT, AVG)},
-    without=lambda width, way: f"{width}{way}" not in ("8h", "8v"),
+    without=lambda width, way: f"{width}{way}" not in ("8h", "8v"),  # others are not on record yet
     clause="{op.clause}, {way.filter}",
     decoders=entries,
 )
