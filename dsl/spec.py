@@ -16,7 +16,7 @@ import numpy as np
 
 from daedalus.dsl.decoders import Declared, DecoderEntry, decoder_entries
 from daedalus.dsl.errors import Loc, SpecError, TraceError
-from daedalus.dsl.ir import Kernel, Op, Sampler
+from daedalus.dsl.ir import Kernel, Node, Op, Sampler
 from daedalus.dsl.members import (
     ORIENTATION,
     Axes,
@@ -39,8 +39,10 @@ _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
 KERNEL_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 
 
-def _name_values(names: dict[int, str], frame_locals: Mapping[str, Any]) -> None:
+def _name_values(names: dict[int, str], kept: list[Node], frame_locals: Mapping[str, Any]) -> None:
     """Notes the author's variable names; the outermost function, which returns last, decides.
+
+    Named nodes stay in `kept`: the id of one that is gone could become another's.
 
     Of several variables with one value the shortest name is taken: what order Python has them in
     depends on its version.
@@ -48,6 +50,7 @@ def _name_values(names: dict[int, str], frame_locals: Mapping[str, Any]) -> None
     own: dict[int, str] = {}
 
     def note(value: Value, name: str) -> None:
+        kept.append(value.node)
         known = own.get(id(value.node), name)
         own[id(value.node)] = min(known, name, key=lambda n: (len(n), n))
 
@@ -66,12 +69,13 @@ def _trace(fn: Callable[..., None], k: KernelBuilder, member: Member) -> None:
     """Runs the spec and names its values after the variables of its functions."""
     spec_file = fn.__code__.co_filename
     names: dict[int, str] = {}
+    kept: list[Node] = []
     before = sys.getprofile()
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
         own = frame.f_code.co_filename == spec_file and frame.f_code.co_name not in _COMPREHENSIONS
         if event == "return" and own:
-            _name_values(names, frame.f_locals)
+            _name_values(names, kept, frame.f_locals)
 
     sys.setprofile(watch)
     try:
