@@ -203,55 +203,79 @@ const size_t daedalus_rt_recipe_built_in_size = sizeof(daedalus_rt_recipe_built_
   set(${source} ${made} PARENT_SCOPE)
 endfunction()
 
-# daedalus_add_library(<target> GENERATED <folder> SET prod|variants [RECIPE <file>])
+# Reads the sources of one group into `found`, without those that a library with them compiled.
+macro(daedalus_own_sources group)
+  daedalus_manifest_sources(found ${arg_GENERATED} ${arg_SET} ${group})
+  list(REMOVE_ITEM found ${compiled})
+  list(APPEND sources ${found})
+endmacro()
+
+# daedalus_add_library(<target> GENERATED <folder> SET prod|variants [RECIPE <file>]
+#                      [BESIDE <library>])
+# BESIDE names a library of the same folder: what both hold is compiled once, for that one.
 function(daedalus_add_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "GENERATED;SET;RECIPE" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "GENERATED;SET;RECIPE;BESIDE" "")
   daedalus_check_verified(${arg_GENERATED} ${arg_SET})
-  daedalus_manifest_sources(sources ${arg_GENERATED} ${arg_SET} any)
+  set(sanitized OFF)
+  if(DAEDALUS_SANITIZE AND DAEDALUS_SANITIZE_GENERATED)
+    set(sanitized ON)
+  endif()
+  set(compiled "")
+  set(objects $<TARGET_OBJECTS:daedalus_runtime> $<TARGET_OBJECTS:${target}_code>)
+  if(arg_BESIDE)
+    get_target_property(compiled ${arg_BESIDE}_code SOURCES)
+    list(APPEND objects $<TARGET_OBJECTS:${arg_BESIDE}_code>)
+  endif()
+  set(sources "")
+  daedalus_own_sources(any)
   if(DAEDALUS_NEON)
-    daedalus_manifest_sources(neon_sources ${arg_GENERATED} ${arg_SET} neon)
-    list(APPEND sources ${neon_sources})
-    daedalus_manifest_sources(dot_sources ${arg_GENERATED} ${arg_SET} neon_dotprod)
-    list(APPEND sources ${dot_sources})
+    daedalus_own_sources(neon)
+    daedalus_own_sources(neon_dotprod)
     # Chosen at run time, so compiled for more than the rest of the library where that has less.
-    set_source_files_properties(${dot_sources} PROPERTIES COMPILE_OPTIONS "${DAEDALUS_DOT_FLAGS}")
+    set_source_files_properties(${found} PROPERTIES COMPILE_OPTIONS "${DAEDALUS_DOT_FLAGS}")
   endif()
   # Never taken where there is NEON, and then built to be checked alone.
   set(vectors OFF)
   if(DAEDALUS_VECTORS AND (NOT DAEDALUS_NEON OR
                            (arg_SET STREQUAL "variants" AND DAEDALUS_NEON STREQUAL "native")))
     set(vectors ON)
-    daedalus_manifest_sources(vector_sources ${arg_GENERATED} ${arg_SET} vector)
-    list(APPEND sources ${vector_sources})
+    daedalus_own_sources(vector)
     # Loops over the lanes of a register, of which GCC makes one instruction; before its version 12
     # not at -O2 alone. Sanitized, GCC instruments every lane, and takes minutes to optimise that.
     set(flags -ftree-vectorize)
-    if(DAEDALUS_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    if(sanitized AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
       set(flags -O0)
     endif()
-    set_source_files_properties(${vector_sources} PROPERTIES COMPILE_OPTIONS "${flags}")
+    set_source_files_properties(${found} PROPERTIES COMPILE_OPTIONS "${flags}")
   endif()
-
   if(DAEDALUS_VULKAN)
-    daedalus_manifest_sources(gpu_sources ${arg_GENERATED} ${arg_SET} glsl)
-    list(APPEND sources ${gpu_sources})
+    daedalus_own_sources(glsl)
   endif()
   if(DAEDALUS_DRM)
-    daedalus_manifest_sources(qpu_sources ${arg_GENERATED} ${arg_SET} qpu)
-    list(APPEND sources ${qpu_sources})
+    daedalus_own_sources(qpu)
+  endif()
+  if(DAEDALUS_SANITIZE AND NOT sanitized)
+    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=all)
   endif()
 
+  add_library(${target}_code OBJECT ${sources})
+  daedalus_code_settings(${target}_code ${arg_GENERATED} ${vectors})
   daedalus_recipe_source(recipe ${target} ${arg_GENERATED} "${arg_RECIPE}")
   set_source_files_properties(${recipe} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/runtime)
-  add_library(${target} STATIC $<TARGET_OBJECTS:daedalus_runtime> ${recipe} ${sources})
+  add_library(${target} STATIC ${recipe} ${objects})
+  daedalus_code_settings(${target} ${arg_GENERATED} ${vectors})
+  target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
+endfunction()
+
+# How generated code is compiled.
+function(daedalus_code_settings target generated vectors)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
-    $<BUILD_INTERFACE:${arg_GENERATED}/include>
+    $<BUILD_INTERFACE:${generated}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   # What generated code includes besides, which is not installed.
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/runtime/support)
   daedalus_compile_flags(${target})
-  target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
   if(DAEDALUS_NEON)
     target_compile_definitions(${target} PRIVATE DAEDALUS_HAVE_NEON=1)
   endif()

@@ -7,6 +7,7 @@ import hypothesis
 
 from daedalus.generator.base.process import collect_seldom
 
+pytest_plugins = ["shares"]
 collect_seldom()
 
 # Reproducible: the same examples on every run and machine.

@@ -235,7 +235,6 @@ def test_samples_compile(block: Block, standard: str, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-@pytest.mark.slow
 def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
     (program,) = [b.text for b in blocks(ROOT / "README.md") if "int main(" in b.text]
     (tmp_path / "main.c").write_text(program)
@@ -247,7 +246,6 @@ def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
     subprocess.run([made], check=True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("block", RUN, ids=_name)
 def test_commands_run(block: Block, tmp_path: Path) -> None:
     environment = {**os.environ, "DAEDALUS_NO_SETUP": "1", "HOME": str(tmp_path)}
@@ -259,7 +257,6 @@ def test_commands_run(block: Block, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.slow
 def test_completion_is_switched_on_as_the_page_says() -> None:
     """By the page's own line; then what bash does where a word is half written."""
     (line,) = [b.text for b in RUN if "bash_source" in b.text]

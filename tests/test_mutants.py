@@ -40,7 +40,6 @@ PROD = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("entry", "options"), PROD, ids=lambda x: getattr(x, "name", ""))
 def test_every_mutant_is_told(entry, options):
     report = mutation.run(entry, options, seed=3)
@@ -209,7 +208,6 @@ def changing(m: Mutant, found: list[Node]) -> Callable[[Selection], None]:
     return watch
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "of", "each"),
     [("h264_deblock_luma_v", KINDS, 1), ("vp9_idct8", KINDS[:3], 2)],

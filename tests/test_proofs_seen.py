@@ -121,7 +121,6 @@ def ask(plan: Plan, ran: Ran, stage: int, need: Need, v: Variation) -> bool:
     return True
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_what_has_a_witness_is_not_proven_to_have_none(kernel: str) -> None:
     for plan, items in seen_plans(kernel):
@@ -150,7 +149,6 @@ def mutated(plan: Plan, stages: range) -> list[tuple[int, Need, Variation]]:
     return [(m.stage, m.need, m.varied) for m in every]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_mutants_that_are_seen_are_not_proven_the_same(kernel: str) -> None:
     for plan, items in seen_plans(kernel):

@@ -59,7 +59,6 @@ def test_includes_lead_down(order: tuple[str, ...]) -> None:
     assert c_layers.upward(graph, folder_of_source, (*BELOW, *order, *ABOVE)) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_calls_lead_down(order: tuple[str, ...], objects: list[Path]) -> None:
     graph = c_layers.calls(objects)
@@ -67,7 +66,6 @@ def test_calls_lead_down(order: tuple[str, ...], objects: list[Path]) -> None:
     assert c_layers.upward(graph, folder_of_object, order) == []
 
 
-@pytest.mark.slow
 def test_the_other_way_around_is_found(objects: list[Path]) -> None:
     """That the graphs of this very folder hold what the tests would say."""
     found = c_layers.upward(c_layers.calls(objects), folder_of_object, LIBRARY[::-1])

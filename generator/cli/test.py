@@ -23,6 +23,10 @@ from daedalus.generator.host.steps import Ended, Step, run_steps
 from daedalus.generator.verify import drm_faults, stale
 
 MAIN = "daedalus.generator.cli.main"
+_SANITIZED = "runtime-sanitize"  # the folder in build/
+_PYTEST = [sys.executable, "-m", "pytest", "-rs", "-n", native.JOBS, "--dist", "worksteal",
+           "--durations=10"]  # fmt: skip
+_DAYS = 4  # in which every costly test has run
 _MOST_FAILURES = 10  # after which pytest stops
 _MAPPINGS = "60"  # of some 920 programs, which take hours: `v3d mappings` runs them all
 
@@ -52,16 +56,17 @@ def _lint() -> Iterator[Step]:
 
 def _unit() -> Iterator[Step]:
     yield _verb("gen", "--check")
-    words = ["-n", native.JOBS, "--dist", "worksteal", f"--maxfail={_MOST_FAILURES}"]
-    argv = [sys.executable, "-m", "pytest", "-rs", *words, "--durations=10"]
-    yield Step("pytest", argv, wide=True)
+    yield Step(
+        "pytest", [*_PYTEST, f"--maxfail={_MOST_FAILURES}", "--share", str(_DAYS)], wide=True
+    )  # fmt: skip
 
 
 def _campaign() -> Iterator[Step]:
-    words = ["-n", native.JOBS, "--dist", "worksteal", "--durations=10"]
-    argv = [sys.executable, "-m", "pytest", "-rs", "-m", "campaign", *words]
-    yield Step("pytest campaign", argv, wide=True)
+    yield Step("pytest campaign", [*_PYTEST, "-m", "campaign or costly"], wide=True)
+    yield from _ctest("long tests, ", "host", False, "-L", "campaign")
     yield from _other_ctests("long tests, ", "-L", "long")
+    yield _verb("oracle", "--items", "2000")
+    yield _verb("v3d", "fuzz", "--seconds", "20")
     yield _verb("fuzz", "--target", "qpu", "--programs", "1300", "--seed", "3", wide=True)
     yield _verb("v3d", "mappings", "--sample", _MAPPINGS,
                 "--seed", str(stale.today().toordinal()), wide=True)  # fmt: skip
@@ -72,7 +77,7 @@ def _campaign() -> Iterator[Step]:
 
 def _c() -> Iterator[Step]:
     """The runtime's own tests: plain, under sanitizers, and on arm64."""
-    yield from _ctest("", "host", False, "-LE", "consumer")
+    yield from _ctest("", "host", False, "-LE", "consumer|campaign")
     yield from _other_ctests("", "-LE", "consumer|long")
 
 
@@ -86,7 +91,7 @@ def _other_ctests(title: str, *which: str) -> Iterator[Step]:
 def _ctest(title: str, arch: str, sanitize: bool, *which: str) -> Iterator[Step]:
     build = _build_c(arch, sanitize)
     yield build
-    folder = build_dir() / (arch + ("-sanitize" if sanitize else ""))
+    folder = build_dir() / (_SANITIZED if sanitize else arch)
     yield Step(
         f"ctest ({title}{folder.name})",
         ["ctest", "--test-dir", folder, "-j", native.JOBS, "--output-on-failure",
@@ -96,9 +101,11 @@ def _ctest(title: str, arch: str, sanitize: bool, *which: str) -> Iterator[Step]
 
 
 def _build_c(arch: str, sanitize: bool) -> Step:
+    """Sanitized, generated code is left out: `check --sanitize` has it, and its folder."""
+    wish = f"folder={_SANITIZED!r},options=['-DDAEDALUS_SANITIZE_GENERATED=OFF']," * sanitize
     code = (
         "from daedalus.generator.host import native;"
-        f"native.build_library({arch!r}, {sanitize}, targets=('all', 'daedalus_variants'))"
+        f"native.build_library({arch!r}, {sanitize}, {wish}targets=('all', 'daedalus_variants'))"
     )
     sanitized = ", sanitizers" if sanitize else ""
     name = f"build C tests ({arch}{sanitized})"
@@ -120,11 +127,10 @@ def _check() -> Iterator[Step]:
 
 
 def _oracle() -> Iterator[Step]:
-    yield _verb("oracle", "--items", "1000")  # by itself: 10,000
+    yield _verb("oracle", "--items", "200")  # by itself: 10,000
 
 
 def _fuzz() -> Iterator[Step]:
-    yield _verb("v3d", "fuzz", "--seconds", "5")
     yield _verb("fuzz", "--target", "c,vector,neon,glsl,qpu", "--programs", "24", wide=True)
 
 

@@ -158,10 +158,10 @@ def _stop(running: list[_Running]) -> None:
     """Interrupts, and kills what is left after a while, or when this is interrupted itself;
     children of those that went included."""
     stopped = list(running)
-    for r in stopped:
-        r.send(signal.SIGINT)
-    patience = time.monotonic() + _GRACE
     try:
+        for r in stopped:
+            r.send(signal.SIGINT)
+        patience = time.monotonic() + _GRACE
         while running and time.monotonic() < patience:
             _collect(running)
             time.sleep(_PACE)

@@ -80,34 +80,29 @@ def _run(
     return int(calls)
 
 
-@pytest.mark.slow
 @_builds("host")
 def test_cdef_touches_only_what_edges_allow(build: str, tmp_path: Path) -> None:
     """Every combination of edges, direction and kind of filter, at both ends of a page."""
     assert _run(build, tmp_path, "cdef_pages") == 16 * 8 * 3 * 2
 
 
-@pytest.mark.slow
 @_builds("host")
 def test_motion_compensation_of_any_height(build: str, tmp_path: Path) -> None:
     """All banks, put and avg, all positions between samples, both signs of the stride."""
     assert _run(build, tmp_path, "mc_heights", "c", ffmpeg=True) == EACH_HEIGHT * 64
 
 
-@pytest.mark.slow
 @EACH
 def test_motion_compensation_of_heights_that_assembly_takes(build: str, tmp_path: Path) -> None:
     assert _run(build, tmp_path, "mc_heights", "asm", ffmpeg=True) == EACH_HEIGHT * 5
 
 
-@pytest.mark.slow
 @EACH
 def test_tables_filled_for_sets_of_features(build: str, tmp_path: Path) -> None:
     """None, NEON, and dot products: all leave what the entries do that choose by themselves."""
     assert _run(build, tmp_path, "fill_tables") == 3 * (2 + 20)
 
 
-@pytest.mark.slow
 @EACH
 def test_whole_column_tiled_frames(build: str, tmp_path: Path) -> None:
     """8 and 10 bits, every even width up to 300 and 1280 x 720, against one plain loop."""

@@ -19,8 +19,6 @@ SOURCES = ("pyproject.toml", "LICENSE", "README.md", "python", "codecs", "dsl", 
            "templates", "v3d/python", "runtime/include", "runtime/support")  # fmt: skip
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
-pytestmark = pytest.mark.slow
-
 
 def attempt(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Runs a program in an environment that knows nothing of this one."""

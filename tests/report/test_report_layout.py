@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
 from report_pages import manifest, page, some_entries, sources
 
 WIDTHS = (360, 1280)
@@ -52,7 +51,6 @@ addEventListener("load", () => {{
 """
 
 
-@pytest.mark.slow
 def test_nothing_sticks_out_at_either_width(tmp_path: Path) -> None:
     browser = shutil.which("chromium")
     assert browser, "chromium is not installed: run ./daedalus setup"

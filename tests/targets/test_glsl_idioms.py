@@ -67,7 +67,6 @@ with k.stage(y=8, x=8) as (y, x):
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("points", [1, 2, 4, 8])
 @pytest.mark.parametrize("taps", [1, 2, 5, 8])
 def test_windows(taps: int, points: int, tmp_path: Path) -> None:
@@ -82,7 +81,6 @@ def test_windows(taps: int, points: int, tmp_path: Path) -> None:
     assert len(re.findall(r"px_uint\[", v.text)) - 1 == -(-bytes_ // 4) + 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("points", [1, 2, 4, 8])
 def test_windows_at_places_known_at_run_time(points: int, tmp_path: Path) -> None:
     """So many bytes to the right, and as many to the left: two windows and one move."""

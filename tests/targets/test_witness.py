@@ -72,7 +72,6 @@ def test_every_lossy_operation_has_a_plain_one() -> None:
 PROVEN = {"vp9_idct8": "", "vp9_mc_8h_avg": "", "av1_cdef8": "neon_inside"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kernel", PROVEN)
 def test_what_has_no_witness_can_have_none(kernel: str) -> None:
     entry = find(load(), kernel)

@@ -80,7 +80,6 @@ def test_every_position_and_height_is_drawn() -> None:
     assert set(items.params["mx"].tolist()) == set(range(1, 16))  # 0: another place of the table
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["c", "asm", "ours"])
 def test_another_function_is_seen(mode: str) -> None:
     entry = _entry("vp9_mc_8h_smooth")
@@ -90,7 +89,6 @@ def test_another_function_is_seen(mode: str) -> None:
     assert "row 0, column " in wrong.first and "of its region of dst: interpreter " in wrong.first
 
 
-@pytest.mark.slow
 def test_writing_outside_is_seen() -> None:
     """Items that are higher than the kernel's rectangle."""
     entry = _entry("vp9_mc_8h_smooth")
@@ -100,7 +98,6 @@ def test_writing_outside_is_seen() -> None:
     assert wrong.strayed == COUNT and not wrong.good
 
 
-@pytest.mark.slow
 def test_coefficients_that_are_left_are_seen() -> None:
     """eob 1 on blocks that hold more than the DC: all functions clear only that."""
     entry = _entry("vp9_idct8")
@@ -111,7 +108,6 @@ def test_coefficients_that_are_left_are_seen() -> None:
     assert _compared(entry, "c", lying).uncleared == COUNT
 
 
-@pytest.mark.slow
 def test_missing_assembly_is_seen() -> None:
     """What a description says of a decoder's assembly must be so."""
     with pytest.raises(UserError, match="c and asm are the same function on this processor"):

@@ -22,5 +22,5 @@ def test_variants_that_need_more_are_compiled_for_every_processor(cpu: str, tmp_
     manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
     sources = manifest["sources"]["prod"]["neon_dotprod"]
     assert sources
-    objects = [f"CMakeFiles/daedalus.dir/generated/{source}.o" for source in sources]
+    objects = [f"CMakeFiles/daedalus_code.dir/generated/{source}.o" for source in sources]
     run(["ninja", "-C", tmp_path, *objects])

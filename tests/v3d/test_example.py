@@ -30,7 +30,6 @@ def commands() -> str:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(native.is_arm(), reason="the commands cross-compile")
 def test_the_commands_of_the_page_do_what_it_says() -> None:
     driver.arm64()
@@ -41,7 +40,6 @@ def test_the_commands_of_the_page_do_what_it_says() -> None:
     assert ran.stdout.endswith(RIGHT)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(native.is_arm(), reason="the native driver is what is copied")
 def test_four_files_run_a_program_in_another_place(tmp_path: Path) -> None:
     """As the page for CI says: without the command line, from another folder."""

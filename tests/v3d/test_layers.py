@@ -71,14 +71,12 @@ def test_includes_lead_down() -> None:
     assert c_layers.upward(graph, folder_of_source, ORDER) == []
 
 
-@pytest.mark.slow
 def test_calls_lead_down(objects: list[Path]) -> None:
     graph = c_layers.calls(objects)
     assert sum(map(len, graph.values())) > 100
     assert c_layers.upward(graph, folder_of_object, ORDER) == []
 
 
-@pytest.mark.slow
 def test_files_of_the_device_call_without_cycles(objects: list[Path]) -> None:
     device = [o for o in objects if folder_of_object(o) == "device"]
     assert c_layers.cycles(c_layers.calls(device)) == []

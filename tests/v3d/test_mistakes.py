@@ -123,7 +123,6 @@ def test_every_corner_is_reached_by_chance() -> None:
     assert features >= {m.corner for m in KNOWN}
 
 
-@pytest.mark.slow
 def test_a_rewritten_program_computes_the_same(tmp_path: Path) -> None:
     """On lavapipe, which is right of what v3dv is not."""
     everything = [random_program(seed) for seed in range(1, 4 * TURN)]
@@ -142,7 +141,6 @@ def test_a_rewritten_program_computes_the_same(tmp_path: Path) -> None:
         assert not drivers.differences((device, p), (device, other)), other.name
 
 
-@pytest.mark.slow
 def test_differences_are_explained_by_what_provokes_them(tmp_path: Path) -> None:
     drivers = campaign.Drivers(native(), tmp_path)
     programs = [random_program(seed) for seed in SHOWN_BY.values()]
@@ -209,7 +207,6 @@ def test_random_programs_are_for_v3dv() -> None:
     assert isinstance(outcome.exception, UserError) and "--random" in str(outcome.exception)
 
 
-@pytest.mark.slow
 def test_a_campaign_tells_what_differs_and_why() -> None:
     native()
     sign = SHOWN_BY["sign-of-minus-zero"]

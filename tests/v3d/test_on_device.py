@@ -26,7 +26,6 @@ def agree(device: vkrun.Device, cases: list[comparison.Case], place: Path) -> No
     assert len(report.compared) == len(cases)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.campaign)])
 def test_debians_driver_computes_what_lavapipe_does(first: int, tmp_path: Path) -> None:
     assert len(CASES) >= 40
@@ -41,18 +40,15 @@ def native() -> vkrun.Device:
     return vkrun.v3dv("host")
 
 
-@pytest.mark.slow
 def test_the_native_driver_computes_what_lavapipe_does(tmp_path: Path) -> None:
     agree(native(), CASES, tmp_path)
 
 
-@pytest.mark.slow
 def test_debians_driver_keeps_the_rules(tmp_path: Path) -> None:
     """Strict: a job whose code broke a rule would fail, and its results be missing."""
     agree(vkrun.v3dv(strict=True), CASES[: len(FAMILIES)], tmp_path)
 
 
-@pytest.mark.slow
 def test_timed_jobs_compute_the_same(tmp_path: Path) -> None:
     """The order of time is another one; each job leaves a trace that adds up."""
     folder = tmp_path / "trace"
@@ -69,7 +65,6 @@ def test_timed_jobs_compute_the_same(tmp_path: Path) -> None:
         assert counts["uniforms_read"] == sum(word["reads"] for word in trace["uniforms"])
 
 
-@pytest.mark.slow
 def test_jobs_tell_their_modelled_times(tmp_path: Path) -> None:
     """Jobs compute what they do untimed, though each is timed by every alternative before."""
     native()
@@ -93,7 +88,6 @@ def test_jobs_tell_their_modelled_times(tmp_path: Path) -> None:
         assert modelled["most_active"] <= modelled["clocks"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("make", [vkrun.v3dv, native])
 def test_every_word_of_the_driver_is_understood(
     make: Callable[[], vkrun.Device], tmp_path: Path

@@ -176,11 +176,9 @@ def all_good(results: list[Result], n: int) -> None:
     print(f"judged: {', '.join(f'{r.program}: {r.what}' for r in results if r not in left)}")
 
 
-@pytest.mark.slow
 def test_vulkaninfo_tells_of_a_v3d() -> None:
     all_good(programs_debian.vulkaninfo(), 3)
 
 
-@pytest.mark.slow
 def test_the_validation_layers_are_silent() -> None:
     all_good(programs_debian.validation(programs=13, sequences=4), 2)

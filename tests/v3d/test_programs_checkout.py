@@ -132,7 +132,6 @@ def stand_in(folder: Path, expected: int) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(native.is_arm(), reason="the packages are listed for x86-64")
 @pytest.mark.parametrize(("expected", "verdict"), [(7, "ok"), (8, "failed")])
 def test_the_tests_of_a_checkout_run_on_the_device(

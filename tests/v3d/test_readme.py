@@ -5,7 +5,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
 from test_layers import ORDER
 
 from daedalus.generator.base.paths import repo_root
@@ -13,7 +12,6 @@ from daedalus.generator.base.paths import repo_root
 PAGE = (repo_root() / "v3d" / "README.md").read_text()
 
 
-@pytest.mark.slow
 def test_the_commands_of_the_page_run(tmp_path: Path) -> None:
     for name in ("v3d", "cmake", "runtime"):  # what the build reads; build/ is of its own
         (tmp_path / name).symlink_to(repo_root() / name)

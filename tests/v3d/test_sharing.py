@@ -76,7 +76,6 @@ def run(
     return ran.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["aarch64", "host"])
 def test_two_processes_share_what_vulkan_lets_them(arch: str, tmp_path: Path) -> None:
     sources = [FOLDER / "sharing" / name for name in ("sharing.c", "vulkan.c")]
@@ -85,14 +84,12 @@ def test_two_processes_share_what_vulkan_lets_them(arch: str, tmp_path: Path) ->
     assert sum(line.endswith("256 of 256 words are right") for line in lines) == 4 + 1 + 2 + 4 + 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["aarch64", "host"])
 def test_counters_of_a_timed_device_can_be_queried(arch: str, tmp_path: Path) -> None:
     sources = [FOLDER / "counters" / "counters.c", FOLDER / "sharing" / "vulkan.c"]
     assert run(arch, sources, tmp_path, timed=True).endswith("right\n")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("arch", "dispatches"), [("aarch64", 20), ("host", 200)])
 def test_many_threads_of_many_processes(arch: str, dispatches: int, tmp_path: Path) -> None:
     glsl = tmp_path / "quick.comp"
@@ -102,7 +99,6 @@ def test_many_threads_of_many_processes(arch: str, dispatches: int, tmp_path: Pa
     assert said == f"4 processes x 4 threads x {dispatches} dispatches: right\n"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["idle", "fence", "threaded", "semaphore"])
 def test_a_program_whose_work_is_not_simulated_ends_and_is_told(how: str, tmp_path: Path) -> None:
     """v3dv submits from a thread of its own: where a submission fails, waits last for ever."""

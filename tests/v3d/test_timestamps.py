@@ -30,7 +30,6 @@ def stamps(program: Path, shader: Path, jobs: Path) -> tuple[list[int], list[int
     return [int(line) for line in ran.stdout.split()], took
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["aarch64", "host"])
 def test_timestamps_show_modelled_time(arch: str, tmp_path: Path) -> None:
     if arch == "host" and driver.built() is None:

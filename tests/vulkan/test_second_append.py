@@ -14,7 +14,6 @@ from daedalus.v3d import vkrun
 TARGET = "daedalus_test_second_append"
 
 
-@pytest.mark.slow
 def test_the_second_append_on_a_vulkan_device(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

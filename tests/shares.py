@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which tests a run takes, by what they cost: a pytest plugin.
+
+`costs.json` has the processor seconds of the tests that took more than `COSTLY`, as they were
+measured last. With `--share DAYS` only a part of these is run, another one each day, and all within
+so many days; what costs less, and what is new, always runs. The marker `costly` stands for them, so
+`-m "campaign or costly"` runs all. `--note-costs` measures anew and writes the file.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daedalus.generator.verify import stale
+
+FILE = Path(__file__).with_name("costs.json")
+COSTLY = 1.0  # seconds of processor time
+_MEASURED = "processor seconds"
+
+
+def shares(costs: Mapping[str, float], days: int) -> list[set[str]]:
+    """The tests of each day, such that every day costs about the same."""
+    found: list[set[str]] = [set() for _ in range(days)]
+    spent = [0.0] * days
+    for name in sorted(costs, key=lambda n: (-costs[n], n)):
+        least = spent.index(min(spent))
+        found[least].add(name)
+        spent[least] += costs[name]
+    return found
+
+
+def read() -> dict[str, float]:
+    """Processor seconds by the test's id."""
+    found: dict[str, float] = json.loads(FILE.read_text())
+    return found
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--share", type=int, metavar="DAYS", help="of costly tests, a day's share")
+    parser.addoption("--note-costs", action="store_true", help=f"write {FILE.name} anew")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", f"costly: took more than {COSTLY:.0f} s; see tests/shares.py"
+    )
+    if config.getoption("--note-costs"):
+        config.pluginmanager.register(_Notes(), "notes of costs")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at markers
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    costs = read()
+    for item in items:
+        if item.nodeid in costs:
+            item.add_marker("costly")
+    days = config.getoption("--share")
+    if not days:
+        return
+    today = shares(costs, days)[stale.today().toordinal() % days]
+    left_out = [i for i in items if i.nodeid in costs and i.nodeid not in today]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [i for i in items if i.nodeid not in costs or i.nodeid in today]
+
+
+class _Notes:
+    """Measures the tests themselves, without their fixtures, and the programs that they start."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, float] = {}
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        before = _processor_time()
+        yield
+        item.user_properties.append((_MEASURED, _processor_time() - before))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Where several processes run tests, the one that started them sees these reports too."""
+        took: dict[str, Any] = dict(report.user_properties)
+        if report.when == "call" and took.get(_MEASURED, 0) > COSTLY:
+            self._found[report.nodeid] = round(took[_MEASURED], 1)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not hasattr(session.config, "workerinput"):
+            FILE.write_text(json.dumps(self._found, indent=0, sort_keys=True) + "\n")
+
+
+def _processor_time() -> float:
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
