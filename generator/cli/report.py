@@ -54,6 +54,11 @@ def command(
         if record
         else None,
         neon=(neon.resolve(), _record(neon, "port_bound", "bench --model")) if neon else None,
+        refused={
+            e.kernel.id: records.read(e.kernel.id, records.OPTIONS).get("refused", {})
+            for e in entries
+            if e.by_rule
+        },
     )
     drawn = (
         {k: Drawn("", "left out by --no-drawings") for k in sources.kernels}

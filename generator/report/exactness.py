@@ -33,12 +33,14 @@ class Row:
     """A kernel: its cells in the order of the columns, None where there is nothing.
 
     unchecked  variants whose code has no record: nothing was compared, or other code was
+    refused    what a target cannot make of the kernel, and why
     """
 
     kernel: str
     variants: int
     cells: tuple[Cell | None, ...]
     unchecked: tuple[str, ...]
+    refused: Mapping[str, str]
 
     @property
     def unchecked_count(self) -> int:
@@ -78,14 +80,16 @@ def matrix(sources: Sources) -> Matrix:
             if sources.variants[name]["target"] == target:
                 order |= {(target, r["device"]): None for r in done}
     columns = tuple(order)
-    rows = tuple(_row(sources.records[k], runs, columns) for k in sources.kernels)
+    rows = tuple(
+        _row(sources.records[k], runs, columns, sources.refused.get(k, {})) for k in sources.kernels
+    )
     counts = Counter(t for t, _ in columns)
     return Matrix(tuple(counts.items()), columns, rows)
 
 
 def _row(
     kernel: Mapping[str, Any], runs: Mapping[str, Sequence[Mapping[str, Any]]],
-    columns: Sequence[Column],
+    columns: Sequence[Column], refused: Mapping[str, str],
 ) -> Row:  # fmt: skip
     cells = []
     for target, device in columns:
@@ -96,7 +100,7 @@ def _row(
         ]  # fmt: skip
         cells.append(_sum(found, len(found)) if found else None)
     unchecked = tuple(v["name"] for v in kernel["variants"] if v["name"] not in runs)
-    return Row(kernel["id"], len(kernel["variants"]), tuple(cells), unchecked)
+    return Row(kernel["id"], len(kernel["variants"]), tuple(cells), unchecked, refused)
 
 
 def _sum(found: Sequence[Mapping[str, Any]], variants: int) -> Cell:

@@ -4,7 +4,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ class Sources:
     journals  measurements, by file
     recipe    lines of a recipe file; None where none was named
     modelled  record of `bench --qpu --json`, neon: of `bench --model --json`; each may be absent
+    refused   by kernel: what a target cannot make of it, and why
     """
 
     root: Path
@@ -35,6 +36,7 @@ class Sources:
     recipe: tuple[Path, Sequence[str]] | None = None
     modelled: tuple[Path, Mapping[str, Any]] | None = None
     neon: tuple[Path, Mapping[str, Any]] | None = None
+    refused: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def entries(self) -> list[Entry]:

@@ -167,6 +167,15 @@ def test_differing_items_and_stale_records_are_seen(folder: Path) -> None:
     assert "without a record of the code" in missing(exact)
 
 
+def test_what_a_target_refuses_is_told_with_its_reason(folder: Path) -> None:
+    kernel = KERNELS[0]
+    made = sources([], folder)
+    assert not section(parsed(page(made, folder)), "exact").all("ul", cls="refused")
+    made = sources([], folder, refused={kernel: {"glsl": "no <such> thing"}})
+    exact = section(parsed(page(made, folder)), "exact")
+    assert exact.one("ul", cls="refused").text == f"{kernel}, glsl: no <such> thing"
+
+
 def test_r_and_band_are_the_recipes(read: Element, folder: Path) -> None:
     (pi, sim) = machines(sources(some_entries(), folder))
     assert not pi.side.modelled and sim.side.modelled
