@@ -2,9 +2,9 @@
 """Which tests a run takes, by what they cost: a pytest plugin.
 
 `costs.json` has the processor seconds of the tests that took more than `COSTLY`, as they were
-measured last. With `--share DAYS` only a part of these is run, another one each day, and all within
-so many days; what costs less, and what is new, always runs. The marker `costly` stands for them, so
-`-m "campaign or costly"` runs all. `--note-costs` measures anew and writes the file.
+measured last. `--share 2/4` runs the second of four parts of these alone; what costs less, and what
+is new, always runs. The marker `costly` stands for them, so `-m "campaign or costly"` runs all.
+`--note-costs` writes down what the tests of this run took, builds in them included.
 """
 
 import json
@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from daedalus.generator.verify import stale
 
 FILE = Path(__file__).with_name("costs.json")
 COSTLY = 1.0  # seconds of processor time
@@ -40,8 +38,15 @@ def read() -> dict[str, float]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--share", type=int, metavar="DAYS", help="of costly tests, a day's share")
+    parser.addoption("--share", type=_share, metavar="N/DAYS", help="a part of the costly tests")
     parser.addoption("--note-costs", action="store_true", help=f"write {FILE.name} anew")
+
+
+def _share(text: str) -> tuple[int, int]:
+    number, _, days = text.partition("/")
+    if not 1 <= int(number) <= int(days):
+        raise ValueError(text)
+    return int(number), int(days)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,20 +63,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid in costs:
             item.add_marker("costly")
-    days = config.getoption("--share")
-    if not days:
-        return
-    today = shares(costs, days)[stale.today().toordinal() % days]
-    left_out = [i for i in items if i.nodeid in costs and i.nodeid not in today]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [i for i in items if i.nodeid not in costs or i.nodeid in today]
+    if config.getoption("--share"):
+        left_out = _of_other_days(config, costs)
+        config.hook.pytest_deselected(items=[i for i in items if i.nodeid in left_out])
+        items[:] = [i for i in items if i.nodeid not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Says how many were left out, in the words of a skipped test."""
+    if config.getoption("--share"):
+        left_out = _of_other_days(config, read())
+        terminalreporter.write_line(f"SKIPPED [{len(left_out)}] {FILE.name}: costly, of other days")
+
+
+def _of_other_days(config: pytest.Config, costs: Mapping[str, float]) -> set[str]:
+    number, days = config.getoption("--share")
+    return set(costs) - shares(costs, days)[number - 1]
 
 
 class _Notes:
     """Measures the tests themselves, without their fixtures, and the programs that they start."""
 
     def __init__(self) -> None:
-        self._found: dict[str, float] = {}
+        self._found = read()
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
@@ -82,8 +96,10 @@ class _Notes:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Where several processes run tests, the one that started them sees these reports too."""
         took: dict[str, Any] = dict(report.user_properties)
-        if report.when == "call" and took.get(_MEASURED, 0) > COSTLY:
-            self._found[report.nodeid] = round(took[_MEASURED], 1)
+        if report.when == "call" and _MEASURED in took:
+            self._found.pop(report.nodeid, None)
+            if took[_MEASURED] > COSTLY:
+                self._found[report.nodeid] = round(took[_MEASURED], 1)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if not hasattr(session.config, "workerinput"):

@@ -12,7 +12,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +104,10 @@ def _alone(place: Path) -> Iterator[None]:
     place.mkdir(parents=True, exist_ok=True)
     handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        with suppress(
+            OSError
+        ):  # NFS locks no folder: there, two programs at a time may lose a part
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)

@@ -4,7 +4,7 @@
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import click
 
@@ -146,15 +146,14 @@ def _asked(specs: Path | None, names: tuple[str, ...]) -> list[Entry]:
 
 
 def _is_of(path: str, entries: list[Entry]) -> bool:
-    """Whether a file is of one of the kernels: its variants, its records, what its codec has of all
-    kernels."""
-    record = {f"{records.FOLDER}/{e.kernel.id}.json" for e in entries}
-    shared = {f"{f}/{e.kernel.codec}" for e in entries for f in ("src", "include/daedalus")}
-    return (
-        any(f"daedalus_{e.kernel.id}__" in path for e in entries)
-        or path.partition(" ")[0] in record
-        or ("__" not in path and any(path.startswith((f"{s}/", f"{s}.")) for s in shared))
-    )
+    """Whether a file is of one of the kernels or of all, as tables and decoders' entries are; not
+    where it is another kernel's variant or record."""
+    place = PurePosixPath(path.partition(" ")[0])
+    kernels = {e.kernel.id for e in entries}
+    if place.parent.name == records.FOLDER:
+        return place.stem in kernels
+    kernel, of_variant, _ = place.name.removeprefix("daedalus_").partition("__")
+    return not of_variant or kernel in kernels
 
 
 def _search(specs: Path | None, anew: bool, names: tuple[str, ...]) -> None:

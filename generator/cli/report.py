@@ -12,6 +12,7 @@ from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.cli.tune_store import FILE, default_journal, load
 from daedalus.generator.compile.kernels import chosen
+from daedalus.generator.compile.registry import meaning
 from daedalus.generator.report.drawings import Drawn, drawings
 from daedalus.generator.report.page import render
 from daedalus.generator.report.sources import Sources, latest_record, read_json
@@ -55,9 +56,10 @@ def command(
         else None,
         neon=(neon.resolve(), _record(neon, "port_bound", "bench --model")) if neon else None,
         refused={
-            e.kernel.id: records.read(e.kernel.id, records.OPTIONS).get("refused", {})
+            e.kernel.id: known.get("refused", {})
             for e in entries
             if e.by_rule
+            and (known := records.read(e.kernel.id, records.OPTIONS)).get("of") == meaning(e.kernel)
         },
     )
     drawn = (

@@ -115,7 +115,8 @@ def _on_qpu(file: Path | None, names: list[str], frames: int | None, as_json: bo
                 say(f"decoding {decoder.name}, {clip.name}, on {device.name}")
                 report.add(stream_qpu.check(decoder, clip, device, frames))
     if as_json:
-        data = {**_as_json(report, []), "skipped": [vars(s) for s in skips]}
+        data = {**_as_json(report, []), "skipped": [vars(s) for s in skips],
+                "by_cpu": report.by_cpu}  # fmt: skip
         print(json.dumps(data, indent=2))
     else:
         print_table(
@@ -130,6 +131,9 @@ def _on_qpu(file: Path | None, names: list[str], frames: int | None, as_json: bo
         )
     for s in skips:
         tell(f"skipped: {s.name}: {s.reason}")
+    if report.by_cpu:
+        calls = ", ".join(f"{kernel} ({n} calls)" for kernel, n in sorted(report.by_cpu.items()))
+        tell(f"done by the CPU, as there is no variant for GPUs: {calls}")
     fail(report.failures)
     if not report.outcomes:
         raise UserError("nothing was decoded", "see what was skipped", EXIT_MISSING)

@@ -75,7 +75,8 @@ def options(command: F) -> F:
 
 _ITS_OWN = ("ssh", "wrapper", "stop")  # parameters that --host alone has,
 _NOT_ITS = (  # or has not
-    "dry_run", "device", "vulkan", "points", "exhaustive", "jobs", "applies", "as_json",
+    "dry_run", "device", "vulkan", "points", "exhaustive", "jobs", "applies",
+    "forget", "as_json",
 )  # fmt: skip
 
 

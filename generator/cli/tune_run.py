@@ -21,8 +21,7 @@ from daedalus.generator.compile.registry import Entry
 from daedalus.generator.host import native
 from daedalus.generator.measure.gpu.compare import wishes
 from daedalus.generator.options import TARGETS
-from daedalus.generator.tuning import engine_device, overnight
-from daedalus.generator.tuning.apply import apply
+from daedalus.generator.tuning import apply, engine_device, overnight
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes
 from daedalus.generator.tuning.model_device import ModelDevice
@@ -66,13 +65,15 @@ _SECONDS = 30  # that --apply takes a kernel and target
 @click.option("--apply", "applies", is_flag=True,
               help="Put what was best on record, for gen to take; without --budget, in 30 s a"
               " kernel and target.")  # fmt: skip
+@click.option("--forget", is_flag=True, help="Drop what --apply put on record, and no more.")
 @tune_remote.options
 @tune_mixed.options
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def command(
     kernels: tuple[str, ...], dry_run: bool, device: str | None, vulkan: str,
     targets: tuple[str, ...], quick: bool, exhaustive: bool, budget: float, points: int,
-    path: Path | None, jobs: int, applies: bool, as_json: bool, **more: Any,
+    path: Path | None, jobs: int, applies: bool, forget: bool, as_json: bool,
+    **more: Any,
 ) -> None:  # fmt: skip
     """Tries the variants of the KERNELS (default: the eleven of tools/bench/qpu.toml).
 
@@ -82,12 +83,21 @@ def command(
     """
     tune_remote.check_options(click.get_current_context(), more["host"])
     mix = tune_mixed.Asked.taken(more)
+    if applies and (dry_run or mix.pair):
+        hint = "leave out --apply, or run the tuner"
+        raise UserError("--apply records what a run finds: not with --dry-run or a pair", hint)
     if mix.pair and kernels:
         raise UserError(
             "KERNELS: not with --cpu-kernel and --qpu-kernel, which name what is done",
             "leave out one or the other",
         )
     entries = mix.entries if mix.pair else wanted(kernels)
+    if applies or forget:
+        _check_by_rule(entries)
+    if forget:
+        for e in entries:
+            apply.forget(e)
+        return
     path = path or tune_store.default_journal()
     refuse_special(path)
     if more["host"]:
@@ -134,7 +144,12 @@ def command(
     seconds, _ = overnight.shares(budget, mixed=mixed)
     if applies and not budget:
         seconds = _SECONDS * len(entries) * len(asked)
-    outcome = _run(place, groups, path, Budget(seconds, points), as_json=as_json)
+    try:
+        outcome = _run(place, groups, path, Budget(seconds, points), as_json=as_json)
+    except KeyboardInterrupt:
+        if applies:
+            console.print("nothing was put on record")
+        sys.exit(EXIT_INTERRUPTED)
     wrong = tune_print.outcome(outcome, path, as_json=as_json)
     for line in _applied(entries, outcome) if applies else ():
         console.print(line, markup=False, soft_wrap=True)
@@ -165,17 +180,27 @@ def _run(
             tuner.run(budget, " ".join(["tune", *sys.argv[2:]]))
         except KeyboardInterrupt:
             tune_print.outcome(tuner.outcome, path, as_json=as_json)
-            sys.exit(EXIT_INTERRUPTED)
+            raise
     return tuner.outcome
 
 
 def _applied(entries: Sequence[Entry], outcome: Outcome) -> list[str]:
     """Records the best of each kernel, target and class."""
-    found: dict[str, dict[tuple[str, str], Any]] = {e.kernel.id: {} for e in entries}
-    for b in tune_print.bests(outcome):
-        if b.best is not None:
-            found[b.group.kernel][b.group.target, b.group.class_name] = b.best[0].options
-    return [line for e in entries for line in apply(e, found[e.kernel.id])]
+    found: dict[str, dict[tuple[str, str], apply.Winner]] = {e.kernel.id: {} for e in entries}
+    for n, group in enumerate(outcome.groups):
+        won = apply.winner(outcome.results[n])
+        if won is not None:
+            found[group.kernel][group.target, group.class_name] = won
+    return [line for e in entries for line in apply.apply(e, found[e.kernel.id])]
+
+
+def _check_by_rule(entries: Sequence[Entry]) -> None:
+    listed = [e.kernel.id for e in entries if not e.by_rule]
+    if len(listed) == len(entries):
+        raise UserError(
+            f"options.toml lists the variants of {', '.join(listed)}: rules do not choose them",
+            "name a kernel that it does not list, or edit it",
+        )
 
 
 def _engine(

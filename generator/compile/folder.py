@@ -104,10 +104,10 @@ def write(generated: Generated, target: Path) -> tuple[int, int]:
             f"{target} holds files that were not generated",
             "name an empty folder, or one that gen wrote to before",
         )
-    for kernel, data in generated.chosen.items():
-        records.write(kernel, records.OPTIONS, dict(data), target)
     written = 0
     try:
+        for kernel, data in generated.chosen.items():
+            records.write(kernel, records.OPTIONS, dict(data), target)
         for path, text in generated.files.items():
             file = target / path
             if path in present and file.read_text() == text:

@@ -101,7 +101,10 @@ def once(kernel: Kernel, what: str, make: Callable[[], T]) -> T:
     words = (code(), described(kernel), what)
     file = folder / f"{hashlib.sha256(repr(words).encode()).hexdigest()}.pickle"
     found: T | None = _load(file)
-    if found is None:
+    if found is not None:
+        with suppress(OSError):
+            os.utime(file)  # what is in use is not what is dropped
+    else:
         found = make()
         _store(file, found)
     return found

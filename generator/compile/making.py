@@ -81,9 +81,7 @@ def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
     kernel, known, keys = entry.kernel, {}, kept.Keys(entry.kernel, entry.spec)  # type: ignore[var-annotated]
     taken: dict[Options, bool] = {}
     programs: set[tuple[str, str]] = set()
-    refused: dict[str, str] = {}
-    tuned = _tuned(kernel)
-    left = dict(tuned)
+    recorded, left, refused = _tuned(kernel)
     for slot in kept.once(kernel, "slots", lambda: slots(kernel)):
         said: dict[str, str] = {}
         best = (
@@ -107,7 +105,7 @@ def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
                 continue  # the same machine code by another name
             programs.add(program)
             taken[options] = slot.prod
-            said = {}
+            said = {n: why for n, why in said.items() if best is not None and n == best.name}
             break
         refused |= dict(list(said.items())[:1])
     for target in GPU_TARGETS:
@@ -119,25 +117,27 @@ def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
     chosen = {"of": meaning(kernel)} | {
         kind: [o.name for o, prod in listed if prod == (kind == "prod")] for kind in Listing.KINDS
     }
-    names = {where: o.name for where, o in tuned.items()}
-    more = {"tuned": names, "refused": refused}
+    more = {"tuned": recorded, "refused": refused}
     record = chosen | {what: data for what, data in more.items() if data}
     return replace(entry, listed=listed), record
 
 
-def _tuned(kernel: Kernel) -> dict[str, Options]:
-    """What `tune --apply` found best for a kernel as it is, by target and class."""
+def _tuned(kernel: Kernel) -> tuple[dict[str, Any], dict[str, Options], dict[str, str]]:
+    """What `tune --apply` recorded of a kernel as it is, by target and class; the options that it
+    named; and what is said of the names that mean nothing now."""
     try:
         known = records.read(kernel.id, records.OPTIONS)
     except UserError:  # no checkout
-        return {}
+        return {}, {}, {}
     if known.get("of") != meaning(kernel):
-        return {}
-    found = {}
-    for where, name in known.get("tuned", {}).items():
-        with suppress(ValueError):  # words of another state of the generator
-            found[where] = legal_options(kernel, name)
-    return found
+        return {}, {}, {}
+    found, unknown = {}, {}
+    for where, tuned in known.get("tuned", {}).items():
+        try:
+            found[where] = legal_options(kernel, tuned["name"])
+        except ValueError:
+            unknown[tuned["name"]] = "tune --apply recorded it, by words of another version: again"
+    return known.get("tuned", {}), found, unknown
 
 
 def _known(e: Entry) -> bool:

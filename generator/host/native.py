@@ -100,7 +100,11 @@ def alone(folder: Path) -> Iterator[None]:
     """Keeps another process out of a build folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "build.lock").open("a") as f:
-        fcntl.flock(f, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another program that builds in {folder}")
+            fcntl.flock(f, fcntl.LOCK_EX)
         yield
 
 

@@ -140,8 +140,9 @@ def run(
             argv, capture_output=True, text=True, errors="replace", env=environment_of,
             timeout=_SECONDS, stdin=subprocess.DEVNULL,
         )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        late = f"it did not end in {_SECONDS} s"
+    except subprocess.TimeoutExpired as e:
+        last = [str(out or b"", errors="replace") for out in (e.stdout, e.stderr)]
+        late = "\n".join([*"".join(last).splitlines()[-12:], f"it did not end in {_SECONDS} s"])
         return Outcome(
             program.decoder.name, table.test, architecture, features, seed, False, {}, late
         )

@@ -80,12 +80,15 @@ class Report:
     outcomes: list[Outcome] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    by_cpu: dict[str, int] = field(default_factory=dict)  # GPUs: calls of kernels without a variant
 
     def add(self, other: "Report") -> None:
         """Takes in what another report says."""
         self.outcomes += other.outcomes
         self.faults += other.faults
         self.failures += other.failures
+        for kernel, calls in other.by_cpu.items():
+            self.by_cpu[kernel] = self.by_cpu.get(kernel, 0) + calls
 
     def not_exercised(self) -> list[str]:
         """Our functions for the decoders that were run, which tools/stream does not put there."""

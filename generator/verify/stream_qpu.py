@@ -7,6 +7,7 @@ for the QPU and nothing else; tools/stream/qpu.c does that. So the GPU sees just
 and nothing is said twice of how a decoder's arguments become a kernel's.
 """
 
+from collections import Counter
 from pathlib import Path
 
 from daedalus.codecs.clips import Clip, Decoder, folder, reference
@@ -36,10 +37,13 @@ def check(decoder: Decoder, clip: Clip, device: GpuDevice, limit: int | None) ->
     wrong = {*stream.differing(ours.frames, theirs.frames), *stream.differing(ours.frames, frames)}
     kernels, able = stream.kernels(decoder.oracle), {e.kernel.id for e in for_gpu(decoder.oracle)}
     called = {f: calls for f, calls in ours.calls.items() if kernels.get(f) in able}
+    left: Counter[str] = Counter()
+    for function, calls_of in ours.calls.items():
+        left[kernels.get(function, function)] += 0 if function in called else sum(calls_of.values())
     outcome = stream.Outcome(
         clip, device.name, decoder, len(ours.frames), sorted(wrong), called, ours.dispatches
     )
-    report = stream.Report([outcome])
+    report = stream.Report([outcome], by_cpu=dict(+left))
     report.failures += stream.judge(outcome, stream.differing(theirs.frames, frames))
     report.failures += stream.idle([outcome])
     calls = sum(outcome.calls.values())

@@ -98,16 +98,16 @@ def test_from_new_to_verified_without_a_change_in_the_core(tmp_path: Path) -> No
     assert spec.read_text() != SPEC
     spec.write_text(SPEC)
     tree.run("gen")
-    results = json.loads(tree.run("check", "hevc_idst4", "--items", str(ITEMS), "--json"))[
-        "results"
-    ]
+    said = json.loads(tree.run("check", "hevc_idst4", "--items", str(ITEMS), "--json"))
+    results = said["results"]
     variants = [r for r in results if r["variant"] != "dispatch"]
     wanted = {("c", "native"), ("vector", "native"), ("neon", "native"), ("qpu", "simulator")}
     if not native.is_arm():
         wanted -= {("neon", "native")}
         wanted |= {("neon", f"qemu {native.CPU}"), ("neon", "simde")}
     found = {(r["target"], r["device"]) for r in variants}
-    assert found >= wanted and {t for t, _ in found - wanted} <= {"glsl"}  # where there is Vulkan
+    assert found >= wanted and {t for t, _ in found - wanted} <= {"glsl"}
+    assert found > wanted or said["skipped"]  # without a Vulkan device, which is said
     assert {r["variant"].split("__")[1] for r in variants if "__" in r["variant"]} >= {
         "neon_full_x2", "vector_full_x2", "c_full", "qpu_full_p4_word_keep", "qpu_full_p2",
     }  # fmt: skip

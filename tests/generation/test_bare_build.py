@@ -56,8 +56,9 @@ def test_variants_and_tuner_build(ruled: bool, tmp_path: Path, bare: dict[str, s
     build = tmp_path / "build"
     for words in (
         ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DDAEDALUS_TESTS=OFF",
-         "-DDAEDALUS_TUNE=ON", "-DDAEDALUS_ALLOW_UNVERIFIED=ON",
-         f"-DDAEDALUS_GENERATED_DIR={generated}"],
+         "-DDAEDALUS_TUNE=ON", f"-DDAEDALUS_GENERATED_DIR={generated}",
+         # Nobody has compared what rules made just now; what is checked in, somebody has.
+         *(["-DDAEDALUS_ALLOW_UNVERIFIED=ON"] if ruled else [])],
         ["cmake", "--build", build, "-j", str(os.cpu_count() or 1),
          "--target", "daedalus_variants", "daedalus-tune"],
     ):  # fmt: skip
@@ -71,7 +72,7 @@ def test_variants_and_tuner_build(ruled: bool, tmp_path: Path, bare: dict[str, s
     }  # fmt: skip
     assert any("glsl" in n for n in names)
     library = (build / "libdaedalus_variants.a").read_bytes()
-    assert [n for n in sorted(names) if n.encode() not in library] == []
+    assert [n for n in sorted(names) if n.encode() + b"\0" not in library] == []
     listed = subprocess.run(
         [build / "daedalus-tune", "--help"], env=bare, capture_output=True, text=True
     )

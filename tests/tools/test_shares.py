@@ -9,6 +9,7 @@ import pytest
 import shares
 
 from daedalus.generator.base.paths import repo_root
+from daedalus.generator.cli.skips import skips
 
 
 @pytest.mark.parametrize("days", [1, 3, 4])
@@ -36,15 +37,15 @@ def test_a_run_takes_a_share_of_the_costly_and_all_others(tmp_path: Path) -> Non
     (tmp_path / "conftest.py").write_text(
         f"import shares\nshares.read = lambda: {costs!r}\npytest_plugins = ['shares']\n"
     )
-    assert _passed(tmp_path) == 8
-    assert _passed(tmp_path, "--share", "3") == 2 + 2
-    assert _passed(tmp_path, "-m", "costly") == 6
+    assert _ran(tmp_path) == (8, "")
+    assert _ran(tmp_path, "--share", "1/3") == (2 + 2, "4 skipped: costly, of other days (4)")
+    assert _ran(tmp_path, "-m", "costly") == (6, "")
 
 
-def _passed(folder: Path, *words: str) -> int:
+def _ran(folder: Path, *words: str) -> tuple[int, str]:
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
     path = str(repo_root() / "tests")
     done = subprocess.run(
         argv, cwd=folder, capture_output=True, text=True, check=True, env={"PYTHONPATH": path}
     )
-    return int(done.stdout.rpartition(" passed")[0].split()[-1])
+    return int(done.stdout.rpartition(" passed")[0].split()[-1]), skips(done.stdout)

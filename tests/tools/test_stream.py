@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the stream verb makes of calls that were counted, and of files it is given."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from daedalus.codecs import clips
 from daedalus.generator.base.errors import EXIT_USAGE, UserError
+from daedalus.generator.compile.registry import load
 from daedalus.generator.measure import trace
 from daedalus.generator.verify import stream
 
@@ -143,3 +145,13 @@ def test_a_silent_tracing_plugin_is_an_error(
     monkeypatch.setattr(trace, "_qemu", lambda: "true")
     with pytest.raises(UserError, match="wrote no trace"):
         trace.executed(["program"])
+
+
+def test_what_no_call_has_is_of_kernels_that_there_are() -> None:
+    """A pattern of `never` that means nothing would excuse what comes later."""
+    kernels = {e.kernel.id: {c.name for c in e.kernel.classes} | {"full"} for e in load()}
+    for decoder in clips.decoders():
+        for pattern, name in decoder.never:
+            assert any(
+                re.fullmatch(pattern, k) and name in of for k, of in kernels.items()
+            ), pattern

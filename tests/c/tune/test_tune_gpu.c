@@ -391,12 +391,15 @@ static void test_mixed_that_fails(void) {
   }
 }
 
-/* Slices of a throttled machine are discarded; it is given up on where they are the most. */
+/* Slices of a throttled machine are discarded; it is given up on where they are the most.  Of a
+ * test of its own, which is skipped where a side had no core in any of its runs: that is told by
+ * the tuner, and another machine has to judge. */
+static bool no_core;
+
 static void test_mixed_while_throttled(void) {
   char line[LINE_BYTES], text[sizeof(both) + 32];
   snprintf(text, sizeof(text), "%s --sysfs sys --items %d", both, FEW_ITEMS);
   for (int always = 0; always < 2; always++) {
-    /* On a busy machine a side may have had no core: that is told, and not judged here. */
     for (int tries = 0; tries < 5; tries++) {
       start(always ? NOTHING : HEAT);
       support_write(flags, "4\n");
@@ -404,6 +407,11 @@ static void test_mixed_while_throttled(void) {
       support_find("journal", "\"type\":\"mixed\"", "", line);
       if (strcmp(support_member(line, "verdict"), "unavailable") != 0)
         break;
+    }
+    no_core = strcmp(support_member(line, "verdict"), "unavailable") == 0;
+    if (no_core) {
+      printf("not judged: %s\n", support_member(line, "reason"));
+      return;
     }
     CHECK_STR(support_member(line, "verdict"), always ? "throttled" : "ok");
     const int discarded = atoi(support_member(line, "discarded"));
@@ -416,7 +424,7 @@ static void test_mixed_while_throttled(void) {
   }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   fixture_open(&f, NULL); /* makes the table */
   CHECK_INT(fixture_close(&f), 0);
   world = (tune_world){.table = &fixture_table, .hashes = hashes, .get_instance_proc_addr = loader};
@@ -424,6 +432,10 @@ int main(void) {
   unsetenv("DAEDALUS_VULKAN_DEVICE");
   setenv("DAEDALUS_QPU_ROUTE", "vulkan", 1);
   setenv("XDG_CACHE_HOME", "cache", 1);
+  if (argc > 1 && strcmp(argv[1], "throttled") == 0) {
+    RUN(test_mixed_while_throttled);
+    return no_core ? 77 : CHECK_RESULT();
+  }
   RUN(test_good);
   RUN(test_wrong_when_timed);
   RUN(test_lost);
@@ -437,6 +449,5 @@ int main(void) {
   RUN(test_mixed_threads);
   RUN(test_mixed_with_slow_comparing);
   RUN(test_mixed_that_fails);
-  RUN(test_mixed_while_throttled);
   return CHECK_RESULT();
 }
