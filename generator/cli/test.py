@@ -28,7 +28,8 @@ _PYTEST = [sys.executable, "-m", "pytest", "-rs", "-n", native.JOBS, "--dist", "
            "--durations=10"]  # fmt: skip
 _DAYS = 4  # in which every costly test has run
 _MOST_FAILURES = 10  # after which pytest stops
-_MAPPINGS = "60"  # of some 920 programs, which take hours: `v3d mappings` runs them all
+_PROGRAMS = "400"
+_MAPPINGS = "24"  # of some 920 programs, which take hours: `v3d mappings` runs them all
 
 
 def _verb(*words: str, wide: bool = False) -> Step:
@@ -67,9 +68,9 @@ def _campaign() -> Iterator[Step]:
     yield from _other_ctests("long tests, ", "-L", "long")
     yield _verb("oracle", "--items", "2000")
     yield _verb("v3d", "fuzz", "--seconds", "20")
-    yield _verb("fuzz", "--target", "qpu", "--programs", "1300", "--seed", "3", wide=True)
-    yield _verb("v3d", "mappings", "--sample", _MAPPINGS,
-                "--seed", str(stale.today().toordinal()), wide=True)  # fmt: skip
+    day = str(stale.today().toordinal())  # other programs each day
+    yield _verb("fuzz", "--target", "qpu", "--programs", _PROGRAMS, "--seed", day, wide=True)
+    yield _verb("v3d", "mappings", "--sample", _MAPPINGS, "--seed", day, wide=True)
     for fault in drm_faults.FAULTS:
         yield _verb("check", "--target", "qpu", "--device", drm.SIMULATED, "--frame",
                     "--fault", fault, wide=True)  # fmt: skip
