@@ -242,85 +242,6 @@ static void daedalus_dav1d_av1_cdef8__plain(uint8_t *dst, ptrdiff_t dst_stride,
 }
 #endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_dav1d_av1_cdef8__neon(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t (*left)[2], const uint8_t *top, const uint8_t *bottom, int pri, int sec, int dir,
-    int damping, unsigned edges) {
-  uint8_t src[12][16];
-  memcpy(&src[2][2], dst, 8);
-  memcpy(&src[3][2], dst + 1 * dst_stride, 8);
-  memcpy(&src[4][2], dst + 2 * dst_stride, 8);
-  memcpy(&src[5][2], dst + 3 * dst_stride, 8);
-  memcpy(&src[6][2], dst + 4 * dst_stride, 8);
-  memcpy(&src[7][2], dst + 5 * dst_stride, 8);
-  memcpy(&src[8][2], dst + 6 * dst_stride, 8);
-  memcpy(&src[9][2], dst + 7 * dst_stride, 8);
-  if (edges & 2) {
-    memcpy(&src[2][10], dst + 8, 2);
-    memcpy(&src[3][10], dst + 1 * dst_stride + 8, 2);
-    memcpy(&src[4][10], dst + 2 * dst_stride + 8, 2);
-    memcpy(&src[5][10], dst + 3 * dst_stride + 8, 2);
-    memcpy(&src[6][10], dst + 4 * dst_stride + 8, 2);
-    memcpy(&src[7][10], dst + 5 * dst_stride + 8, 2);
-    memcpy(&src[8][10], dst + 6 * dst_stride + 8, 2);
-    memcpy(&src[9][10], dst + 7 * dst_stride + 8, 2);
-  }
-  if (edges & 1) {
-    memcpy(&src[2][0], &left[0][0], 2);
-    memcpy(&src[3][0], &left[1][0], 2);
-    memcpy(&src[4][0], &left[2][0], 2);
-    memcpy(&src[5][0], &left[3][0], 2);
-    memcpy(&src[6][0], &left[4][0], 2);
-    memcpy(&src[7][0], &left[5][0], 2);
-    memcpy(&src[8][0], &left[6][0], 2);
-    memcpy(&src[9][0], &left[7][0], 2);
-  }
-  if (edges & 4) {
-    memcpy(&src[0][2], top, 8);
-    memcpy(&src[1][2], top + 1 * dst_stride, 8);
-  }
-  if ((edges & 5) == 5) {
-    memcpy(&src[0][0], top - 2, 2);
-    memcpy(&src[1][0], top + 1 * dst_stride - 2, 2);
-  }
-  if ((edges & 6) == 6) {
-    memcpy(&src[0][10], top + 8, 2);
-    memcpy(&src[1][10], top + 1 * dst_stride + 8, 2);
-  }
-  if (edges & 8) {
-    memcpy(&src[10][2], bottom, 8);
-    memcpy(&src[11][2], bottom + 1 * dst_stride, 8);
-  }
-  if ((edges & 9) == 9) {
-    memcpy(&src[10][0], bottom - 2, 2);
-    memcpy(&src[11][0], bottom + 1 * dst_stride - 2, 2);
-  }
-  if ((edges & 10) == 10) {
-    memcpy(&src[10][10], bottom + 8, 2);
-    memcpy(&src[11][10], bottom + 1 * dst_stride + 8, 2);
-  }
-  if (edges >= 15 && sec <= 0) {
-    daedalus_item_av1_cdef8__neon_inpri_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-  } else if (edges >= 15 && pri <= 0) {
-    daedalus_item_av1_cdef8__neon_insec_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-  } else if (edges >= 15) {
-    daedalus_item_av1_cdef8__neon_inside_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-  } else if (sec <= 0) {
-    daedalus_item_av1_cdef8__neon_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-  } else if (pri <= 0) {
-    daedalus_item_av1_cdef8__neon_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-  } else {
-    daedalus_item_av1_cdef8__neon_full(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-  }
-}
-#endif
-
 typedef void any_fn(void);
 
 /* A place of ours in a table: which pointer, and the function for each set of features. */
@@ -346,8 +267,8 @@ static int fill(void *table, const place *places, unsigned n_places, unsigned fe
 int daedalus_dav1d_fill_cdef(void *table, unsigned features) {
   static const place places[] = {
 #if DAEDALUS_HAVE_NEON
-    {1, {(any_fn *)daedalus_dav1d_av1_cdef8__plain, (any_fn *)daedalus_dav1d_av1_cdef8__neon,
-        (any_fn *)daedalus_dav1d_av1_cdef8__neon, }}, /* cdef.fb[8x8] */
+    {1, {(any_fn *)daedalus_dav1d_av1_cdef8__plain, (any_fn *)daedalus_dav1d_av1_cdef8,
+        (any_fn *)daedalus_dav1d_av1_cdef8, }}, /* cdef.fb[8x8] */
 #else
     {1, {(any_fn *)daedalus_dav1d_av1_cdef8, NULL, NULL}}, /* cdef.fb[8x8] */
 #endif

@@ -7,6 +7,13 @@
 #include "h264/variants.h"
 #include "vp9/variants.h"
 
+/* What is done with blocks that are higher than an item, apart: others save no registers for it. */
+#if defined(__GNUC__)
+#define DAEDALUS_APART __attribute__((noinline))
+#else
+#define DAEDALUS_APART
+#endif
+
 void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, int alpha, int beta,
     int8_t *tc0) {
 #if DAEDALUS_HAVE_NEON
@@ -48,21 +55,39 @@ void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t 
 #endif
 }
 
-void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16__tall(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_avg16__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 8; rows -= 8) {
+  const daedalus_vp9_avg16_meta meta = {.rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_avg16__neon_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_avg16__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_avg16__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+}
+
+void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_avg16__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, rows);
@@ -82,21 +107,47 @@ void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
   }
 }
 
-void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+static void daedalus_ffmpeg_vp9_avg16__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg16(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg16(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__tall(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_avg4__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 4; rows -= 4) {
+  const daedalus_vp9_avg4_meta meta = {.rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg4__neon_rows4(dst, dst_stride, src, src_stride, 4);
+  daedalus_items_vp9_avg4__neon_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_rows4(dst, dst_stride, src, src_stride, 4);
+  daedalus_items_vp9_avg4__vector_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_avg4__c_rows4(dst, dst_stride, src, src_stride, 4);
+  daedalus_items_vp9_avg4__c_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 4 * dst_stride;
-    src += 4 * src_stride;
+}
+
+void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_avg4__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_avg4__neon_rows4(dst, dst_stride, src, src_stride, rows);
@@ -116,21 +167,47 @@ void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
   }
 }
 
-void daedalus_ffmpeg_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+static void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_avg4(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg4(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8__tall(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_avg8__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 8; rows -= 8) {
+  const daedalus_vp9_avg8_meta meta = {.rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_avg8__neon_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_avg8__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_avg8__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+}
+
+void daedalus_ffmpeg_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_avg8__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, rows);
@@ -150,21 +227,47 @@ void daedalus_ffmpeg_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
   }
 }
 
-void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+static void daedalus_ffmpeg_vp9_avg8__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg8(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg8(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16__tall(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_copy16__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 8; rows -= 8) {
+  const daedalus_vp9_copy16_meta meta = {.rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_copy16__neon_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_copy16__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_copy16__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+}
+
+void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_copy16__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, rows);
@@ -184,21 +287,47 @@ void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_
   }
 }
 
-void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+static void daedalus_ffmpeg_vp9_copy16__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy16(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy16(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__tall(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_copy4__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 4; rows -= 4) {
+  const daedalus_vp9_copy4_meta meta = {.rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy4__neon_rows4(dst, dst_stride, src, src_stride, 4);
+  daedalus_items_vp9_copy4__neon_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy4__vector_rows4(dst, dst_stride, src, src_stride, 4);
+  daedalus_items_vp9_copy4__vector_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_copy4__c_rows4(dst, dst_stride, src, src_stride, 4);
+  daedalus_items_vp9_copy4__c_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 4 * dst_stride;
-    src += 4 * src_stride;
+}
+
+void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_copy4__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_copy4__neon_rows4(dst, dst_stride, src, src_stride, rows);
@@ -218,21 +347,47 @@ void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
   }
 }
 
-void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+static void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_copy4(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy4(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8__tall(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_copy8__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 8; rows -= 8) {
+  const daedalus_vp9_copy8_meta meta = {.rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_copy8__neon_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_copy8__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_copy8__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+}
+
+void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_copy8__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, rows);
@@ -250,6 +405,14 @@ void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
     daedalus_item_vp9_copy8__c_full(dst, dst_stride, src, src_stride, rows);
 #endif
   }
+}
+
+static void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy8(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy8(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
 }
 
 void daedalus_ffmpeg_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
@@ -407,24 +570,43 @@ void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
 #endif
 }
 
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
-    } else {
-      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-    }
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
@@ -448,24 +630,51 @@ void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8h_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
-    } else {
-      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-    }
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_regular__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
@@ -489,24 +698,51 @@ void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8h_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_regular(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
-    } else {
-      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-    }
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
@@ -530,24 +766,51 @@ void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
-    } else {
-      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-    }
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
@@ -571,24 +834,51 @@ void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
-    } else {
-      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-    }
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
@@ -612,24 +902,52 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
-    } else {
-      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-    }
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
@@ -653,24 +971,51 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
-    } else {
-      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-    }
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
@@ -694,24 +1039,53 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
-    } else {
-      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-    }
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
@@ -735,20 +1109,46 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_8v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
@@ -768,20 +1168,46 @@ void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8v_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_8v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_regular__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
@@ -801,20 +1227,46 @@ void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_stride, const
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8v_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_regular(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_8v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
@@ -834,20 +1286,46 @@ void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_8v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
@@ -867,20 +1345,46 @@ void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
@@ -900,20 +1404,47 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_smooth(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_regular__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
@@ -933,20 +1464,46 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
@@ -966,20 +1523,48 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_sharp(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
@@ -999,6 +1584,14 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
   }
 }
 
+static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
 /* ---- the same for the processor features that a caller names ---- */
 
 #if DAEDALUS_HAVE_NEON
@@ -1013,13 +1606,6 @@ static void daedalus_ffmpeg_h264_deblock_luma_v__plain(uint8_t *dst, ptrdiff_t d
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_h264_deblock_luma_v__neon(uint8_t *dst, ptrdiff_t dst_stride,
-    int alpha, int beta, int8_t *tc0) {
-  daedalus_item_h264_deblock_luma_v__neon_full_early(dst, dst_stride, alpha, beta, tc0);
-}
-#endif
-
-#if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_h264_idct4__plain(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 #if DAEDALUS_HAVE_VECTORS
   daedalus_clearing_h264_idct4__vector_full_x2(dst, dst_stride, coeffs);
@@ -1030,24 +1616,12 @@ static void daedalus_ffmpeg_h264_idct4__plain(uint8_t *dst, int16_t *coeffs, int
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_h264_idct4__neon(uint8_t *dst, int16_t *coeffs, int dst_stride) {
-  daedalus_clearing_h264_idct4__neon_full_x2(dst, dst_stride, coeffs);
-}
-#endif
-
-#if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_h264_idct8__plain(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 #if DAEDALUS_HAVE_VECTORS
   daedalus_clearing_h264_idct8__vector_full(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_h264_idct8__c_full(dst, dst_stride, coeffs);
 #endif
-}
-#endif
-
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_h264_idct8__neon(uint8_t *dst, int16_t *coeffs, int dst_stride) {
-  daedalus_clearing_h264_idct8__neon_full(dst, dst_stride, coeffs);
 }
 #endif
 
@@ -1063,26 +1637,39 @@ static void daedalus_ffmpeg_h264_qpel_mc20__plain(uint8_t *dst, const uint8_t *s
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_h264_qpel_mc20__neon(uint8_t *dst, const uint8_t *src,
-    ptrdiff_t dst_stride) {
-  daedalus_item_h264_qpel_mc20__neon_full(dst, dst_stride, src, dst_stride);
-}
-#endif
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1);
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_avg16__plain(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_avg16__plain__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 8; rows -= 8) {
+  const daedalus_vp9_avg16_meta meta = {.rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_avg16__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_avg16__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+}
+
+static void daedalus_ffmpeg_vp9_avg16__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_avg16__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, rows);
@@ -1097,40 +1684,48 @@ static void daedalus_ffmpeg_vp9_avg16__plain(uint8_t *dst, ptrdiff_t dst_stride,
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_avg16__neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  (void)unused0;
-  (void)unused1;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, rows);
-  } else {
-    daedalus_item_vp9_avg16__neon_full(dst, dst_stride, src, src_stride, rows);
-  }
+static void daedalus_ffmpeg_vp9_avg16__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg16__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg16__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_avg4__plain__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 4; rows -= 4) {
+  const daedalus_vp9_avg4_meta meta = {.rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_rows4(dst, dst_stride, src, src_stride, 4);
+  daedalus_items_vp9_avg4__vector_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_avg4__c_rows4(dst, dst_stride, src, src_stride, 4);
+  daedalus_items_vp9_avg4__c_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 4 * dst_stride;
-    src += 4 * src_stride;
+}
+
+static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_avg4__plain__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_avg4__vector_rows4(dst, dst_stride, src, src_stride, rows);
@@ -1145,40 +1740,48 @@ static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, 
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_avg4__neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  (void)unused0;
-  (void)unused1;
-  for (; rows > 4; rows -= 4) {
-    daedalus_item_vp9_avg4__neon_rows4(dst, dst_stride, src, src_stride, 4);
-    dst += 4 * dst_stride;
-    src += 4 * src_stride;
-  }
-  if (rows >= 4) {
-    daedalus_item_vp9_avg4__neon_rows4(dst, dst_stride, src, src_stride, rows);
-  } else {
-    daedalus_item_vp9_avg4__neon_full(dst, dst_stride, src, src_stride, rows);
-  }
+static void daedalus_ffmpeg_vp9_avg4__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_avg4__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg4__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_avg8__plain(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_avg8__plain__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 8; rows -= 8) {
+  const daedalus_vp9_avg8_meta meta = {.rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_avg8__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_avg8__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+}
+
+static void daedalus_ffmpeg_vp9_avg8__plain(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_avg8__plain__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, rows);
@@ -1193,40 +1796,51 @@ static void daedalus_ffmpeg_vp9_avg8__plain(uint8_t *dst, ptrdiff_t dst_stride, 
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_avg8__neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  (void)unused0;
-  (void)unused1;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, rows);
-  } else {
-    daedalus_item_vp9_avg8__neon_full(dst, dst_stride, src, src_stride, rows);
-  }
+static void daedalus_ffmpeg_vp9_avg8__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg8__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg8__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_copy16__plain(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_copy16__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 8; rows -= 8) {
+  const daedalus_vp9_copy16_meta meta = {.rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_copy16__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_copy16__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+}
+
+static void daedalus_ffmpeg_vp9_copy16__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_copy16__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, rows);
@@ -1241,40 +1855,50 @@ static void daedalus_ffmpeg_vp9_copy16__plain(uint8_t *dst, ptrdiff_t dst_stride
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_copy16__neon(uint8_t *dst, ptrdiff_t dst_stride,
+static void daedalus_ffmpeg_vp9_copy16__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  (void)unused0;
-  (void)unused1;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, rows);
-  } else {
-    daedalus_item_vp9_copy16__neon_full(dst, dst_stride, src, src_stride, rows);
-  }
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy16__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy16__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_copy4__plain(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_copy4__plain__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 4; rows -= 4) {
+  const daedalus_vp9_copy4_meta meta = {.rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy4__vector_rows4(dst, dst_stride, src, src_stride, 4);
+  daedalus_items_vp9_copy4__vector_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_copy4__c_rows4(dst, dst_stride, src, src_stride, 4);
+  daedalus_items_vp9_copy4__c_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 4 * dst_stride;
-    src += 4 * src_stride;
+}
+
+static void daedalus_ffmpeg_vp9_copy4__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_copy4__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_copy4__vector_rows4(dst, dst_stride, src, src_stride, rows);
@@ -1289,40 +1913,50 @@ static void daedalus_ffmpeg_vp9_copy4__plain(uint8_t *dst, ptrdiff_t dst_stride,
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_copy4__neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  (void)unused0;
-  (void)unused1;
-  for (; rows > 4; rows -= 4) {
-    daedalus_item_vp9_copy4__neon_rows4(dst, dst_stride, src, src_stride, 4);
-    dst += 4 * dst_stride;
-    src += 4 * src_stride;
-  }
-  if (rows >= 4) {
-    daedalus_item_vp9_copy4__neon_rows4(dst, dst_stride, src, src_stride, rows);
-  } else {
-    daedalus_item_vp9_copy4__neon_full(dst, dst_stride, src, src_stride, rows);
-  }
+static void daedalus_ffmpeg_vp9_copy4__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_copy4__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy4__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_copy8__plain(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_copy8__plain__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    return;
+  }
   (void)unused0;
   (void)unused1;
-  for (; rows > 8; rows -= 8) {
+  const daedalus_vp9_copy8_meta meta = {.rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_copy8__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #else
-    daedalus_item_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, 8);
+  daedalus_items_vp9_copy8__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
 #endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+}
+
+static void daedalus_ffmpeg_vp9_copy8__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_copy8__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        unused1);
+    return;
   }
+  (void)unused0;
+  (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, rows);
@@ -1337,23 +1971,13 @@ static void daedalus_ffmpeg_vp9_copy8__plain(uint8_t *dst, ptrdiff_t dst_stride,
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_copy8__neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  (void)unused0;
-  (void)unused1;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, rows);
-  } else {
-    daedalus_item_vp9_copy8__neon_full(dst, dst_stride, src, src_stride, rows);
-  }
+static void daedalus_ffmpeg_vp9_copy8__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy8__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy8__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, unused1);
 }
 #endif
 
@@ -1383,19 +2007,6 @@ static void daedalus_ffmpeg_vp9_idct8__plain(uint8_t *dst, ptrdiff_t dst_stride,
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_idct8__neon(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int eob) {
-  if (eob <= 1) {
-    daedalus_clearing_vp9_idct8__neon_dc(dst, dst_stride, coeffs, eob);
-  } else if (eob >= 2 && eob <= 12) {
-    daedalus_clearing_vp9_idct8__neon_eob12(dst, dst_stride, coeffs, eob);
-  } else {
-    daedalus_clearing_vp9_idct8__neon_full(dst, dst_stride, coeffs, eob);
-  }
-}
-#endif
-
-#if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_lpf4_h__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh) {
 #if DAEDALUS_HAVE_VECTORS
@@ -1403,13 +2014,6 @@ static void daedalus_ffmpeg_vp9_lpf4_h__plain(uint8_t *dst, ptrdiff_t dst_stride
 #else
   daedalus_item_vp9_lpf4_h__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
-}
-#endif
-
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_lpf4_h__neon(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
-    int limit, int thresh) {
-  daedalus_item_vp9_lpf4_h__neon_full_early(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
 
@@ -1425,13 +2029,6 @@ static void daedalus_ffmpeg_vp9_lpf4_v__plain(uint8_t *dst, ptrdiff_t dst_stride
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_lpf4_v__neon(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
-    int limit, int thresh) {
-  daedalus_item_vp9_lpf4_v__neon_full_early(dst, dst_stride, blimit, limit, thresh);
-}
-#endif
-
-#if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_lpf8_h__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh) {
 #if DAEDALUS_HAVE_VECTORS
@@ -1439,13 +2036,6 @@ static void daedalus_ffmpeg_vp9_lpf8_h__plain(uint8_t *dst, ptrdiff_t dst_stride
 #else
   daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
-}
-#endif
-
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_lpf8_h__neon(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
-    int limit, int thresh) {
-  daedalus_item_vp9_lpf8_h__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
 
@@ -1461,25 +2051,37 @@ static void daedalus_ffmpeg_vp9_lpf8_v__plain(uint8_t *dst, ptrdiff_t dst_stride
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_lpf8_v__neon(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
-    int limit, int thresh) {
-  daedalus_item_vp9_lpf8_v__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
-}
-#endif
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
@@ -1494,55 +2096,134 @@ static void daedalus_ffmpeg_vp9_mc_8h_smooth__plain(uint8_t *dst, ptrdiff_t dst_
 #endif
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
@@ -1557,55 +2238,134 @@ static void daedalus_ffmpeg_vp9_mc_8h_regular__plain(uint8_t *dst, ptrdiff_t dst
 #endif
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_regular__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_regular__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
@@ -1620,55 +2380,133 @@ static void daedalus_ffmpeg_vp9_mc_8h_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
 #endif
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
@@ -1683,55 +2521,134 @@ static void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(uint8_t *dst, ptrdiff_t ds
 #endif
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
@@ -1746,55 +2663,135 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
 #endif
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
@@ -1809,55 +2806,136 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(uint8_t *dst, ptrdiff_t
 #endif
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
@@ -1872,55 +2950,135 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
 #endif
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
@@ -1935,55 +3093,137 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(uint8_t *dst, ptrdiff_
 #endif
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
 static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
+
+static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
@@ -1998,38 +3238,48 @@ static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain(uint8_t *dst, ptrdiff_t dst_
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_mc_8v_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-  } else {
-    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-  }
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_regular__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8v_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_regular__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
@@ -2044,38 +3294,48 @@ static void daedalus_ffmpeg_vp9_mc_8v_regular__plain(uint8_t *dst, ptrdiff_t dst
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_mc_8v_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+static void daedalus_ffmpeg_vp9_mc_8v_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-  } else {
-    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-  }
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_regular__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
@@ -2090,38 +3350,48 @@ static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_mc_8v_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-  } else {
-    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-  }
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
@@ -2136,38 +3406,48 @@ static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(uint8_t *dst, ptrdiff_t ds
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_mc_8v_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-  } else {
-    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-  }
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
@@ -2182,38 +3462,48 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-  } else {
-    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-  }
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
@@ -2228,38 +3518,49 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(uint8_t *dst, ptrdiff_t
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-  } else {
-    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-  }
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(dst, dst_stride, src, src_stride, whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
@@ -2274,38 +3575,48 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-  } else {
-    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-  }
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
 static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-#endif
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
   }
+  (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
@@ -2320,22 +3631,14 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(uint8_t *dst, ptrdiff_
 #endif
   }
 }
-#endif
 
-#if DAEDALUS_HAVE_NEON
-static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, 8);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
-  if (rows >= 8) {
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-  } else {
-    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-  }
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
 }
 #endif
 
@@ -2365,21 +3668,21 @@ int daedalus_ffmpeg_fill_h264dsp(void *table, unsigned features) {
   static const place places[] = {
 #if DAEDALUS_HAVE_NEON
     {8, {(any_fn *)daedalus_ffmpeg_h264_deblock_luma_v__plain,
-        (any_fn *)daedalus_ffmpeg_h264_deblock_luma_v__neon,
-        (any_fn *)daedalus_ffmpeg_h264_deblock_luma_v__neon, }}, /* h264dsp.v_loop_filter_luma */
+        (any_fn *)daedalus_ffmpeg_h264_deblock_luma_v,
+        (any_fn *)daedalus_ffmpeg_h264_deblock_luma_v, }}, /* h264dsp.v_loop_filter_luma */
 #else
     {8, {(any_fn *)daedalus_ffmpeg_h264_deblock_luma_v, NULL, NULL}},
         /* h264dsp.v_loop_filter_luma */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {21, {(any_fn *)daedalus_ffmpeg_h264_idct4__plain, (any_fn *)daedalus_ffmpeg_h264_idct4__neon,
-        (any_fn *)daedalus_ffmpeg_h264_idct4__neon, }}, /* h264dsp.h264_idct_add */
+    {21, {(any_fn *)daedalus_ffmpeg_h264_idct4__plain, (any_fn *)daedalus_ffmpeg_h264_idct4,
+        (any_fn *)daedalus_ffmpeg_h264_idct4, }}, /* h264dsp.h264_idct_add */
 #else
     {21, {(any_fn *)daedalus_ffmpeg_h264_idct4, NULL, NULL}}, /* h264dsp.h264_idct_add */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {22, {(any_fn *)daedalus_ffmpeg_h264_idct8__plain, (any_fn *)daedalus_ffmpeg_h264_idct8__neon,
-        (any_fn *)daedalus_ffmpeg_h264_idct8__neon, }}, /* h264dsp.h264_idct8_add */
+    {22, {(any_fn *)daedalus_ffmpeg_h264_idct8__plain, (any_fn *)daedalus_ffmpeg_h264_idct8,
+        (any_fn *)daedalus_ffmpeg_h264_idct8, }}, /* h264dsp.h264_idct8_add */
 #else
     {22, {(any_fn *)daedalus_ffmpeg_h264_idct8, NULL, NULL}}, /* h264dsp.h264_idct8_add */
 #endif
@@ -2391,8 +3694,7 @@ int daedalus_ffmpeg_fill_qpel(void *table, unsigned features) {
   static const place places[] = {
 #if DAEDALUS_HAVE_NEON
     {18, {(any_fn *)daedalus_ffmpeg_h264_qpel_mc20__plain,
-        (any_fn *)daedalus_ffmpeg_h264_qpel_mc20__neon,
-        (any_fn *)daedalus_ffmpeg_h264_qpel_mc20__neon, }},
+        (any_fn *)daedalus_ffmpeg_h264_qpel_mc20, (any_fn *)daedalus_ffmpeg_h264_qpel_mc20, }},
         /* qpel.put_h264_qpel_pixels_tab[8][mc20] */
 #else
     {18, {(any_fn *)daedalus_ffmpeg_h264_qpel_mc20, NULL, NULL}},
@@ -2405,152 +3707,152 @@ int daedalus_ffmpeg_fill_qpel(void *table, unsigned features) {
 int daedalus_ffmpeg_fill_vp9dsp(void *table, unsigned features) {
   static const place places[] = {
 #if DAEDALUS_HAVE_NEON
-    {164, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg16__neon, }}, /* vp9dsp.mc[16][smooth][avg][0][0] */
+    {164, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16,
+        (any_fn *)daedalus_ffmpeg_vp9_avg16, }}, /* vp9dsp.mc[16][smooth][avg][0][0] */
 #else
     {164, {(any_fn *)daedalus_ffmpeg_vp9_avg16, NULL, NULL}}, /* vp9dsp.mc[16][smooth][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {172, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg16__neon, }}, /* vp9dsp.mc[16][regular][avg][0][0] */
+    {172, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16,
+        (any_fn *)daedalus_ffmpeg_vp9_avg16, }}, /* vp9dsp.mc[16][regular][avg][0][0] */
 #else
     {172, {(any_fn *)daedalus_ffmpeg_vp9_avg16, NULL, NULL}},
         /* vp9dsp.mc[16][regular][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {180, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg16__neon, }}, /* vp9dsp.mc[16][sharp][avg][0][0] */
+    {180, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16,
+        (any_fn *)daedalus_ffmpeg_vp9_avg16, }}, /* vp9dsp.mc[16][sharp][avg][0][0] */
 #else
     {180, {(any_fn *)daedalus_ffmpeg_vp9_avg16, NULL, NULL}}, /* vp9dsp.mc[16][sharp][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {188, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg16__neon, }}, /* vp9dsp.mc[16][bilinear][avg][0][0] */
+    {188, {(any_fn *)daedalus_ffmpeg_vp9_avg16__plain, (any_fn *)daedalus_ffmpeg_vp9_avg16,
+        (any_fn *)daedalus_ffmpeg_vp9_avg16, }}, /* vp9dsp.mc[16][bilinear][avg][0][0] */
 #else
     {188, {(any_fn *)daedalus_ffmpeg_vp9_avg16, NULL, NULL}},
         /* vp9dsp.mc[16][bilinear][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {228, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg4__neon, }}, /* vp9dsp.mc[4][smooth][avg][0][0] */
+    {228, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4,
+        (any_fn *)daedalus_ffmpeg_vp9_avg4, }}, /* vp9dsp.mc[4][smooth][avg][0][0] */
 #else
     {228, {(any_fn *)daedalus_ffmpeg_vp9_avg4, NULL, NULL}}, /* vp9dsp.mc[4][smooth][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {236, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg4__neon, }}, /* vp9dsp.mc[4][regular][avg][0][0] */
+    {236, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4,
+        (any_fn *)daedalus_ffmpeg_vp9_avg4, }}, /* vp9dsp.mc[4][regular][avg][0][0] */
 #else
     {236, {(any_fn *)daedalus_ffmpeg_vp9_avg4, NULL, NULL}}, /* vp9dsp.mc[4][regular][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {244, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg4__neon, }}, /* vp9dsp.mc[4][sharp][avg][0][0] */
+    {244, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4,
+        (any_fn *)daedalus_ffmpeg_vp9_avg4, }}, /* vp9dsp.mc[4][sharp][avg][0][0] */
 #else
     {244, {(any_fn *)daedalus_ffmpeg_vp9_avg4, NULL, NULL}}, /* vp9dsp.mc[4][sharp][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {252, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg4__neon, }}, /* vp9dsp.mc[4][bilinear][avg][0][0] */
+    {252, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4,
+        (any_fn *)daedalus_ffmpeg_vp9_avg4, }}, /* vp9dsp.mc[4][bilinear][avg][0][0] */
 #else
     {252, {(any_fn *)daedalus_ffmpeg_vp9_avg4, NULL, NULL}}, /* vp9dsp.mc[4][bilinear][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {196, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg8__neon, }}, /* vp9dsp.mc[8][smooth][avg][0][0] */
+    {196, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8,
+        (any_fn *)daedalus_ffmpeg_vp9_avg8, }}, /* vp9dsp.mc[8][smooth][avg][0][0] */
 #else
     {196, {(any_fn *)daedalus_ffmpeg_vp9_avg8, NULL, NULL}}, /* vp9dsp.mc[8][smooth][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {204, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg8__neon, }}, /* vp9dsp.mc[8][regular][avg][0][0] */
+    {204, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8,
+        (any_fn *)daedalus_ffmpeg_vp9_avg8, }}, /* vp9dsp.mc[8][regular][avg][0][0] */
 #else
     {204, {(any_fn *)daedalus_ffmpeg_vp9_avg8, NULL, NULL}}, /* vp9dsp.mc[8][regular][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {212, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg8__neon, }}, /* vp9dsp.mc[8][sharp][avg][0][0] */
+    {212, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8,
+        (any_fn *)daedalus_ffmpeg_vp9_avg8, }}, /* vp9dsp.mc[8][sharp][avg][0][0] */
 #else
     {212, {(any_fn *)daedalus_ffmpeg_vp9_avg8, NULL, NULL}}, /* vp9dsp.mc[8][sharp][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {220, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_avg8__neon, }}, /* vp9dsp.mc[8][bilinear][avg][0][0] */
+    {220, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8,
+        (any_fn *)daedalus_ffmpeg_vp9_avg8, }}, /* vp9dsp.mc[8][bilinear][avg][0][0] */
 #else
     {220, {(any_fn *)daedalus_ffmpeg_vp9_avg8, NULL, NULL}}, /* vp9dsp.mc[8][bilinear][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {160, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy16__neon, }}, /* vp9dsp.mc[16][smooth][put][0][0] */
+    {160, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16,
+        (any_fn *)daedalus_ffmpeg_vp9_copy16, }}, /* vp9dsp.mc[16][smooth][put][0][0] */
 #else
     {160, {(any_fn *)daedalus_ffmpeg_vp9_copy16, NULL, NULL}},
         /* vp9dsp.mc[16][smooth][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {168, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy16__neon, }}, /* vp9dsp.mc[16][regular][put][0][0] */
+    {168, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16,
+        (any_fn *)daedalus_ffmpeg_vp9_copy16, }}, /* vp9dsp.mc[16][regular][put][0][0] */
 #else
     {168, {(any_fn *)daedalus_ffmpeg_vp9_copy16, NULL, NULL}},
         /* vp9dsp.mc[16][regular][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {176, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy16__neon, }}, /* vp9dsp.mc[16][sharp][put][0][0] */
+    {176, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16,
+        (any_fn *)daedalus_ffmpeg_vp9_copy16, }}, /* vp9dsp.mc[16][sharp][put][0][0] */
 #else
     {176, {(any_fn *)daedalus_ffmpeg_vp9_copy16, NULL, NULL}}, /* vp9dsp.mc[16][sharp][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {184, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy16__neon, }}, /* vp9dsp.mc[16][bilinear][put][0][0] */
+    {184, {(any_fn *)daedalus_ffmpeg_vp9_copy16__plain, (any_fn *)daedalus_ffmpeg_vp9_copy16,
+        (any_fn *)daedalus_ffmpeg_vp9_copy16, }}, /* vp9dsp.mc[16][bilinear][put][0][0] */
 #else
     {184, {(any_fn *)daedalus_ffmpeg_vp9_copy16, NULL, NULL}},
         /* vp9dsp.mc[16][bilinear][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {224, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy4__neon, }}, /* vp9dsp.mc[4][smooth][put][0][0] */
+    {224, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4,
+        (any_fn *)daedalus_ffmpeg_vp9_copy4, }}, /* vp9dsp.mc[4][smooth][put][0][0] */
 #else
     {224, {(any_fn *)daedalus_ffmpeg_vp9_copy4, NULL, NULL}}, /* vp9dsp.mc[4][smooth][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {232, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy4__neon, }}, /* vp9dsp.mc[4][regular][put][0][0] */
+    {232, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4,
+        (any_fn *)daedalus_ffmpeg_vp9_copy4, }}, /* vp9dsp.mc[4][regular][put][0][0] */
 #else
     {232, {(any_fn *)daedalus_ffmpeg_vp9_copy4, NULL, NULL}}, /* vp9dsp.mc[4][regular][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {240, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy4__neon, }}, /* vp9dsp.mc[4][sharp][put][0][0] */
+    {240, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4,
+        (any_fn *)daedalus_ffmpeg_vp9_copy4, }}, /* vp9dsp.mc[4][sharp][put][0][0] */
 #else
     {240, {(any_fn *)daedalus_ffmpeg_vp9_copy4, NULL, NULL}}, /* vp9dsp.mc[4][sharp][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {248, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy4__neon, }}, /* vp9dsp.mc[4][bilinear][put][0][0] */
+    {248, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4,
+        (any_fn *)daedalus_ffmpeg_vp9_copy4, }}, /* vp9dsp.mc[4][bilinear][put][0][0] */
 #else
     {248, {(any_fn *)daedalus_ffmpeg_vp9_copy4, NULL, NULL}},
         /* vp9dsp.mc[4][bilinear][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {192, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy8__neon, }}, /* vp9dsp.mc[8][smooth][put][0][0] */
+    {192, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8,
+        (any_fn *)daedalus_ffmpeg_vp9_copy8, }}, /* vp9dsp.mc[8][smooth][put][0][0] */
 #else
     {192, {(any_fn *)daedalus_ffmpeg_vp9_copy8, NULL, NULL}}, /* vp9dsp.mc[8][smooth][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {200, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy8__neon, }}, /* vp9dsp.mc[8][regular][put][0][0] */
+    {200, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8,
+        (any_fn *)daedalus_ffmpeg_vp9_copy8, }}, /* vp9dsp.mc[8][regular][put][0][0] */
 #else
     {200, {(any_fn *)daedalus_ffmpeg_vp9_copy8, NULL, NULL}}, /* vp9dsp.mc[8][regular][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {208, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy8__neon, }}, /* vp9dsp.mc[8][sharp][put][0][0] */
+    {208, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8,
+        (any_fn *)daedalus_ffmpeg_vp9_copy8, }}, /* vp9dsp.mc[8][sharp][put][0][0] */
 #else
     {208, {(any_fn *)daedalus_ffmpeg_vp9_copy8, NULL, NULL}}, /* vp9dsp.mc[8][sharp][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {216, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_copy8__neon, }}, /* vp9dsp.mc[8][bilinear][put][0][0] */
+    {216, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8,
+        (any_fn *)daedalus_ffmpeg_vp9_copy8, }}, /* vp9dsp.mc[8][bilinear][put][0][0] */
 #else
     {216, {(any_fn *)daedalus_ffmpeg_vp9_copy8, NULL, NULL}},
         /* vp9dsp.mc[8][bilinear][put][0][0] */
@@ -2595,8 +3897,8 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, unsigned features) {
         /* vp9dsp.itxfm_add[4][adst_dct] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {64, {(any_fn *)daedalus_ffmpeg_vp9_idct8__plain, (any_fn *)daedalus_ffmpeg_vp9_idct8__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_idct8__neon, }}, /* vp9dsp.itxfm_add[8][dct_dct] */
+    {64, {(any_fn *)daedalus_ffmpeg_vp9_idct8__plain, (any_fn *)daedalus_ffmpeg_vp9_idct8,
+        (any_fn *)daedalus_ffmpeg_vp9_idct8, }}, /* vp9dsp.itxfm_add[8][dct_dct] */
 #else
     {64, {(any_fn *)daedalus_ffmpeg_vp9_idct8, NULL, NULL}}, /* vp9dsp.itxfm_add[8][dct_dct] */
 #endif
@@ -2636,26 +3938,26 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, unsigned features) {
         /* vp9dsp.itxfm_add[lossless][adst_adst] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {80, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_h__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf4_h__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_lpf4_h__neon, }}, /* vp9dsp.loop_filter_8[4][h] */
+    {80, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_h__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf4_h,
+        (any_fn *)daedalus_ffmpeg_vp9_lpf4_h, }}, /* vp9dsp.loop_filter_8[4][h] */
 #else
     {80, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_h, NULL, NULL}}, /* vp9dsp.loop_filter_8[4][h] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {81, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_v__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf4_v__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_lpf4_v__neon, }}, /* vp9dsp.loop_filter_8[4][v] */
+    {81, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_v__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf4_v,
+        (any_fn *)daedalus_ffmpeg_vp9_lpf4_v, }}, /* vp9dsp.loop_filter_8[4][v] */
 #else
     {81, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_v, NULL, NULL}}, /* vp9dsp.loop_filter_8[4][v] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {82, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_h__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf8_h__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_lpf8_h__neon, }}, /* vp9dsp.loop_filter_8[8][h] */
+    {82, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_h__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf8_h,
+        (any_fn *)daedalus_ffmpeg_vp9_lpf8_h, }}, /* vp9dsp.loop_filter_8[8][h] */
 #else
     {82, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_h, NULL, NULL}}, /* vp9dsp.loop_filter_8[8][h] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {83, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_v__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf8_v__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_lpf8_v__neon, }}, /* vp9dsp.loop_filter_8[8][v] */
+    {83, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_v__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf8_v,
+        (any_fn *)daedalus_ffmpeg_vp9_lpf8_v, }}, /* vp9dsp.loop_filter_8[8][v] */
 #else
     {83, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_v, NULL, NULL}}, /* vp9dsp.loop_filter_8[8][v] */
 #endif
@@ -2732,69 +4034,64 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, unsigned features) {
 #endif
 #if DAEDALUS_HAVE_NEON
     {193, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth__neon, }}, /* vp9dsp.mc[8][smooth][put][0][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth, (any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth, }},
+        /* vp9dsp.mc[8][smooth][put][0][1] */
 #else
     {193, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth, NULL, NULL}},
         /* vp9dsp.mc[8][smooth][put][0][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {201, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_regular__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_regular__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_regular__neon, }},
-        /* vp9dsp.mc[8][regular][put][0][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_regular, (any_fn *)daedalus_ffmpeg_vp9_mc_8v_regular,
+        }}, /* vp9dsp.mc[8][regular][put][0][1] */
 #else
     {201, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_regular, NULL, NULL}},
         /* vp9dsp.mc[8][regular][put][0][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {209, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_sharp__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_sharp__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_sharp__neon, }}, /* vp9dsp.mc[8][sharp][put][0][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_sharp, (any_fn *)daedalus_ffmpeg_vp9_mc_8v_sharp, }},
+        /* vp9dsp.mc[8][sharp][put][0][1] */
 #else
     {209, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_sharp, NULL, NULL}},
         /* vp9dsp.mc[8][sharp][put][0][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {217, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_bilinear__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_bilinear__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_bilinear__neon, }},
-        /* vp9dsp.mc[8][bilinear][put][0][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_bilinear, (any_fn *)daedalus_ffmpeg_vp9_mc_8v_bilinear,
+        }}, /* vp9dsp.mc[8][bilinear][put][0][1] */
 #else
     {217, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_bilinear, NULL, NULL}},
         /* vp9dsp.mc[8][bilinear][put][0][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {197, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_smooth__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_smooth__neon, }},
-        /* vp9dsp.mc[8][smooth][avg][0][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_smooth,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_smooth, }}, /* vp9dsp.mc[8][smooth][avg][0][1] */
 #else
     {197, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_smooth, NULL, NULL}},
         /* vp9dsp.mc[8][smooth][avg][0][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {205, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_regular__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_regular__neon, }},
-        /* vp9dsp.mc[8][regular][avg][0][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_regular,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_regular, }}, /* vp9dsp.mc[8][regular][avg][0][1] */
 #else
     {205, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_regular, NULL, NULL}},
         /* vp9dsp.mc[8][regular][avg][0][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {213, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_sharp__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_sharp__neon, }},
-        /* vp9dsp.mc[8][sharp][avg][0][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_sharp,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_sharp, }}, /* vp9dsp.mc[8][sharp][avg][0][1] */
 #else
     {213, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_sharp, NULL, NULL}},
         /* vp9dsp.mc[8][sharp][avg][0][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {221, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__neon,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__neon, }},
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_bilinear, }},
         /* vp9dsp.mc[8][bilinear][avg][0][1] */
 #else
     {221, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_avg_bilinear, NULL, NULL}},

@@ -3,8 +3,8 @@
 
 What a spec declares stands in dsl/decoders.py, how signatures are read in signatures.py. A
 function picks the item's class and calls the best item function compiled in, one that clears blocks
-where it is to. Where a plane is put together it copies the parts first, and where there may be more
-rows than an item has it goes down the planes.
+where it is to. Where a plane is put together it copies the parts first. Where there are more rows
+than an item has, the function for many items does them, one below the other.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,10 +14,11 @@ from typing import Any
 from daedalus.codecs.decoders.reading import described
 from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.errors import SpecError
-from daedalus.dsl.ir import FULL, Buffer, Kernel
+from daedalus.dsl.ir import FULL, Buffer, Kernel, Param
 from daedalus.generator.compile.registry import Entry
-from daedalus.generator.compile.signatures import Signature, read_signature
+from daedalus.generator.compile.signatures import BUFFER, VALUE, Signature, read_signature
 from daedalus.generator.compile.variants import GUARDS, PREFERRED, Variant
+from daedalus.generator.targets import shell
 
 # Parameters -> their ends, as far as anything is known of them.
 Known = Mapping[str, tuple[int, int]]
@@ -110,7 +111,7 @@ def _function(
         if b.kind == "plane":
             call.append(signature.values[f"{b.name}.stride"])
     call += [signature.values[p.name] for p in kernel.params]
-    pieces = _pieces(kernel, signature, variants, call)
+    pieces = _pieces(kernel, signature, variants)
     classes = ways(kernel, variants, _item_function(signature), known_values(kernel, signature))
     name = function_name(kernel, entry)
     bodies = _bodies(name, classes, pieces)
@@ -118,6 +119,7 @@ def _function(
         "name": name,
         "kernel": kernel,
         "arguments": signature.arguments,
+        "names": signature.names,
         "unused": signature.unused,
         "cleared": signature.cleared,
         "copies": [_copies(kernel.buffer(name), parts) for name, parts in entry.planes],
@@ -212,10 +214,12 @@ def _has(need: str) -> str:
 def _bodies(
     name: str, classes: list[Way], pieces: dict[str, Any] | None
 ) -> dict[str, dict[str, object]]:
-    """Functions for sets of features, of builds with NEON; where the set makes a difference."""
+    """Functions for sets of features, of builds with NEON; those that differ from the one that
+    chooses itself."""
     every: list[Way] = [*classes, *(pieces["classes"] if pieces else ())]
     neon = [b for w in every for b in w.builds if b.guard == _NEON]
-    wanted = {"plain": bool(neon), "neon": bool(neon), "dotprod": any(b.special for b in neon)}
+    special = any(b.special for b in neon)
+    wanted = {"plain": bool(neon), "neon": special, "dotprod": special}
     out: dict[str, dict[str, object]] = {}
     for features in (s for s in SETS if wanted[s]):
         own = [_restricted(w, features) for w in classes]
@@ -227,11 +231,8 @@ def _bodies(
 
 
 def _of_sets(name: str, bodies: Mapping[str, dict[str, object]]) -> list[str]:
-    """For each set the function: that of a smaller set where the set makes no difference."""
-    found = [name]
-    for features in SETS:
-        found.append(str(bodies[features]["name"]) if features in bodies else found[-1])
-    return found[1:]
+    """For each set the function; that which chooses itself where nothing is left to choose."""
+    return [str(bodies[features]["name"]) if features in bodies else name for features in SETS]
 
 
 def ways(
@@ -328,35 +329,56 @@ def _class(
 
 
 def _pieces(
-    kernel: Kernel, signature: Signature, variants: tuple[Variant, ...], call: list[str]
+    kernel: Kernel, signature: Signature, variants: tuple[Variant, ...]
 ) -> dict[str, Any] | None:
-    """The loop over all pieces but the last: what counts, its rows, its call, and the way down."""
+    """How `n_pieces` of the most rows that an item has are done by a function for many items.
+
+    That is what counts the rows, an item's rows, the parameters of all pieces, and the call; and
+    the calls of the entry itself for the `whole` pieces and for the rows that are `left`.
+    """
     if not signature.pieces:
         return None
     name = signature.pieces
     rows = kernel.param(name).hi
-    place = len(call) - len(kernel.params) + [p.name for p in kernel.params].index(name)
+    call: list[str] = []
+    for b in kernel.buffers:
+        stride = signature.values[f"{b.name}.stride"]
+        call += [b.name, stride, f"{rows} * {stride}"]
+    values = {**signature.values, name: str(rows)}
     return {
         "name": name,
         "rows": rows,
-        "call": ", ".join([*call[:place], str(rows), *call[place + 1 :]]),
+        "meta": [_member(p, values[p.name]) for p in kernel.params],
+        "call": ", ".join([*call, "n_pieces", "&meta", "0"]),
         "classes": ways(
             kernel,
             variants,
-            _item_function(signature),
+            lambda v: v.items_name,
             known_values(kernel, signature, **{name: rows}),
         ),
-        "steps": [_down(b, signature.values[f"{b.name}.stride"], rows) for b in kernel.buffers],
+        "whole": ", ".join("whole" if n == name else n for n in signature.names),
+        "left": ", ".join(_below(kernel, signature)),
     }
 
 
-def _down(b: Buffer, stride: str, rows: int) -> str:
-    """Moves a plane's pointer down; strides are in bytes."""
-    assert b.dtype is not None
-    if b.dtype.bytes == 1:
-        return f"{b.name} += {rows} * {stride};"
-    const = "const " if b.access == "in" else ""
-    return f"{b.name} = ({const}{b.dtype.c} *)(({const}uint8_t *){b.name} + {rows} * {stride});"
+def _member(p: Param, value: str) -> str:
+    """The initialiser of a parameter in a kernel's meta."""
+    if p.count == 1:
+        return f".{p.name} = ({p.dtype.c}){value}"
+    return f".{p.name} = {{{', '.join(f'{value}[{n}]' for n in range(p.count))}}}"
+
+
+def _below(kernel: Kernel, signature: Signature) -> list[str]:
+    """The entry's arguments for the rows that are left below the whole pieces."""
+    own = []
+    for (role, of), name in zip(signature.roles, signature.names, strict=True):
+        by = f"whole * {signature.values[f'{of}.stride']}" if role == BUFFER else ""
+        if role == BUFFER and of not in signature.casts:
+            name = shell.moved(kernel.buffer(of), by)
+        elif role == BUFFER:
+            name = f"{name} + {by}"
+        own.append(f"{of} - whole" if (role, of) == (VALUE, signature.pieces) else name)
+    return own
 
 
 # ------------------------------------------------------------------ planes that are put together

@@ -194,14 +194,41 @@ def rows_spec(body: str, dtype: str = "u8", **words: str) -> str:
     )
 
 
-def test_higher_blocks_are_done_in_pieces(tmp_path: Path) -> None:
+def test_higher_blocks_are_one_call_of_the_function_for_many_items(tmp_path: Path) -> None:
     header, source = made(tmp_path, rows_spec("dst[y, x] = max(src[y - 1, x], dst[y, x])"))
     assert "* rows may be more than 8, too." in header
-    item = "daedalus_item_test_rows__c_full(dst, dst_stride, src, src_stride, "
-    assert (
-        f"for (; rows > 8; rows -= 8) {{ {item}8); dst += 8 * dst_stride;"
-        f" src += 8 * src_stride; }} {item}rows); }}" in source
+    names = "(dst, dst_stride, src, src_stride, "
+    item = f"daedalus_item_test_rows__c_full{names}rows);"
+    assert f"if (rows > 8) {{ daedalus_dec_test_rows__tall{names}rows); return; }} {item} }}" in (
+        source
     )
+    items = "daedalus_items_test_rows__c_full(dst, dst_stride, 8 * dst_stride, src, src_stride, 8 *"
+    assert (
+        "const daedalus_test_rows_meta meta = {.rows = (uint8_t)8}; const size_t n_pieces ="
+        f" (size_t)rows / 8; {items} src_stride, n_pieces, &meta, 0); }}" in source
+    )
+
+
+def test_rows_below_the_whole_pieces_are_done_apart(tmp_path: Path) -> None:
+    _, source = made(tmp_path, rows_spec("dst[y, x] = src[y, x]"))
+    name = "daedalus_dec_test_rows"
+    names = "(dst, dst_stride, src, src_stride, "
+    assert f"if (rows % 8 != 0) {{ {name}__odd{names}rows); return; }}" in source
+    assert (
+        f"const int whole = rows / 8 * 8; {name}{names}whole); {name}(dst + whole * dst_stride,"
+        " dst_stride, src + whole * src_stride, src_stride, rows - whole); }" in source
+    )
+
+
+def test_all_pieces_have_the_parameters_of_the_block(tmp_path: Path) -> None:
+    text = rows_spec(
+        "dst[y, x] = wrap(src[y, x] + a[1] + p + q, u8)",
+        declarations='a = k.params("a", i8, 2, 0, 9)\n    p = k.param("p", u16, 0, 9)\n'
+        '    q = k.param("q", u8, 0, 9)',
+    ).replace("rows+", "rows+ a p q=4")
+    _, source = made(tmp_path, text)
+    members = ".rows = (uint8_t)8, .a = {a[0], a[1]}, .p = (uint16_t)p, .q = (uint8_t)4};"
+    assert f"const daedalus_test_rows_meta meta = {{{members}" in source
 
 
 def test_rows_may_be_filtered_twice(tmp_path: Path) -> None:
@@ -217,8 +244,9 @@ def test_rows_may_be_filtered_twice(tmp_path: Path) -> None:
 
 def test_strides_are_bytes_in_pieces_too(tmp_path: Path) -> None:
     _, source = made(tmp_path, rows_spec("dst[y, x] = src[y, x]", "u16"))
-    assert "dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);" in source
-    assert "src = (const uint16_t *)((const uint8_t *)src + 8 * src_stride);" in source
+    dst = "(uint16_t *)((uint8_t *)dst + whole * dst_stride), dst_stride, "
+    src = "(const uint16_t *)((const uint8_t *)src + whole * src_stride), src_stride, "
+    assert f"({dst}{src}rows - whole);" in source
 
 
 # body and declarations -> why

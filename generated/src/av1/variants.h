@@ -3,8 +3,11 @@
 #ifndef DAEDALUS_AV1_VARIANTS_H
 #define DAEDALUS_AV1_VARIANTS_H
 
+#include <daedalus/lane.h>
 #include <daedalus/av1.h>
 #include <daedalus/table.h>
+
+/* What decoder entries call has the code for an item in itself, and does not call it. */
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p16_word_pair;
 
@@ -39,21 +42,23 @@ extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p2_signs;
 extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_inpri_r2;
-void daedalus_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_insec_r2;
-void daedalus_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_inside_r2;
-void daedalus_item_av1_cdef8__neon_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
     int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__neon_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
@@ -61,28 +66,31 @@ void daedalus_items_av1_cdef8__neon_inside_r2(uint8_t *dst, ptrdiff_t dst_stride
     size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_pri;
-void daedalus_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_sec;
-void daedalus_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_full;
-void daedalus_item_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_inpri_r2;
-void daedalus_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
     int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
@@ -90,7 +98,7 @@ void daedalus_items_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_strid
     size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_insec_r2;
-void daedalus_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
     int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
@@ -98,7 +106,7 @@ void daedalus_items_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_strid
     size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_inside_r2;
-void daedalus_item_av1_cdef8__vector_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
     int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__vector_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
@@ -106,64 +114,73 @@ void daedalus_items_av1_cdef8__vector_inside_r2(uint8_t *dst, ptrdiff_t dst_stri
     size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_pri;
-void daedalus_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_sec;
-void daedalus_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_full;
-void daedalus_item_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_inpri;
-void daedalus_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_insec;
-void daedalus_item_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_inside;
-void daedalus_item_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_pri;
-void daedalus_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_sec;
-void daedalus_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_full;
-void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
@@ -175,13 +192,14 @@ extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word;
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word;
 
 daedalus_cpu_fn daedalus_av1_cdef_dir__c_full;
-void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride, int32_t *found);
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride,
+    int32_t *found);
 void daedalus_items_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride,
     ptrdiff_t src_step, int32_t *found, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_av1_sgr8__c_full;
-void daedalus_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1);
+DAEDALUS_FLATTEN void daedalus_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1);
 void daedalus_items_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_units,
     const daedalus_av1_sgr8_meta *meta, size_t meta_step);

@@ -3,8 +3,11 @@
 #ifndef DAEDALUS_H264_VARIANTS_H
 #define DAEDALUS_H264_VARIANTS_H
 
+#include <daedalus/lane.h>
 #include <daedalus/h264.h>
 #include <daedalus/table.h>
+
+/* What decoder entries call has the code for an item in itself, and does not call it. */
 
 extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p8_word;
 
@@ -15,22 +18,22 @@ extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full_p4_word_s
 extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full;
 
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full_early;
-void daedalus_item_h264_deblock_luma_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t alpha, int32_t beta, const int8_t *tc0);
+DAEDALUS_FLATTEN void daedalus_item_h264_deblock_luma_v__neon_full_early(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t alpha, int32_t beta, const int8_t *tc0);
 void daedalus_items_h264_deblock_luma_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__vector_full_early;
-void daedalus_item_h264_deblock_luma_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t alpha, int32_t beta, const int8_t *tc0);
+DAEDALUS_FLATTEN void daedalus_item_h264_deblock_luma_v__vector_full_early(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t alpha, int32_t beta, const int8_t *tc0);
 void daedalus_items_h264_deblock_luma_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__c_full;
-void daedalus_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha,
-    int32_t beta, const int8_t *tc0);
+DAEDALUS_FLATTEN void daedalus_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t alpha, int32_t beta, const int8_t *tc0);
 void daedalus_items_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta,
     size_t meta_step);
@@ -38,8 +41,8 @@ void daedalus_items_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stri
 extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p2;
 
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full;
-void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t alpha, int32_t beta, const int8_t *tc0);
+DAEDALUS_FLATTEN void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t alpha, int32_t beta, const int8_t *tc0);
 void daedalus_items_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta,
     size_t meta_step);
@@ -53,30 +56,32 @@ extern const daedalus_gpu_code daedalus_h264_idct4__glsl_full_p4_word;
 extern const daedalus_gpu_code daedalus_h264_idct4__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_h264_idct4__neon_full_x2;
-void daedalus_item_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_h264_idct4__neon_full_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_h264_idct4__vector_full_x2;
-void daedalus_item_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_h264_idct4__vector_full_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_h264_idct4__c_full;
-void daedalus_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
 void daedalus_items_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 void daedalus_clearing_items_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
@@ -87,7 +92,8 @@ extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_pair;
 extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_threads4;
 
 daedalus_cpu_fn daedalus_h264_idct4__neon_full;
-void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
 void daedalus_items_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
 
@@ -106,27 +112,32 @@ extern const daedalus_gpu_code daedalus_h264_idct8__glsl_full_p2_word;
 extern const daedalus_gpu_code daedalus_h264_idct8__glsl_full_p2;
 
 daedalus_cpu_fn daedalus_h264_idct8__neon_full;
-void daedalus_item_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
 void daedalus_items_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 void daedalus_clearing_items_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_h264_idct8__vector_full;
-void daedalus_item_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 void daedalus_clearing_items_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_h264_idct8__c_full;
-void daedalus_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
 void daedalus_items_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 void daedalus_clearing_items_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
@@ -149,30 +160,30 @@ extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p4_word_unalig
 extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full;
-void daedalus_item_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride);
 void daedalus_items_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks);
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__vector_full;
-void daedalus_item_h264_qpel_mc20__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_h264_qpel_mc20__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride);
 void daedalus_items_h264_qpel_mc20__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks);
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__c_full;
-void daedalus_item_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride);
+DAEDALUS_FLATTEN void daedalus_item_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride);
 void daedalus_items_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks);
 
 extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned;
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full_r2;
-void daedalus_item_h264_qpel_mc20__neon_full_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride);
+DAEDALUS_FLATTEN void daedalus_item_h264_qpel_mc20__neon_full_r2(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride);
 void daedalus_items_h264_qpel_mc20__neon_full_r2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks);

@@ -3,8 +3,11 @@
 #ifndef DAEDALUS_SAND128_VARIANTS_H
 #define DAEDALUS_SAND128_VARIANTS_H
 
+#include <daedalus/lane.h>
 #include <daedalus/sand128.h>
 #include <daedalus/table.h>
+
+/* What decoder entries call has the code for an item in itself, and does not call it. */
 
 extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word_recordonce;
 
@@ -17,9 +20,9 @@ extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p8_word;
 extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_sand128_nv12__neon_full;
-void daedalus_item_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
-    ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
-    ptrdiff_t src_uv_stride, int32_t width);
+DAEDALUS_FLATTEN void daedalus_item_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride,
+    const uint8_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
 void daedalus_items_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step, const uint8_t *src,
     ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv, ptrdiff_t src_uv_stride,
@@ -27,9 +30,9 @@ void daedalus_items_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride, 
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_sand128_nv12__vector_full;
-void daedalus_item_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
-    ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
-    ptrdiff_t src_uv_stride, int32_t width);
+DAEDALUS_FLATTEN void daedalus_item_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride,
+    const uint8_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
 void daedalus_items_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv,
@@ -37,9 +40,9 @@ void daedalus_items_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t dst_stride
     const daedalus_sand128_nv12_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_sand128_nv12__c_full;
-void daedalus_item_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
-    ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
-    ptrdiff_t src_uv_stride, int32_t width);
+DAEDALUS_FLATTEN void daedalus_item_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride,
+    const uint8_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
 void daedalus_items_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step, const uint8_t *src,
     ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv, ptrdiff_t src_uv_stride,
@@ -59,9 +62,9 @@ extern const daedalus_gpu_code daedalus_sand128_p010__glsl_full_p4_word;
 extern const daedalus_gpu_code daedalus_sand128_p010__glsl_full;
 
 daedalus_cpu_fn daedalus_sand128_p010__neon_full;
-void daedalus_item_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv,
-    ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv,
-    ptrdiff_t src_uv_stride, int32_t width);
+DAEDALUS_FLATTEN void daedalus_item_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+    uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride,
+    const uint32_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
 void daedalus_items_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, uint16_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
     const uint32_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv,
@@ -69,9 +72,9 @@ void daedalus_items_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const daedalus_sand128_p010_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_sand128_p010__vector_full;
-void daedalus_item_sand128_p010__vector_full(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv,
-    ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv,
-    ptrdiff_t src_uv_stride, int32_t width);
+DAEDALUS_FLATTEN void daedalus_item_sand128_p010__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
+    uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride,
+    const uint32_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
 void daedalus_items_sand128_p010__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, uint16_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
     const uint32_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv,
@@ -79,9 +82,9 @@ void daedalus_items_sand128_p010__vector_full(uint16_t *dst, ptrdiff_t dst_strid
     const daedalus_sand128_p010_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_sand128_p010__c_full;
-void daedalus_item_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv,
-    ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv,
-    ptrdiff_t src_uv_stride, int32_t width);
+DAEDALUS_FLATTEN void daedalus_item_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_stride,
+    uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride,
+    const uint32_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
 void daedalus_items_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     uint16_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step, const uint32_t *src,
     ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv, ptrdiff_t src_uv_stride,

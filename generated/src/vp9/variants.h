@@ -3,401 +3,411 @@
 #ifndef DAEDALUS_VP9_VARIANTS_H
 #define DAEDALUS_VP9_VARIANTS_H
 
+#include <daedalus/lane.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 
+/* What decoder entries call has the code for an item in itself, and does not call it. */
+
 daedalus_cpu_fn daedalus_vp9_avg16__neon_rows8;
-void daedalus_item_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg16__neon_full;
-void daedalus_item_vp9_avg16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg16__vector_rows8;
-void daedalus_item_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg16__vector_full;
-void daedalus_item_vp9_avg16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg16__c_rows8;
-void daedalus_item_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg16__c_full;
-void daedalus_item_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg4__neon_rows4;
-void daedalus_item_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg4__neon_full;
-void daedalus_item_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg4__vector_rows4;
-void daedalus_item_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg4__vector_full;
-void daedalus_item_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg4__c_rows4;
-void daedalus_item_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg4__c_full;
-void daedalus_item_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg8__neon_rows8;
-void daedalus_item_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg8__neon_full;
-void daedalus_item_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg8__vector_rows8;
-void daedalus_item_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg8__vector_full;
-void daedalus_item_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg8__c_rows8;
-void daedalus_item_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_avg8__c_full;
-void daedalus_item_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy16__neon_rows8;
-void daedalus_item_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy16__neon_full;
-void daedalus_item_vp9_copy16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy16__vector_rows8;
-void daedalus_item_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy16__vector_full;
-void daedalus_item_vp9_copy16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy16__c_rows8;
-void daedalus_item_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy16__c_full;
-void daedalus_item_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy4__neon_rows4;
-void daedalus_item_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy4__neon_full;
-void daedalus_item_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy4__vector_rows4;
-void daedalus_item_vp9_copy4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy4__vector_full;
-void daedalus_item_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy4__c_rows4;
-void daedalus_item_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy4__c_full;
-void daedalus_item_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy8__neon_rows8;
-void daedalus_item_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy8__neon_full;
-void daedalus_item_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy8__vector_rows8;
-void daedalus_item_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy8__vector_full;
-void daedalus_item_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy8__c_rows8;
-void daedalus_item_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_copy8__c_full;
-void daedalus_item_vp9_copy8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_iadst16__c_full;
-void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
 void daedalus_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst4__vector_full;
-void daedalus_item_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst4__c_full;
-void daedalus_item_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
 void daedalus_items_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst4_idct4__vector_full;
-void daedalus_item_vp9_iadst4_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_items_vp9_iadst4_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_iadst4_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst4_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst4_idct4__c_full;
-void daedalus_item_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__c_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst8__vector_full;
-void daedalus_item_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst8__c_full;
-void daedalus_item_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
 void daedalus_items_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst8_idct8__vector_full;
-void daedalus_item_vp9_iadst8_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8_idct8__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_items_vp9_iadst8_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_iadst8_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8_idct8__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst8_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst8_idct8__c_full;
-void daedalus_item_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8_idct8__c_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_idct4__vector_dc;
-void daedalus_item_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct4__vector_full;
-void daedalus_item_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct4__c_dc;
-void daedalus_item_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct4__c_full;
-void daedalus_item_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct4_iadst4__vector_full;
-void daedalus_item_vp9_idct4_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_items_vp9_idct4_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_idct4_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_idct4_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_idct4_iadst4__c_full;
-void daedalus_item_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__c_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
@@ -426,100 +436,100 @@ extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word;
 extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2;
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_dc;
-void daedalus_item_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12;
-void daedalus_item_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full;
-void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__vector_dc;
-void daedalus_item_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__vector_eob12;
-void daedalus_item_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__vector_full;
-void daedalus_item_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__c_dc;
-void daedalus_item_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__c_eob12;
-void daedalus_item_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__c_full;
-void daedalus_item_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
-    int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
@@ -531,80 +541,84 @@ extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p4_word_shuffle_join
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full_assumesum16;
-void daedalus_item_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_full_assumesum16(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_full_assumesum16(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12_assumesum16;
-void daedalus_item_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, int32_t eob);
 void daedalus_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-void daedalus_clearing_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8_10__c_full;
-void daedalus_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs);
 void daedalus_items_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int32_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_idct8_iadst8__vector_full;
-void daedalus_item_vp9_idct8_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_iadst8__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_items_vp9_idct8_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_idct8_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8_iadst8__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_idct8_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_idct8_iadst8__c_full;
-void daedalus_item_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8_iadst8__c_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iwht4__vector_full;
-void daedalus_item_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 void daedalus_clearing_items_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iwht4__c_full;
-void daedalus_item_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
 void daedalus_items_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-void daedalus_clearing_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 void daedalus_clearing_items_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_lpf16_10_h__c_full;
-void daedalus_item_vp9_lpf16_10_h__c_full(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_h__c_full(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf16_10_h__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf16_10_v__c_full;
-void daedalus_item_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
 
@@ -617,34 +631,34 @@ extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_earl
 extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full;
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_early;
-void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__vector_full_early;
-void daedalus_item_vp9_lpf4_h__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__vector_full_early(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf4_h__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__c_full;
-void daedalus_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full;
-void daedalus_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_x2;
-void daedalus_item_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
 
@@ -657,34 +671,34 @@ extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_earl
 extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full;
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_early;
-void daedalus_item_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__vector_full_early;
-void daedalus_item_vp9_lpf4_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__vector_full_early(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf4_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__c_full;
-void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full;
-void daedalus_item_vp9_lpf4_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf4_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_x2;
-void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
 
@@ -697,28 +711,28 @@ extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_earl
 extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2;
 
 daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full_branch_early;
-void daedalus_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_h__vector_full_branch_early;
-void daedalus_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
-void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
-void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
 
@@ -731,28 +745,28 @@ extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_earl
 extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full;
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full_branch_early;
-void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__vector_full_branch_early;
-void daedalus_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
-void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
-void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
 
@@ -773,71 +787,71 @@ extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_s
 extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_dot;
-void daedalus_item_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8;
-void daedalus_item_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_rows8;
-void daedalus_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_full;
-void daedalus_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__vector_sub8;
-void daedalus_item_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__vector_rows8;
-void daedalus_item_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__vector_full;
-void daedalus_item_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__c_sub8;
-void daedalus_item_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__c_rows8;
-void daedalus_item_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
-void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
@@ -845,7 +859,7 @@ void daedalus_items_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word_unaligned_dot;
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_r2_dot;
-void daedalus_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
@@ -868,169 +882,170 @@ extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unalign
 extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8_dot;
-void daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8;
-void daedalus_item_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_rows8;
-void daedalus_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_full;
-void daedalus_item_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_sub8;
-void daedalus_item_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_rows8;
-void daedalus_item_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_full;
-void daedalus_item_vp9_mc_8h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_sub8;
-void daedalus_item_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_rows8;
-void daedalus_item_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_full;
-void daedalus_item_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__neon_sub8;
-void daedalus_item_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__neon_full;
-void daedalus_item_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__vector_sub8;
-void daedalus_item_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__vector_full;
-void daedalus_item_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__c_sub8;
-void daedalus_item_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__c_rows8;
-void daedalus_item_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__c_full;
-void daedalus_item_vp9_mc_8v__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_sub8;
-void daedalus_item_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_full;
-void daedalus_item_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__vector_sub8;
-void daedalus_item_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__vector_full;
-void daedalus_item_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_sub8;
-void daedalus_item_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_rows8;
-void daedalus_item_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_full;
-void daedalus_item_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
