@@ -156,7 +156,7 @@ def _notes(kernel: Kernel, signature: Signature) -> list[str]:
     notes = [f"{name} is {value}." for name, value in signature.fixed.items()]
     for name, (lo, hi) in signature.ranges.items():
         if (lo, hi) != (kernel.param(name).lo, kernel.param(name).hi):
-            notes.append(f"{name} is {lo}..{hi}; others are not done.")
+            notes.append(f"{name} must be {lo}..{hi}.")
     if signature.unused:
         notes.append(f"{', '.join(signature.unused)}: not read.")
     if signature.pieces:

@@ -6,6 +6,7 @@
  * stored.
  * Exit status: 0; 1 a difference.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,18 +76,23 @@ int main(void) {
                                   DAEDALUS_FEATURE_NEON | DAEDALUS_FEATURE_DOTPROD};
   int calls = 0;
   for (int s = 0; s < 3; s++) {
-    any_fn *table[POINTERS], *cdef[CDEF_POINTERS];
+    any_fn *table[POINTERS], *cdef[CDEF_POINTERS], *refused[1] = {NULL};
     int stored = 0;
     for (int i = 0; i < POINTERS; i++) {
       table[i] = nothing;
     }
     cdef[0] = cdef[1] = cdef[2] = cdef[3] = nothing;
-    const int n = daedalus_ffmpeg_fill_vp9dsp(table, sets[s]);
+    const int n = daedalus_ffmpeg_fill_vp9dsp(table, sizeof(table), sets[s]);
+    if (daedalus_ffmpeg_fill_vp9dsp(refused, sizeof(refused), sets[s]) != -EINVAL ||
+        daedalus_ffmpeg_fill_vp9dsp(refused, sizeof(table), 1u << 7) != -EINVAL) {
+      fprintf(stderr, "another table, or other features, are not refused\n");
+      return 1;
+    }
     for (int i = 0; i < POINTERS; i++) {
       stored += table[i] != nothing;
     }
-    const int same = daedalus_dav1d_fill_cdef(cdef, sets[s]) == 1 && cdef[1] != nothing &&
-                     cdef[0] == nothing && cdef[2] == nothing;
+    const int same = daedalus_dav1d_fill_cdef(cdef, sizeof(cdef), sets[s]) == 1 &&
+                     cdef[1] != nothing && cdef[0] == nothing && cdef[2] == nothing;
     const int more = stored == n && same ? compare(table) : -1;
     if (more < 0) {
       fprintf(stderr, "set %d: another result\n", s);

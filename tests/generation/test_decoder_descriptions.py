@@ -190,7 +190,7 @@ def test_a_table_is_filled_for_sets_of_features(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     header, source = declared(tmp_path, monkeypatch, '"dsp.add[8][1](px c! px.stride p)"')
-    assert "int daedalus_dec_fill_dsp(void *table, unsigned features);" in header
+    assert "int daedalus_dec_fill_dsp(void *table, size_t bytes, unsigned features);" in header
     assert "daedalus_dec_fill_dsp10" not in header  # there is nothing of ours for 10 bits
     # Where there is no code for NEON, portable code is all there is.
     own = "(any_fn *)daedalus_dec_test_it"

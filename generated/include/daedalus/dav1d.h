@@ -3,7 +3,8 @@
 /*
  * Drop-in functions for the DSP tables of dav1d. They pick the item's class, call the best
  * variant compiled in, and clear the coefficients as that decoder's own functions do. Strides may
- * be negative; parameters must be within the ranges that the kernel's meta states.
+ * be negative. Parameters must be within the ranges that the kernel's meta states, or narrower ones
+ * that are said here: what a function does with others is not defined.
  */
 #ifndef DAEDALUS_DAV1D_H
 #define DAEDALUS_DAV1D_H
@@ -41,13 +42,14 @@ DAEDALUS_API void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride,
     int damping, unsigned edges);
 
 /**
- * Stores ours into a table Dav1dCdefDSPContext of dav1d, of 4 pointers, for samples of 8 bits:
- * functions that use the processor features that are named, DAEDALUS_FEATURE_..., and choose
- *   nothing
- * by themselves; portable ones for 0. The processor must have these features. Other pointers of the
- * table stay. Returns how many were stored.
+ * Stores ours into a table Dav1dCdefDSPContext of dav1d, for samples of 8 bits.
+ * bytes: what the table takes, which is 4 pointers; features: DAEDALUS_FEATURE_... that may
+ * be used, 0 for portable functions. What the processor lacks is not used. The functions choose
+ * nothing by themselves. Other pointers of the table stay. Returns how many were stored; -EINVAL,
+ *   and
+ * stores none, for another size, as another version's table has, and for unknown features.
  */
-DAEDALUS_API int daedalus_dav1d_fill_cdef(void *table, unsigned features);
+DAEDALUS_API int daedalus_dav1d_fill_cdef(void *table, size_t bytes, unsigned features);
 
 #ifdef __cplusplus
 }

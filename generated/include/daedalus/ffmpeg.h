@@ -3,7 +3,8 @@
 /*
  * Drop-in functions for the DSP tables of ffmpeg. They pick the item's class, call the best
  * variant compiled in, and clear the coefficients as that decoder's own functions do. Strides may
- * be negative; parameters must be within the ranges that the kernel's meta states.
+ * be negative. Parameters must be within the ranges that the kernel's meta states, or narrower ones
+ * that are said here: what a function does with others is not defined.
  */
 #ifndef DAEDALUS_FFMPEG_H
 #define DAEDALUS_FFMPEG_H
@@ -162,7 +163,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride,
 /**
  * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
  * filter is 0.
- * mx is 1..15; others are not done.
+ * mx must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -172,7 +173,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_s
 /**
  * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
  * filter is 1.
- * mx is 1..15; others are not done.
+ * mx must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -182,7 +183,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_
 /**
  * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
  * filter is 2.
- * mx is 1..15; others are not done.
+ * mx must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -192,7 +193,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_st
 /**
  * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
  * filter is 3.
- * mx is 1..15; others are not done.
+ * mx must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -202,7 +203,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst
 /**
  * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
  * filter is 0.
- * mx is 1..15; others are not done.
+ * mx must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -212,7 +213,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t d
 /**
  * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
  * filter is 1.
- * mx is 1..15; others are not done.
+ * mx must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -222,7 +223,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t 
 /**
  * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
  * filter is 2.
- * mx is 1..15; others are not done.
+ * mx must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -232,7 +233,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t ds
 /**
  * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
  * filter is 3.
- * mx is 1..15; others are not done.
+ * mx must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -242,7 +243,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t
 /**
  * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
  * filter is 0.
- * my is 1..15; others are not done.
+ * my must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -252,7 +253,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_s
 /**
  * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
  * filter is 1.
- * my is 1..15; others are not done.
+ * my must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -262,7 +263,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_
 /**
  * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
  * filter is 2.
- * my is 1..15; others are not done.
+ * my must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -272,7 +273,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_st
 /**
  * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
  * filter is 3.
- * my is 1..15; others are not done.
+ * my must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -282,7 +283,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst
 /**
  * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
  * filter is 0.
- * my is 1..15; others are not done.
+ * my must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -292,7 +293,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t d
 /**
  * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
  * filter is 1.
- * my is 1..15; others are not done.
+ * my must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -302,7 +303,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t 
 /**
  * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
  * filter is 2.
- * my is 1..15; others are not done.
+ * my must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -312,7 +313,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t ds
 /**
  * vp9_mc_8v_avg: 8-tap vertical interpolation of a block 8 wide, averaged with what is there.
  * filter is 3.
- * my is 1..15; others are not done.
+ * my must be 1..15.
  * unused0: not read.
  * rows may be more than 8, too.
  */
@@ -320,31 +321,34 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
 /**
- * Stores ours into a table H264DSPContext of ffmpeg, of 34 pointers, for samples of 8 bits:
- * functions that use the processor features that are named, DAEDALUS_FEATURE_..., and choose
- *   nothing
- * by themselves; portable ones for 0. The processor must have these features. Other pointers of the
- * table stay. Returns how many were stored.
+ * Stores ours into a table H264DSPContext of ffmpeg, for samples of 8 bits.
+ * bytes: what the table takes, which is 34 pointers; features: DAEDALUS_FEATURE_... that may
+ * be used, 0 for portable functions. What the processor lacks is not used. The functions choose
+ * nothing by themselves. Other pointers of the table stay. Returns how many were stored; -EINVAL,
+ *   and
+ * stores none, for another size, as another version's table has, and for unknown features.
  */
-DAEDALUS_API int daedalus_ffmpeg_fill_h264dsp(void *table, unsigned features);
+DAEDALUS_API int daedalus_ffmpeg_fill_h264dsp(void *table, size_t bytes, unsigned features);
 
 /**
- * Stores ours into a table H264QpelContext of ffmpeg, of 128 pointers, for samples of 8 bits:
- * functions that use the processor features that are named, DAEDALUS_FEATURE_..., and choose
- *   nothing
- * by themselves; portable ones for 0. The processor must have these features. Other pointers of the
- * table stay. Returns how many were stored.
+ * Stores ours into a table H264QpelContext of ffmpeg, for samples of 8 bits.
+ * bytes: what the table takes, which is 128 pointers; features: DAEDALUS_FEATURE_... that may
+ * be used, 0 for portable functions. What the processor lacks is not used. The functions choose
+ * nothing by themselves. Other pointers of the table stay. Returns how many were stored; -EINVAL,
+ *   and
+ * stores none, for another size, as another version's table has, and for unknown features.
  */
-DAEDALUS_API int daedalus_ffmpeg_fill_qpel(void *table, unsigned features);
+DAEDALUS_API int daedalus_ffmpeg_fill_qpel(void *table, size_t bytes, unsigned features);
 
 /**
- * Stores ours into a table VP9DSPContext of ffmpeg, of 296 pointers, for samples of 8 bits:
- * functions that use the processor features that are named, DAEDALUS_FEATURE_..., and choose
- *   nothing
- * by themselves; portable ones for 0. The processor must have these features. Other pointers of the
- * table stay. Returns how many were stored.
+ * Stores ours into a table VP9DSPContext of ffmpeg, for samples of 8 bits.
+ * bytes: what the table takes, which is 296 pointers; features: DAEDALUS_FEATURE_... that may
+ * be used, 0 for portable functions. What the processor lacks is not used. The functions choose
+ * nothing by themselves. Other pointers of the table stay. Returns how many were stored; -EINVAL,
+ *   and
+ * stores none, for another size, as another version's table has, and for unknown features.
  */
-DAEDALUS_API int daedalus_ffmpeg_fill_vp9dsp(void *table, unsigned features);
+DAEDALUS_API int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features);
 
 #ifdef __cplusplus
 }
