@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 FILE = Path(__file__).with_name("costs.json")
-COSTLY = 1.0  # seconds of processor time
+COSTLY = 0.5  # seconds of processor time
 _MEASURED = "processor seconds"
 
 
@@ -50,9 +50,7 @@ def _share(text: str) -> tuple[int, int]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", f"costly: took more than {COSTLY:.0f} s; see tests/shares.py"
-    )
+    config.addinivalue_line("markers", f"costly: took more than {COSTLY} s; see tests/shares.py")
     if config.getoption("--note-costs"):
         config.pluginmanager.register(_Notes(), "notes of costs")
 

@@ -14,7 +14,7 @@ from daedalus.generator.base import records
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.compile.variants import Variant
 
-DAYS = 8  # in which every kernel has been in a sample
+DAYS = 8  # in which every kernel has been in a sample, and every costly test has run
 
 
 @dataclass(frozen=True)
