@@ -19,6 +19,7 @@ import sys
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -137,7 +138,11 @@ def _specs(path: Path) -> list[KernelSpec]:
 
 
 class Listing:
-    """A folder's options.toml, empty where there is none; errors name its lines."""
+    """A folder's options.toml, empty where there is none; errors name its lines.
+
+    A heading is the id of a kernel or a pattern of those of a family, such as "vp9_mc_8*"; what is
+    said of an id itself comes first.
+    """
 
     KINDS = ("prod", "other")
 
@@ -158,7 +163,9 @@ class Listing:
 
     def refuse(self, kernel_id: str, message: str, word: str = "", hint: str = "") -> SpecError:
         """The error for an entry, at the line below its heading where `word` stands."""
-        line = next((n for n, t in enumerate(self._lines) if t.strip() == f"[{kernel_id}]"), 0)
+        name = self.heading(kernel_id)
+        heading = (f"[{name}]", f'["{name}"]')
+        line = next((n for n, t in enumerate(self._lines) if t.strip() in heading), 0)
         after = enumerate(self._lines[line:], line)
         line = next((n for n, t in after if word and re.search(rf"\b{re.escape(word)}\b", t)), line)
         return SpecError("options", message, Loc(self._file, line + 1), kernel_id, hint)
@@ -166,17 +173,18 @@ class Listing:
     def check_names(self, kernel_ids: list[str]) -> None:
         """Raises SpecError for an entry that is no kernel's."""
         for name in self._found:
-            if name not in kernel_ids:
+            if not any(fnmatchcase(i, name) for i in kernel_ids):
                 hint = f"the kernels of this folder are {', '.join(kernel_ids) or 'none'}"
                 raise self.refuse(name, f"no kernel {name} is declared in this folder", name, hint)
 
     def of(self, kernel_id: str) -> dict[str, list[str]] | None:
         """Kind -> names of variants; None for a kernel without an entry."""
-        entry = self._found.get(kernel_id)
-        if entry is None:
+        heading = self.heading(kernel_id)
+        if not heading:
             return None
+        entry = self._found[heading]
         if not isinstance(entry, dict):
-            raise self.refuse(kernel_id, f"{kernel_id} is not a table", kernel_id, f"[{kernel_id}]")
+            raise self.refuse(kernel_id, f"{heading} is not a table", heading, f"[{heading}]")
         for kind, names in entry.items():
             if kind not in self.KINDS:
                 raise self.refuse(
@@ -185,6 +193,18 @@ class Listing:
             if not (isinstance(names, list) and all(isinstance(n, str) for n in names)):
                 raise self.refuse(kernel_id, f"{kind} is not a list of names", kind)
         return entry
+
+    def heading(self, kernel_id: str) -> str:
+        """What stands above the entry of a kernel; "" where there is none."""
+        if kernel_id in self._found:
+            return kernel_id
+        patterns = [p for p in self._found if fnmatchcase(kernel_id, p)]
+        if len(patterns) > 1:
+            hint = f"give {kernel_id} a heading of its own"
+            raise self.refuse(
+                patterns[1], f"{kernel_id} is of the pattern {patterns[0]}, too", patterns[1], hint
+            )
+        return patterns[0] if patterns else ""
 
 
 def _variants(kernel: Kernel, listed: Listing) -> tuple[tuple[Options, bool], ...]:

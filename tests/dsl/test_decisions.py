@@ -24,6 +24,16 @@ CASES = {
         '[test_it]\nprod = ["neon_full"]\n\n[test_its]\nprod = ["neon_full"]\n', 4,
         "no kernel test_its is declared in this folder", "the kernels of this folder are test_it",
     ),
+    "unknown pattern": (
+        '["other_*"]\nprod = ["neon_full"]\n', 1,
+        "no kernel other_* is declared in this folder", "the kernels of this folder are test_it",
+    ),
+    "two patterns": (
+        '["test_*"]\nprod = ["neon_full"]\n["*_it"]\nprod = ["neon_full"]\n', 3,
+        "test_it is of the pattern test_*, too", "give test_it a heading of its own",
+    ),
+    "class of a pattern": ('["test_*"]\nprod = ["neon_full",\n  "neon_dc"]\n', 3,
+                           "neon_dc: no class dc", "its classes are small, full"),
     "not a table": ('test_it = ["neon_full"]\n', 1, "test_it is not a table", "[test_it]"),
     "unknown key": ('[test_it]\nprd = ["neon_full"]\n', 2, "unknown key prd",
                     'keys are "prod" and "other"'),
@@ -69,6 +79,18 @@ def test_options_are_refused(case: str, tmp_path: Path) -> None:
     assert message in error.message
     assert (error.loc.file, error.loc.line) == ("options.toml", line)
     assert error.hint.startswith(hint) if hint else not error.hint
+
+
+def test_a_pattern_is_for_members_without_a_heading(tmp_path: Path) -> None:
+    second = SPEC.replace("test_it", "test_other")
+    folder = write_spec(tmp_path, SPEC).parent
+    (folder / "second.py").write_text(second)
+    text = '["test_*"]\nprod = ["neon_full_x2"]\n[test_it]\nprod = ["neon_small"]\n'
+    (folder / "options.toml").write_text(text)
+    it, other = load(tmp_path)
+    assert options_of("neon", "small") in dict(it.listed) and not it.by_rule
+    assert options_of("neon", items=2) in dict(other.listed) and not other.by_rule
+    assert options_of("neon", items=2) not in dict(it.listed)
 
 
 def test_variants_are_ranked_and_get_a_fallback(tmp_path: Path) -> None:
