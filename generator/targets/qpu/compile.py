@@ -7,6 +7,7 @@ time: cuts of the loop's body into two stages, times heuristics of the scheduler
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.allocate import Compiled
@@ -30,6 +31,7 @@ BUDGET = 16_000  # nodes that all attempts together schedule, about: a second's 
 FEWEST = 4  # heuristics that are tried in any case
 BEST = 4  # cuts that are tried by more heuristics
 MORE = 10  # heuristics then
+LARGE = 8  # attempts for a body that has more nodes than a budget
 FINISHED = 8  # attempts that get a branch and registers, of those that promise most
 
 
@@ -168,6 +170,12 @@ def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[A
                 # There are not registers enough for any like it.
                 loose = loose and heuristic.window > 0
 
+    if len(body.nodes) > budget:
+        # A large one in few attempts: with as many values as it has, only those with a window
+        # lead anywhere, and the first that does is taken.
+        left = LARGE * len(body.nodes)
+        found = attempts(frozenset(), [h for h in HEURISTICS if h.window])
+        return list(islice(found, 1))
     whole, *parts = cuts(program, body, threads)
     first = HEURISTICS[: max(FEWEST, min(len(HEURISTICS), budget // 2 // len(body.nodes)))]
     out = sorted(attempts(whole, first), key=Attempt.cost)
