@@ -143,6 +143,25 @@ with k.stage(x=8) as x:
     wide[x + 40] = u[px[0, x] & 7, x] + v[x, px[1, x] & 7]
 """
 
+HELD = """
+few = k.table("few", u8, [n * 37 % 251 for n in range(23)])
+most = k.table("most", i8, [n * 5 % 127 - 60 for n in range(64)])
+halves = k.table("halves", i16, [[n * 301 - 700 * m for n in range(31)] for m in range(3)])
+words = k.table("words", i32, [9 - n * 70001 for n in range(16)])
+t = k.temp("t", (2, 24))
+with k.stage(y=2, x=24) as (y, x):
+    t[y, x] = px[y, x] * 3 - k.lane(x)
+with k.stage(x=16) as x:
+    at = px[0, x]
+    px[2, x] = few[at]
+    px[3, x] = clip_u8(most[at & 63] + few[at - 100])
+with k.stage(x=8) as x:
+    wide[x] = halves[p & 1, px[6, x] >> 3] + c[3, clip(c[1, x], 2, 6)] + words[px[0, x] >> 4]
+    wide[x + 8] = t[1, 3 + low_bits(c[2, x], 4)] - c[p & 7, low_bits(c[4, x], 3)]
+with k.stage(x=16) as x:
+    wide[x + 16] = px[1, clip(px[0, x], 17, 47)] - px[5, 4 + low_bits(c[0, 0], 3)]
+"""
+
 MORE_ROWS = """
 t = k.temp("t", (11, 8))
 with k.stage(y=k.upto(min(p, 8) + 3, 11), x=8) as (y, x):
@@ -171,6 +190,7 @@ BODIES = {
     "far_sides": FAR_SIDES,
     "rows": ROWS,
     "gathers": GATHERS,
+    "held": HELD,
     "more_rows": MORE_ROWS,
     "two_signs": TWO_SIGNS,
 }

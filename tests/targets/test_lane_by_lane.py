@@ -2,10 +2,12 @@
 """Accumulation, first values, lookups by the lane, stores under conditions of the lane: as vectors
 and NEON beside the interpreter, and how they are written where there is a short form."""
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from lane_specs import BODIES, DIAGONALS, ONE_SUM, SIDES, STRAIGHT, lanes_kernel
+from lane_specs import BODIES, DIAGONALS, HELD, ONE_SUM, SIDES, STRAIGHT, lanes_kernel
 
 from daedalus.generator.compile.emit import environment
 from daedalus.generator.compile.variants import make_variant
@@ -49,6 +51,12 @@ def test_neighbours_are_merged_at_once(tmp_path: Path) -> None:
 def test_lanes_that_are_known_not_to_store_are_left_out(tmp_path: Path) -> None:
     text = _text(tmp_path, SIDES)
     assert text.count("wide[32] = ") == 1 and "wide[36] = " in text and "wide[37] = " not in text
+
+
+def test_what_registers_hold_is_looked_up_there(tmp_path: Path) -> None:
+    text = _text(tmp_path, HELD)
+    found = re.findall(r"(vqtbl\d)q?_u8", text)
+    assert Counter(found) == {"vqtbl1": 2, "vqtbl2": 4, "vqtbl4": 4}
 
 
 def test_all_lanes_store_at_once_where_their_ends_may(tmp_path: Path) -> None:

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
+from daedalus.generator.targets.neon.held import registers
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.rules import Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
 
 WIDTHS = (8, 16, 32)
-_LOOKUP = 4.0  # what a lane of a table's lookup costs: out of a register, a load, and in again
+_LOOKUP = 4.0  # what a lane of a lookup costs: out of a register, a load, and in again
 
 
 class Demand(NamedTuple):
@@ -233,9 +234,9 @@ class Forms:
                     ways[-1] += [] if found in ways[-1] else [found]
                 elif end <= limits(w, s == "s")[1]:
                     ways[-1].append((x, Demand(f"sat_{s}", w)))
-        cost = _LOOKUP * self.shape.lanes
+        width = table.dtype.bits
         for inputs in product(*ways):
-            yield Choice("lookup", "lookup", inputs, scalars, 0, cost)
+            yield Choice("lookup", "lookup", inputs, scalars, 0, self._cost(node, inputs, width))
 
     def _gathers(self, node: Node) -> Iterator[Choice]:
         """A LOAD of an element for each lane, by the forms that what decides its place can have."""
@@ -249,9 +250,19 @@ class Forms:
             for x in dict.fromkeys(node.args)
             if x not in self._uniform
         ]
-        cost = _LOOKUP * self.shape.lanes
+        width = self._element_bits(node)
         for inputs in product(*ways):
-            yield Choice("gather", "lookup", inputs, scalars, 0, cost)
+            yield Choice("gather", "lookup", inputs, scalars, 0, self._cost(node, inputs, width))
+
+    def _cost(self, node: Node, inputs: tuple[Need, ...], width: int) -> float:
+        """Of a lookup: in registers, where an index is as wide as what it finds, or by the lane."""
+        alike = self.shape.target.looks_up and all(d.width == width for _, d in inputs)
+        if node.op is Op.TABLE:  # whose index is limited as a number without sign
+            alike = alike and not any(signed_as(need, self.ranges) for need in inputs)
+        many = registers(self.kernel, self.ranges, node, [x for x, _ in inputs]) if alike else 0
+        if not many:
+            return _LOOKUP * self.shape.lanes
+        return many + self.shape.count(width) * (many if width == 8 else many + 2)
 
     def _element_bits(self, node: Node) -> int:
         """Bits of what a LOAD, or a PARAM of an array, reads."""

@@ -22,6 +22,7 @@ class Target:
     beside  headers of single operations, by how these are called: for what has these alone
     paired  narrowing takes two registers at once
     zips    registers are transposed by zip1 and zip2, which every processor has, not by trn1, trn2
+    looks_up  bytes are looked up in registers
     reduces  there are instructions that merge the lanes of a register
     weaves  the stores of several values in turn that there are; None: all of them
     """
@@ -34,6 +35,7 @@ class Target:
     beside: Mapping[str, str] = field(default_factory=dict)
     paired: bool = False
     zips: bool = False
+    looks_up: bool = True
     reduces: bool = True
     weaves: frozenset[str] | None = None
 

@@ -70,6 +70,7 @@ VECTOR = Target(
     {"vshlv": "vector_left.h"},
     paired=True,
     zips=True,
+    looks_up=False,
     reduces=False,
     weaves=frozenset({"vst3q_u16"}),
 )
