@@ -33,6 +33,7 @@ from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
+from daedalus.generator.passes.split_wide import split_wide
 from daedalus.generator.passes.spread import spread_accumulations
 from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
@@ -86,6 +87,7 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
         ("decide", decide_comparisons),
         *([] if options.target == "qpu" else [("max_tree", merge_limits)]),
         ("expand_dot", _With(expand_dot, _keep_dot(options))),
+        *([] if options.target == "c" else [("split_wide", split_wide)]),
     ]
     if options.target in VECTOR_TARGETS:
         if options.choice("dot"):

@@ -10,7 +10,7 @@ from spec_support import HEAD, load_text, marked_line, spec_text
 
 from daedalus.dsl.errors import SpecError
 from daedalus.generator.compile.emit import entry_variants, environment
-from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.compile.registry import Entry, load
 from daedalus.generator.compile.variants import Variant, make_variant
 from daedalus.generator.options import Options, options_of
 from daedalus.generator.passes.pipeline import lower
@@ -187,11 +187,13 @@ def refused(tmp_path: Path, text: str, options: Options) -> NotLowerable:
     return caught.value
 
 
-def test_wide_kernels_are_refused() -> None:
-    entry = find(load(), "vp9_idct8_10")
-    assert entry is not None
-    with pytest.raises(NotLowerable, match="values of more than 32 bits have no GLSL form"):
-        made(entry, options_of("glsl"))
+def test_wide_values_are_refused(tmp_path: Path) -> None:
+    text = spec_text(
+        "with k.stage(i=8) as i:\n    px[0, i] = clip_u8(c[0, i] * c[1, i] * c[2, i])\n"
+    )
+    text = spec_text(body).replace('clause="a test"', 'clause="a test", wide=True')
+    error = refused(tmp_path, text, options_of("glsl"))
+    assert error.message == "values of more than 32 bits have no GLSL form"
 
 
 def test_more_invocations_than_a_workgroup_has_are_cut_into_several_stages(tmp_path: Path) -> None:

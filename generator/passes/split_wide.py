@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Sums of products by constants that need more than 32 bits, before a shift to the right.
+
+A constant c is h * 2^k + l, with 0 <= l < 2^k. Of the terms x * c, the sum of the x * h and that of
+the x * l each fit 32 bits:
+
+    floor((H * 2^k + L) / 2^n) = floor((H + floor(L / 2^k)) / 2^(n-k))        for k <= n
+
+which is exact on integers. It costs a multiplication more for each term, as many additions, and a
+shift. What has no such form stays as it is, and the kernel wide: its back end refuses it.
+"""
+
+from dataclasses import dataclass, replace
+
+from daedalus.dsl.build import Builder, rewrite
+from daedalus.dsl.ir import Kernel, Node, Op, smallest_dtype
+from daedalus.dsl.ranges import Ranges
+
+_LIMIT = 1 << 31
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A value times a constant; `most` is the largest magnitude of the value."""
+
+    value: Node
+    by: int
+    most: int
+
+
+def split_wide(kernel: Kernel) -> Kernel:
+    """`kernel` without values of more than 32 bits, where all of them are such sums."""
+    if not kernel.wide:
+        return kernel
+    ranges = Ranges(kernel)
+
+    def change(node: Node, args: tuple[Node, ...], b: Builder) -> Node | None:
+        if node.op not in (Op.SHR, Op.RSHR) or _fits(ranges, node.args[0]):
+            return None
+        (n,) = node.attr
+        terms = _terms(ranges, node.args[0], args[0], 1)
+        half = 1 << (n - 1) if node.op is Op.RSHR else 0
+        k = _bits(terms, half, n) if terms else 0
+        return _split(terms, half, k, node, b) if k else None
+
+    made = replace(rewrite(kernel, change), wide=False)
+    after = Ranges(made)
+    return made if all(_fits(after, n) for s in made.stages for n in s.nodes()) else kernel
+
+
+def _fits(ranges: Ranges, node: Node) -> bool:
+    if node.is_bool:
+        return True
+    r = ranges.of(node)
+    return smallest_dtype(r.lo, r.hi) is not None
+
+
+def _terms(ranges: Ranges, old: Node, new: Node, by: int) -> list[_Term]:
+    """What a value is the sum of, each times a constant; none if there is something else. `new` is
+    the value as it is rebuilt."""
+    if new.op is old.op and len(new.args) == len(old.args):
+        pairs = list(zip(old.args, new.args, strict=True))
+        if old.op is Op.MUL and old.args[1].op is Op.CONST:
+            return _terms(ranges, *pairs[0], by * old.args[1].value)
+        if old.op in (Op.ADD, Op.SUB) and not _fits(ranges, old):
+            first = _terms(ranges, *pairs[0], by)
+            second = _terms(ranges, *pairs[1], -by if old.op is Op.SUB else by)
+            return [*first, *second] if first and second else []
+    if not _fits(ranges, old):
+        return []
+    r = ranges.of(old)
+    return [_Term(new, by, max(abs(r.lo), abs(r.hi)))]
+
+
+def _bits(terms: list[_Term], half: int, most: int) -> int:
+    """How many bits are split off, so that both sums stay smallest; 0 where none will do."""
+
+    def largest(k: int) -> int:
+        high = sum(t.most * abs(t.by >> k) for t in terms)
+        low = sum(t.most * (t.by & ((1 << k) - 1)) for t in terms) + half
+        return max(high + (low >> k) + 1, low)
+
+    best = min(range(1, most), key=largest, default=0)
+    return best if best and largest(best) < _LIMIT else 0
+
+
+def _split(terms: list[_Term], half: int, k: int, node: Node, b: Builder) -> Node:
+    def total(parts: list[tuple[Node, int]], start: int) -> Node:
+        made = b.const(start, node.loc)
+        for value, by in parts:
+            product = b.make(Op.MUL, (value, b.const(by, node.loc)), (), node.loc)
+            made = b.make(Op.ADD, (product, made), (), node.loc) if by else made
+        return made
+
+    high = total([(t.value, t.by >> k) for t in terms], 0)
+    low = total([(t.value, t.by & ((1 << k) - 1)) for t in terms], half)
+    carried = b.make(Op.SHR, (low,), (k,), node.loc)
+    (n,) = node.attr
+    together = b.make(Op.ADD, (high, carried), (), node.loc)
+    return b.make(Op.SHR, (together,), (n - k,), node.loc, node.name)
