@@ -3,14 +3,18 @@
 
 `990001.jsonl` has the 200 programs that seed 990001 drew at commit acebae9, with their variants and
 the QPU's forms, as `./daedalus fuzz --seed 990001 --programs 200 --freeze FILE` put them there.
+`990002.jsonl` has 200 that draw what the language got after that: bits one by one, shifts by a
+value, weights that add up, gathers, rows that belong together; the command has `--additions`.
 """
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from daedalus.dsl.ir import Kernel, Op
 from daedalus.dsl.show import show
-from daedalus.dsl.verify import verify
+from daedalus.dsl.verify import uniform, verify
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.verify.fuzz.campaign import Campaign
 from daedalus.generator.verify.fuzz.cpu import Cpu, CpuTally
@@ -18,7 +22,9 @@ from daedalus.generator.verify.fuzz.frozen import opened, text_of
 from daedalus.generator.verify.fuzz.programs import Drawn
 from daedalus.generator.verify.fuzz.qpu import Qpu, QpuTally, forms_of
 
-FIRST = Path(__file__).parent / "data" / "programs" / "990001.jsonl"
+PROGRAMS = Path(__file__).parent / "data" / "programs"
+FIRST, SECOND = PROGRAMS / "990001.jsonl", PROGRAMS / "990002.jsonl"
+MANY = 200  # programs of each
 
 
 def test_programs_come_back_as_they_were(tmp_path: Path) -> None:
@@ -33,13 +39,43 @@ def test_programs_come_back_as_they_were(tmp_path: Path) -> None:
     assert text_of([opened(path).make(n) for n in range(12)]) == path.read_text()
 
 
-def test_what_is_on_record_is_legal() -> None:
-    source = opened(FIRST)
-    assert len(source) == 200
-    programs = [source.make(n) for n in range(0, 200, 10)]
+@pytest.mark.parametrize("path", [FIRST, SECOND])
+def test_what_is_on_record_is_legal(path: Path) -> None:
+    source = opened(path)
+    assert len(source) == MANY
+    programs = [source.make(n) for n in range(0, MANY, 10)]
     for p in programs:
         verify(p.kernel)
-        assert p.seed == 990001 and p.listed and p.forms
+        assert p.seed == int(path.stem) and p.listed and p.forms
+
+
+def test_the_second_ones_draw_the_additions() -> None:
+    """Each of them occurs in a twentieth of the programs at least."""
+    drawn = Counter(what for n in range(MANY) for what in _additions(opened(SECOND).make(n).kernel))
+    assert set(drawn) == {"bits", "shift", "gather", "rows", "merge", "masked", "lane"}
+    assert min(drawn.values()) >= MANY // 20, drawn
+    before = Counter(w for n in range(40) for w in _additions(opened(FIRST).make(n).kernel))
+    assert not {"bits", "shift", "gather"} & set(before)
+
+
+def _additions(kernel: Kernel) -> set[str]:
+    """Which of the language's additions a program has."""
+    found = set()
+    for stage in kernel.stages:
+        nodes = list(stage.nodes())
+        ops = {n.op for n in nodes}
+        differ = [n for n in nodes if n.op is Op.LOAD and not all(map(uniform, n.args))]
+        for what, there in (
+            ("bits", ops & {Op.BITAND, Op.BITOR, Op.BITXOR}),
+            ("shift", Op.SHLV in ops),
+            ("gather", differ),
+            ("rows", any(limit.op is not Op.PARAM for _, limit in stage.limits)),
+            ("merge", any(s.combine for s in stage.stores)),
+            ("masked", any(s.mask is not None for s in stage.stores)),
+            ("lane", Op.LANE in ops),
+        ):
+            found |= {what} if there else set()
+    return found
 
 
 def test_its_failures_are_replayed_from_the_file() -> None:
@@ -71,12 +107,25 @@ def _of(found: dict[str, int], target: str) -> int:
     return sum(n for k, n in found.items() if k.startswith(f"{target}: "))
 
 
-@pytest.mark.campaign
-def test_what_is_refused_on_the_cpu() -> None:
+def _on_the_cpu(path: Path) -> CpuTally:
     tally = CpuTally()
-    for found in Campaign((Cpu(only_make=True),), opened(FIRST), 0).run(0, 200):
+    for found in Campaign((Cpu(only_make=True),), opened(path), 0).run(0, MANY):
         tally.add(found[0])  # type: ignore[arg-type]
     assert tally.failures == []
+    return tally
+
+
+def _on_the_qpu(path: Path) -> QpuTally:
+    tally = QpuTally()
+    for found in Campaign((Qpu(only_make=True),), opened(path), 0).run(0, MANY):
+        tally.add(found[0])  # type: ignore[arg-type]
+    assert tally.failures == []
+    return tally
+
+
+@pytest.mark.campaign
+def test_what_is_refused_of_the_first_on_the_cpu() -> None:
+    tally = _on_the_cpu(FIRST)
     assert tally.asked["neon"] == 916
     assert _of(tally.illegal, "neon") == 94
     for target in ("neon", "vector"):
@@ -85,14 +134,25 @@ def test_what_is_refused_on_the_cpu() -> None:
 
 
 @pytest.mark.campaign
-def test_what_is_refused_on_the_qpu() -> None:
-    tally = QpuTally()
-    for found in Campaign((Qpu(only_make=True),), opened(FIRST), 0).run(0, 200):
-        tally.add(found[0])  # type: ignore[arg-type]
-    assert tally.failures == []
+def test_what_is_refused_of_the_first_on_the_qpu() -> None:
+    tally = _on_the_qpu(FIRST)
     assert tally.programs_without_form.total() <= NONE["qpu"]
     assert tally.forms_refused.total() <= REFUSED["qpu"]
 
 
-NONE = {"neon": 0, "vector": 0, "qpu": 0}  # programs without any form
-REFUSED = {"neon": 6, "vector": 0, "qpu": 9}  # variants, or forms of the QPU
+@pytest.mark.campaign
+def test_few_of_the_second_have_no_form_on_the_cpu() -> None:
+    tally = _on_the_cpu(SECOND)
+    for target in ("neon", "vector"):
+        assert tally.without_form[target] <= MANY * MOST[target] // 100
+
+
+@pytest.mark.campaign
+def test_few_of_the_second_have_no_form_on_the_qpu() -> None:
+    assert _on_the_qpu(SECOND).programs_without_form.total() <= MANY * MOST["qpu"] // 100
+
+
+# Of the first: programs without any form, and refused variants, or forms of the QPU.
+NONE = {"neon": 0, "vector": 0, "qpu": 0}
+REFUSED = {"neon": 6, "vector": 0, "qpu": 9}
+MOST = {"neon": 10, "vector": 10, "qpu": 15}  # of the second, percent of the programs without form

@@ -39,6 +39,8 @@ SHOWN_FAILURES = 10
               help="Take programs that are on record instead of drawing them.")  # fmt: skip
 @click.option("--freeze", type=click.Path(path_type=Path, dir_okay=False),
               help="Put programs on record in this file, and do nothing else.")  # fmt: skip
+@click.option("--additions", is_flag=True,
+              help="All programs draw what the language got later, not half of them.")  # fmt: skip
 @click.option("--refusals", is_flag=True,
               help="Make the variants and say what is refused; run nothing.")  # fmt: skip
 @click.option("--target", default=",".join(CPU_TARGETS), show_default=True,
@@ -47,16 +49,20 @@ SHOWN_FAILURES = 10
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(
     programs: int, seed: int | None, first: int, items: int, path: Path | None,
-    freeze: Path | None, refusals: bool, target: str, sanitize: bool, as_json: bool,
+    freeze: Path | None, additions: bool, refusals: bool, target: str, sanitize: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Compares random legal programs on every back end with the reference interpreter.
 
     A program that fails is written to build/fuzz/failures, with the command that runs it again.
     Exits with 1 if there is one, or if nothing was compared for some of the targets.
     """
-    if path is not None and seed is not None:
-        raise UserError("--seed is of programs that are drawn", "leave it out with --file")
-    source: Source = Drawn(1 if seed is None else seed) if path is None else opened(path)
+    if path is not None and (seed is not None or additions):
+        raise UserError(
+            "--seed and --additions are of programs that are drawn", "leave them out with --file"
+        )
+    drawn = Drawn(1 if seed is None else seed, every=additions)
+    source: Source = drawn if path is None else opened(path)
     if isinstance(source, Frozen):
         programs = min(programs, len(source) - first)
         if programs < 1:
@@ -85,7 +91,7 @@ def command(
         named = zip(campaign.back_ends, totals, strict=True)
         asked: dict[str, object] = {"first": first, "items": items}
         if isinstance(source, Drawn):
-            asked["seed"] = source.seed
+            asked |= {"seed": source.seed, "additions": source.every}
         else:
             asked["file"] = str(path)
         click.echo(json.dumps(asked | {b.name: t.figures() for b, t in named}, indent=1))

@@ -86,10 +86,11 @@ class Source(ABC):
 
 @dataclass(frozen=True)
 class Drawn(Source):
-    """Programs of a seed; `later` as make_program() has it."""
+    """Programs of a seed; `later` and `every` as make_program() has them."""
 
     seed: int
     later: bool = True
+    every: bool = False
 
     @property
     def label(self) -> str:
@@ -97,19 +98,19 @@ class Drawn(Source):
 
     @property
     def words(self) -> str:
-        return f"--seed {self.seed}"
+        return f"--seed {self.seed}" + (" --additions" if self.every else "")
 
     def make(self, number: int) -> Program:
-        return make_program(self.seed, number, later=self.later)
+        return make_program(self.seed, number, later=self.later, every=self.every)
 
 
-def make_program(seed: int, number: int, *, later: bool = True) -> Program:
+def make_program(seed: int, number: int, *, later: bool = True, every: bool = False) -> Program:
     """Program `number` of a seed; verified, and with conformant items.
 
-    Half of the programs draw what the language has got later as well; without `later` none does,
-    and all are what they were before.
+    Half of the programs draw what the language has got later as well; with `every` all do; without
+    `later` none does, and all are what they were before.
     """
-    later = later and random.Random(f"{seed}/{number}/later").random() < 0.5
+    later = later and (every or random.Random(f"{seed}/{number}/later").random() < 0.5)
     for attempt in range(_ATTEMPTS):
         rng = random.Random(f"{seed}/{number}/{attempt}")
         try:
