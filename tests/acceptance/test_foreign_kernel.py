@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A kernel of a codec that nothing here knows: from `new` to all targets, verified; core untouched.
+"""Kernels of a codec that nothing here knows: from `new` to all targets, verified; core untouched.
 
-The finished spec, `hevc_idst4.py` beside this file, is put into a copy of the tree where `new` has
-written its beginning. What the copy's git says has changed is the claim that is tested. Of the
-built-in kernels the copy has a codec only, so that little is compiled that other tests compile.
+The finished specs, `hevc_idst4.py` and `hevc_sao8.py` beside this file, are put into a copy of the
+tree where `new` has written their beginning. What the copy's git says has changed is the claim that
+is tested. Of the built-in kernels the copy has a codec only, so that little is compiled that other
+tests compile.
 """
 
 import json
@@ -24,6 +25,7 @@ from daedalus.generator.host import native
 
 ROOT = Path(__file__).parents[2]
 SPEC = Path(__file__).with_name("hevc_idst4.py").read_text()
+GATHER = Path(__file__).with_name("hevc_sao8.py").read_text()
 ITEMS = 10_000
 # Neither the rounding nor the limit can be told from a plainer operation by any item.
 UNTOLD = """# SPDX-License-Identifier: BSD-2-Clause
@@ -89,45 +91,63 @@ class Tree:
         return done.stdout
 
 
-@pytest.mark.campaign
-def test_from_new_to_verified_without_a_change_in_the_core(tmp_path: Path) -> None:
-    tree = Tree(tmp_path / "tree")
-    assert tree.changed() == set()
-    tree.run("new", "hevc_idst4")
-    spec = tree.folder / "dsl" / "kernels" / "hevc" / "idst4.py"
-    assert spec.read_text() != SPEC
-    spec.write_text(SPEC)
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """The copy; what one test puts there the next one finds."""
+    return Tree(tmp_path_factory.mktemp("copy") / "tree")
+
+
+def verified(tree: Tree, name: str, text: str, wanted: set[str]) -> None:
+    """Goes the page's steps with a finished spec; `wanted` are variants that rules choose."""
+    before = tree.changed()
+    tree.run("new", f"hevc_{name}")
+    spec = tree.folder / "dsl" / "kernels" / "hevc" / f"{name}.py"
+    assert spec.read_text() != text
+    spec.write_text(text)
     tree.run("gen")
-    said = json.loads(tree.run("check", "hevc_idst4", "--items", str(ITEMS), "--json"))
+    said = json.loads(tree.run("check", f"hevc_{name}", "--items", str(ITEMS), "--json"))
     results = said["results"]
     variants = [r for r in results if r["variant"] != "dispatch"]
-    wanted = {("c", "native"), ("vector", "native"), ("neon", "native"), ("qpu", "simulator")}
+    targets = {("c", "native"), ("vector", "native"), ("neon", "native"), ("qpu", "simulator")}
     if not native.is_arm():
-        wanted -= {("neon", "native")}
-        wanted |= {("neon", f"qemu {native.CPU}"), ("neon", "simde")}
+        targets -= {("neon", "native")}
+        targets |= {("neon", f"qemu {native.CPU}"), ("neon", "simde")}
     found = {(r["target"], r["device"]) for r in variants}
-    assert found >= wanted and {t for t, _ in found - wanted} <= {"glsl"}
-    assert found > wanted or said["skipped"]  # without a Vulkan device, which is said
-    assert {r["variant"].split("__")[1] for r in variants if "__" in r["variant"]} >= {
-        "neon_full_x2", "vector_full_x2", "c_full", "qpu_full_p4_word_keep", "qpu_full_p2",
-    }  # fmt: skip
+    assert found >= targets and {t for t, _ in found - targets} <= {"glsl"}
+    assert found > targets or said["skipped"]  # without a Vulkan device, which is said
+    assert {r["variant"].split("__")[1] for r in variants if "__" in r["variant"]} >= wanted
     for r in results:
         assert r["mismatches"] == 0 and r["out_of_bounds"] == 0, r
         # The public functions for many items get regular rows.
         wanted_items = {"items": 1000}.get(r["variant"], ITEMS)
         assert r["conformant"] >= wanted_items, r
-    assert "daedalus_hevc_idst4__neon_full" in tree.run("witness", "hevc_idst4")
-    own = {"dsl/kernels/hevc/__init__.py", "dsl/kernels/hevc/idst4.py"}
-    rest = tree.changed() - own
-    assert tree.changed() >= own and all(p.startswith("generated/") for p in rest), rest
+    assert f"daedalus_hevc_{name}__neon_full" in tree.run("witness", f"hevc_{name}")
+    own = {"dsl/kernels/hevc/__init__.py", f"dsl/kernels/hevc/{name}.py"}
+    changed = tree.changed()
+    assert changed >= own
+    assert all(p.startswith("generated/") for p in changed - own - before), changed
+
+
+@pytest.mark.campaign
+def test_from_new_to_verified_without_a_change_in_the_core(tree: Tree) -> None:
+    wanted = {"neon_full_x2", "vector_full_x2", "c_full", "qpu_full_p4_word_keep", "qpu_full_p2"}
+    verified(tree, "idst4", SPEC, wanted)
     tree.run("gen", "--check")
 
     # Code that is right passes `check` where no item can show what its instructions are for.
     tree.run("new", "hevc_untold")
-    spec.with_name("untold.py").write_text(UNTOLD)
+    (tree.folder / "dsl" / "kernels" / "hevc" / "untold.py").write_text(UNTOLD)
     tree.run("gen")
     checked = json.loads(tree.run("check", "hevc_untold", "--items", "200", "--json"))["results"]
     assert checked and not any(r["mismatches"] or r["out_of_bounds"] for r in checked)
+
+
+@pytest.mark.campaign
+def test_a_kernel_that_gathers_goes_the_same_way(tree: Tree) -> None:
+    wanted = {"neon_full", "vector_full", "c_full", "qpu_full_p16_word", "qpu_full_p8"}
+    verified(tree, "sao8", GATHER, wanted)
+    code = tree.folder / "generated" / "src" / "hevc" / "daedalus_hevc_sao8__neon_full.c"
+    assert "vqtbl1q_u8(" in code.read_text()
 
 
 # ------------------------------------------------------------------ the standard's own formula
@@ -167,6 +187,25 @@ def kernel_of(folder: Path, text: str) -> Kernel:
     return entry.kernel
 
 
+def offset(pred: np.ndarray, offsets: np.ndarray, first: int) -> np.ndarray:
+    """8.7.3.2: bandTable maps four neighbours of the 32 bands, the first after the last, to 1..4;
+    SaoOffsetVal[0] is 0."""
+    table = [0] * 32
+    for k in range(4):
+        table[(k + first) % 32] = k + 1
+    values = [0, *(int(v) for v in offsets)]
+    flat = [min(max(int(p) + values[table[int(p) // 8]], 0), 255) for p in pred.reshape(-1)]
+    return np.array(flat).reshape(pred.shape)
+
+
+def _formula(items: interp.Items, n: int) -> np.ndarray:
+    """What the standard gives for an item of either kernel."""
+    buffers = items.buffers
+    if "coeffs" in buffers:
+        return reconstructed(buffers["dst"][n], buffers["coeffs"][n])
+    return offset(buffers["dst"][n], buffers["offsets"][n], int(items.params["first"][n]))
+
+
 def share_equal(kernel: Kernel, count: int) -> tuple[int, int]:
     """Conformant items of all kinds, and how many of them the formula gives too."""
     compared = equal = 0
@@ -175,15 +214,19 @@ def share_equal(kernel: Kernel, count: int) -> tuple[int, int]:
         result = interp.run(kernel, items)
         conformant = result.conformant(kernel.defaults)
         for n in np.flatnonzero(conformant):
-            want = reconstructed(items.buffers["dst"][n], items.buffers["coeffs"][n])
             compared += 1
-            equal += bool((result.buffers["dst"][n] == want).all())
+            equal += bool((result.buffers["dst"][n] == _formula(items, n)).all())
     return compared, equal
 
 
 def test_the_interpreter_computes_the_standards_formula(tmp_path: Path) -> None:
     compared, equal = share_equal(kernel_of(tmp_path, SPEC), ITEMS)
     assert compared >= ITEMS and equal == compared
+
+
+def test_the_gathering_one_computes_its_formula(tmp_path: Path) -> None:
+    compared, equal = share_equal(kernel_of(tmp_path, GATHER), 400)
+    assert compared >= 400 and equal == compared
 
 
 @pytest.mark.parametrize(
@@ -194,4 +237,15 @@ def test_the_interpreter_computes_the_standards_formula(tmp_path: Path) -> None:
 def test_the_formula_tells_a_wrong_spec(right: str, wrong: str, tmp_path: Path) -> None:
     assert SPEC.count(right) == 1
     compared, equal = share_equal(kernel_of(tmp_path, SPEC.replace(right, wrong)), 400)
+    assert equal < compared
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("- first, 5", "- first, 4"), ("band <= 3, offset", "band <= 4, offset"),
+     (">> 3) - first", ">> 3) + first")],
+)  # fmt: skip
+def test_the_formula_tells_a_wrong_gather(right: str, wrong: str, tmp_path: Path) -> None:
+    assert GATHER.count(right) == 1
+    compared, equal = share_equal(kernel_of(tmp_path, GATHER.replace(right, wrong)), 60)
     assert equal < compared
