@@ -5,13 +5,14 @@ Items that a conformant stream can hold are written to a file, a small C program
 decoder's static archive runs them through its functions, once without processor extensions and
 once with, and once through our decoder entries in their place; what comes back must be what the
 interpreter says.  Which function belongs to which kernel follows from the specs and from the
-descriptions of decoders (docs/decoders.md); what no decoder has stands in codecs/plain.toml.  The
-format of the files stands in tools/oracle/main.c.
+descriptions of decoders (docs/decoders.md); those that ours cannot take the place of stand in
+codecs/compared.toml, what no decoder has in codecs/plain.toml.  The format of the files stands in
+tools/oracle/main.c.
 """
 
 import hashlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,7 @@ from daedalus.codecs.data import data
 from daedalus.codecs.decoders.reading import all_described
 from daedalus.codecs.decoders.tables import Decoder
 from daedalus.dsl import interp, vectors
+from daedalus.dsl.decoders import decoder_entries
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
@@ -33,9 +35,10 @@ from daedalus.generator.compile.registry import load
 from daedalus.generator.compile.signatures import VALUE
 from daedalus.generator.host import native
 from daedalus.generator.verify import oracle_glue
-from daedalus.generator.verify.oracle_files import Array, decode, encode
+from daedalus.generator.verify.oracle_files import Array, decode, encode, stored_type
 
 PLAIN = "plain"  # the oracle that is no decoder, but implementations of our own
+COMPARED = "compared"  # begins the names of programs of codecs/compared.toml
 OURS = "ours"  # the mode that runs the decoder entries
 _MAIN = "main.c"
 _TRIES = 8  # batches of vectors until enough of them are conformant
@@ -48,7 +51,7 @@ class Entry:
     kernel   id or alias
     name     of the function in the C program
     planes   in the order in which the C program takes them
-    block    its packed input, where it has one
+    block    its packed input, or what it writes, where it has one
     params   in the order in which the C program takes them
     clears   whether the function leaves the block zeroed
     fixed    parameters that are no arguments of the function, and their values
@@ -56,6 +59,8 @@ class Entry:
              by another function
     asm_only values of a parameter that its assembly is written for, as no caller has others
     c_only   architectures on which the decoder has no assembly for it, which is checked
+    written  whether the function writes the block, which is compared
+    ours     whether a decoder entry can take its place
     """
 
     kernel: str
@@ -69,17 +74,23 @@ class Entry:
     asm_only: Mapping[str, list[int]] = field(default_factory=dict)
     c_only: tuple[str, ...] = ()
     called: Called | None = None  # of a decoder
+    written: bool = False
+    ours: bool = True
 
 
 @dataclass(frozen=True)
 class Program:
-    """A C program for the functions of one oracle; its sources in tools/oracle, or a decoder."""
+    """A C program for the functions of one oracle; its sources in tools/oracle, or a decoder.
+
+    links  the decoder that the sources call
+    """
 
     oracle: str
     sources: tuple[str, ...]
     modes: tuple[str, ...]
     entries: tuple[Entry, ...]
     decoder: Decoder | None = None
+    links: str = ""
 
     def only(self, entries: Sequence[Entry]) -> "Program":
         """The program for some of its functions."""
@@ -113,7 +124,8 @@ def _folder() -> Path:
 
 @cache
 def programs() -> tuple[Program, ...]:
-    """A program for each decoder of codecs/decoders, and that of codecs/plain.toml."""
+    """A program for each decoder of codecs/decoders, those of codecs/compared.toml, and that of
+    codecs/plain.toml."""
     own = data("plain.toml")
     plain = tuple(
         Entry(e["kernel"], e["name"], tuple(e["planes"]), params=tuple(e["params"]))
@@ -121,8 +133,36 @@ def programs() -> tuple[Program, ...]:
     )
     kernels = [e.kernel for e in load()]
     found = [_program(d, kernels) for d in all_described()]
-    return (*(p for p in found if p.entries),
+    return (*(p for p in found if p.entries), *_called(),
             Program(PLAIN, tuple(own["sources"]), ("c",), plain))  # fmt: skip
+
+
+def _called() -> Iterator[Program]:
+    """Programs that call a decoder's functions in a way of their own."""
+    for p in data("compared.toml")["program"]:
+        entries = tuple(
+            Entry(
+                e["kernel"], e["name"], tuple(e["planes"]), e.get("block", ""),
+                tuple(e.get("params", ())), written=e.get("written", False), ours=False,
+            )
+            for e in p["entry"]
+        )  # fmt: skip
+        name = f"{COMPARED}_{p['decoder']}"
+        yield Program(name, tuple(p["sources"]), ("c", "asm"), entries, links=p["decoder"])
+
+
+def _pointers(decoder: str, kernels: Sequence[Kernel]) -> Iterator[Entry]:
+    """Pointers of a decoder's tables that kernels are compared with alone."""
+    by_id = {k.id: k for k in kernels}
+    for p in data("compared.toml")["pointer"]:
+        if p["decoder"] == decoder and p["kernel"] in by_id:
+            kernel = by_id[p["kernel"]]
+            (entry,) = decoder_entries({decoder: p["call"]}, _refuse, str)
+            yield from (replace(_entry(one), ours=False) for one in called(kernel, entry))
+
+
+def _refuse(message: str) -> None:
+    raise UserError(f"codecs/compared.toml: {message}", "write it as a spec's decoders=")
 
 
 def _program(decoder: Decoder, kernels: Sequence[Kernel]) -> Program:
@@ -133,6 +173,7 @@ def _program(decoder: Decoder, kernels: Sequence[Kernel]) -> Program:
         if d.decoder == decoder.name
         for one in called(k, d)
     ]
+    entries += _pointers(decoder.name, kernels)
     return Program(decoder.name, (_MAIN,), ("c", "asm", OURS), tuple(entries), decoder)
 
 
@@ -189,7 +230,7 @@ def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
         for entry in chosen:
             kernel = by_name[entry.kernel]
             drawn: dict[str, tuple[interp.Items, interp.Result]] = {}
-            for mode in program.modes:
+            for mode in (m for m in program.modes if m != OURS or entry.ours):
                 asm = mode == "asm"
                 kind = "c" if mode == OURS and not entry.ranges else mode
                 if kind not in drawn:
@@ -226,9 +267,11 @@ def build(
     options = ("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)  # an error is to be found, not refused
     libraries = [native.build_library(arch, options=options) / "libdaedalus.a"]
     made: list[Path] = []
-    if program.decoder is not None:
-        system, archives = oracles.linked(program.oracle, debian)
+    linked = program.links or (program.decoder.name if program.decoder is not None else "")
+    if linked:
+        system, archives = oracles.linked(linked, debian)
         libraries += archives
+    if program.decoder is not None:
         functions = [e.called for e in program.entries if e.called is not None]
         made = [oracle_glue.write(program.decoder, functions, _made(program, debian))]
     return native.compile_program(
@@ -250,10 +293,10 @@ def _made(program: Program, debian: str) -> Path:
     return build_dir() / "oracle" / debian / hashlib.sha256(names.encode()).hexdigest()[:12]
 
 
-def _version(oracle: str, arch: str) -> str:
-    if oracle == PLAIN:
+def _version(program: Program, arch: str) -> str:
+    if program.oracle == PLAIN:
         return "tools/oracle"
-    return oracles.version(oracle, arch)
+    return oracles.version(program.links or program.oracle, arch)
 
 
 # ------------------------------------------------------------------------------- the items
@@ -337,12 +380,19 @@ def _compare(
         wrong = answer.planes[name] != wanted
         different |= wrong.reshape(items.count, -1).any(axis=1)
         first = first or _first(name, wrong, answer.planes[name], wanted, entry, items)
+    if entry.written:
+        b = kernel.buffer(entry.block)
+        found = answer.blocks.view(stored_type(b)).reshape(items.count, -1)
+        wanted = expected.buffers[entry.block].reshape(items.count, -1)
+        different |= (found != wanted).any(axis=1)
+        for item in np.flatnonzero((found != wanted).any(axis=1))[: 0 if first else 1]:
+            first = f"item {item}: interpreter {wanted[item]}, function {found[item]}"
     return Comparison(
         kernel.id,
         entry.name,
         native.debian_arch(arch),
         mode,
-        _version(program.oracle, arch) if mode != OURS else "this checkout",
+        _version(program, arch) if mode != OURS else "this checkout",
         items.count,
         int(different.sum()),
         answer.strayed,

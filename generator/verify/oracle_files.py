@@ -38,7 +38,7 @@ def encode(
     n = items.count
     coefficients = np.zeros((n, 0), "<i2")
     if block:
-        dtype = _type(kernel.buffer(block))
+        dtype = stored_type(kernel.buffer(block))
         coefficients = items.buffers[block].astype(dtype).reshape(n, -1).view("<i2")
     values = [items.params[p].reshape(n, -1) for p in params]
     arguments = np.concatenate([np.empty((n, 0)), *values], axis=1).astype("<i4")
@@ -51,8 +51,14 @@ def encode(
     ]
     for name in planes:
         (row, _), (col, _) = kernel.buffer(name).shape
-        header += [*_area(kernel.buffer(name)), -row, -col * _type(kernel.buffer(name)).itemsize]
-    regions = [items.buffers[p].astype(_type(kernel.buffer(p))).reshape(n, -1) for p in planes]
+        header += [
+            *_area(kernel.buffer(name)),
+            -row,
+            -col * stored_type(kernel.buffer(name)).itemsize,
+        ]
+    regions = [
+        items.buffers[p].astype(stored_type(kernel.buffer(p))).reshape(n, -1) for p in planes
+    ]
     parts = [a.view(np.uint8).reshape(n, -1) for a in (*regions, coefficients, arguments) if a.size]
     return b"DDLITEMS" + np.array(header, "<u4").tobytes() + np.hstack(parts).tobytes()
 
@@ -66,13 +72,14 @@ def decode(data: bytes, kernel: Kernel, planes: tuple[str, ...], count: int) -> 
         plane = kernel.buffer(name)
         size = int(np.prod(_area(plane)))
         raw = np.ascontiguousarray(records[:, at : at + size])
-        found[name] = raw.view(_type(plane)).reshape(count, *plane.extents)
+        found[name] = raw.view(stored_type(plane)).reshape(count, *plane.extents)
         at += size
     blocks = np.ascontiguousarray(records[:, at:]).view("<i2")
     return Answer(int.from_bytes(data[:4], "little"), found, blocks)
 
 
-def _type(plane: Buffer) -> np.dtype[Any]:
+def stored_type(plane: Buffer) -> np.dtype[Any]:
+    """How the program stores an element of a buffer."""
     assert plane.dtype is not None
     return np.dtype(plane.dtype.c.removesuffix("_t")).newbyteorder("<")
 
@@ -80,4 +87,4 @@ def _type(plane: Buffer) -> np.dtype[Any]:
 def _area(plane: Buffer) -> tuple[int, int]:
     """Rows, and bytes a row."""
     rows, cols = plane.extents
-    return rows, cols * _type(plane).itemsize
+    return rows, cols * stored_type(plane).itemsize

@@ -23,7 +23,7 @@ def short_name(one: Called) -> str:
 
 
 def source(decoder: Decoder, wanted: Sequence[Called]) -> str:
-    """The program's file for these functions."""
+    """The program's file for these functions. Of those that are only compared ours is none."""
     used = dict.fromkeys(t.filled.name for e in wanted for t in e.targets)
     filled = decoder.filled()
     stands = list(dict.fromkeys(t for e in wanted for t in e.targets))
@@ -66,7 +66,7 @@ def _entry(n: int, e: Called) -> dict[str, object]:
         "target": target or "0",
         "reads_params": any("p[" in line for line in lines),
         "targets": [{"table": t.filled.name, "slot": t.slot} for t in e.targets],
-        "ours": function_name(e.kernel, e.entry),
+        "ours": function_name(e.kernel, e.entry) if e.entry in e.kernel.decoders else "",
         "in_place": e.in_place,
     }
 

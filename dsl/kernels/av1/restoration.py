@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """AV1 loop restoration: the self guided filter, 8 bit."""
 
+import numpy as np
+
 from daedalus.dsl.lang import (
     BufferRef,
     KernelBuilder,
@@ -103,3 +105,14 @@ def av1_sgr8(k: KernelBuilder) -> None:
     with k.stage(y=8, x=8) as (y, x):
         v = w1 * (src[y, x] << 4) + w0 * flt0[y, x] + (128 - w0 - w1) * flt1[y, x]
         dst[y, x] = clip_u8(round_shift(v, 11))
+
+
+@av1_sgr8.inputs
+def _stripes(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+    """Units at the top of a stripe: of what is beyond it two rows are kept, the third is the same
+    as the second. From flat to steep, as weights that depend on the variance want it."""
+    spread = np.exp(rng.uniform(0, np.log(100), (count, 1, 1)))
+    src = rng.integers(0, 256, (count, 1, 1)) + rng.normal(0, 1, (count, 13, 14)) * spread
+    src = np.clip(np.rint(src), 0, 255).astype(np.int64)
+    src[:, 0] = src[:, 1]
+    return {"src": src}
