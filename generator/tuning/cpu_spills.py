@@ -27,7 +27,8 @@ _HEAD = re.compile(r"([0-9a-f]+) <(.+)>:")
 _CALL = re.compile(r"bl?\t([0-9a-f]+) <[^+>]+>")
 _HEXADECIMAL = re.compile(r"#(-?0x[0-9a-f]+)")
 _RANGE = re.compile(r"v(\d+)(\.\w+)-v(\d+)\.\w+")
-_OBJECTS = "daedalus_variants.dir/"  # of the library that the program takes variants from
+# Of the library that the program takes variants from, and of the one that lends it objects.
+_OBJECTS = re.compile(r"\bdaedalus(_variants)?_code\.dir/")
 
 
 def is_aarch64(program: Path) -> bool:
@@ -138,7 +139,7 @@ class Spills:
         sources = [
             _Source(Path(e["file"]), e["command"], e["output"], Path(e["directory"]))
             for e in json.loads(told)
-            if _OBJECTS in e["output"]
+            if _OBJECTS.search(e["output"])
         ]
         return {s.file.name: s for s in sources}
 

@@ -172,7 +172,7 @@ def test_a_pair_is_measured_here(tmp_path: Path) -> None:
     """On a rasteriser: what `./daedalus tune` does of M4 on a board."""
     path = tmp_path / "journal"
     vkrun.lavapipe()  # fetches it
-    words = ["tune", "--device", "board", "--vulkan", "lavapipe-8", "--cpu-kernel", "idct4",
+    words = ["tune", "--device", "board", "--vulkan", "lavapipe-8", "--cpu-kernel", "h264_idct4",
              "--qpu-kernel", "h264_idct4", "--items", "256", "--duration", "0.2",
              "--journal", str(path)]  # fmt: skip
     done = CliRunner().invoke(cli, words)

@@ -79,7 +79,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, (text, _) in CASES.items():
         source = folder / f"daedalus_{name}.c"
         source.write_text(text.replace("NAME", f"daedalus_{name}"))
-        objects.append(f"daedalus_variants.dir/{source.name}.o")
+        objects.append(f"daedalus_variants_code.dir/{source.name}.o")
         rules += f"build {objects[-1]}: cc {source}\n"
     (folder / "build.ninja").write_text(rules)
     run(["ninja"], cwd=folder, what="building")
