@@ -127,7 +127,7 @@ def _on_the_qpu(path: Path) -> QpuTally:
 def test_what_is_refused_of_the_first_on_the_cpu() -> None:
     tally = _on_the_cpu(FIRST)
     assert tally.asked["neon"] == 916
-    assert _of(tally.illegal, "neon") == 94
+    assert _of(tally.illegal, "neon") == 100  # 6 of them DOT of outputs apart
     for target in ("neon", "vector"):
         assert tally.without_form[target] <= NONE[target]
         assert _of(tally.refused, target) <= REFUSED[target]
@@ -154,5 +154,5 @@ def test_few_of_the_second_have_no_form_on_the_qpu() -> None:
 
 # Of the first: programs without any form, and refused variants, or forms of the QPU.
 NONE = {"neon": 0, "vector": 0, "qpu": 0}
-REFUSED = {"neon": 6, "vector": 0, "qpu": 9}
+REFUSED = {"neon": 0, "vector": 0, "qpu": 9}
 MOST = {"neon": 10, "vector": 10, "qpu": 15}  # of the second, percent of the programs without form
