@@ -3,7 +3,7 @@
 
 from collections.abc import Collection
 
-from daedalus.dsl.ir import Kernel, Node, Op, Table
+from daedalus.dsl.ir import Kernel, Node, Op, Table, walk
 from daedalus.dsl.ranges import Ranges
 
 REGISTER = 16  # bytes
@@ -16,7 +16,7 @@ def registers(kernel: Kernel, ranges: Ranges, node: Node, varying: Collection[No
     if kernel.items_per_vector > 1 or len(varying) != 1:
         return 0
     (x,) = varying
-    if sum(a is x for a in node.args) != 1:
+    if sum(a is x for a in node.args) != 1 or _known(x):
         return 0
     if node.op is Op.TABLE:
         table = kernel.table(node.attr[0])
@@ -35,3 +35,8 @@ def registers(kernel: Kernel, ranges: Ranges, node: Node, varying: Collection[No
 def entries(table: Table) -> int:
     """How many entries the last index of a lookup chooses among."""
     return len(table.rows) if table.vector else len(table.rows[0])
+
+
+def _known(x: Node) -> bool:
+    """Whether only the lane's number decides a value: what it looks up is a constant."""
+    return all(n.op in (Op.LANE, Op.CONST) for n in walk((x,)) if not n.args)

@@ -66,8 +66,10 @@ def _table_row(scope: Scope, node: Node) -> str:
     name = table_name(table)
     if table.vector:
         return name
-    row = scope.spelled(node.args[0], 0)
-    return f"{name}[daedalus_clip64({row}, 0, {len(table.rows) - 1})]"
+    row, last = node.args[0], len(table.rows) - 1
+    if row.op is Op.CONST:
+        return f"{name}[{min(max(row.value, 0), last)}]"
+    return f"{name}[daedalus_clip64({scope.spelled(row, 0)}, 0, {last})]"
 
 
 def _row(scope: Scope, node: Node, x: Node, first: int) -> str:
