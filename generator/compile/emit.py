@@ -22,6 +22,7 @@ from daedalus.dsl.verify import is_read, written_box
 from daedalus.generator.compile import kept
 from daedalus.generator.compile.decoders import decoder_files, function_name
 from daedalus.generator.compile.items import items_functions
+from daedalus.generator.compile.pieces import rows_more
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.compile.variants import Variant, comment, make_variant, source_text, tidy
 from daedalus.generator.options import TARGETS, Options
@@ -263,18 +264,19 @@ def _table_buffer(kernel: Kernel, b: Buffer, offsets: dict[str, int]) -> dict[st
 def _rows_param(kernel: Kernel, b: Buffer) -> int:
     """1 + the number of the parameter that says how many rows of a plane count; 0 for all.
 
-    Every access to the plane has to be one of a row that an axis of that many coordinates counts.
+    Every access to the plane has to be one of a row that an axis of that many coordinates counts,
+    or of some more, as filters that go down the rows have them.
     """
     found: set[str] = set()
     for stage in kernel.stages:
         rows = [s.index[0] for s in stage.stores if s.buffer == b.name]
         rows += [n.index[0] for n in stage.nodes() if n.op is Op.LOAD and n.attr[0] == b.name]
         counted = {
-            limit.attr[0]
+            p.name
             for lane, limit in stage.limits
-            if limit.op is Op.PARAM
-            and not limit.index
-            and kernel.param(limit.attr[0]).hi <= stage.extents[lane]
+            for p in kernel.params
+            if (more := rows_more(limit, p.name)) is not None
+            and p.hi + more <= stage.extents[lane]
             and all(r.coefficient(lane) == 1 for r in rows)
         }
         if rows:

@@ -28,7 +28,7 @@ def uncut(kernel: Kernel, name: str) -> str:
 
 
 def _stage_uncut(kernel: Kernel, stage: Stage, name: str) -> str:
-    lanes = [(ln, more) for ln, n in stage.limits if (more := _more(n, name)) is not None]
+    lanes = [(ln, more) for ln, n in stage.limits if (more := rows_more(n, name)) is not None]
     if len(lanes) != 1 or stage.extents[lanes[0][0]] != kernel.param(name).hi + lanes[0][1]:
         return f"a stage has not as many rows as {name} says"
     ((row, more),) = lanes
@@ -51,12 +51,12 @@ def _stage_uncut(kernel: Kernel, stage: Stage, name: str) -> str:
     return ""
 
 
-def _more(limit: Node, name: str) -> int | None:
+def rows_more(limit: Node, name: str) -> int | None:
     """How many more than the parameter says; None of a limit that is no such sum."""
     if limit.op is Op.ADD and limit.args[1].op is Op.CONST:
-        more = _more(limit.args[0], name)
+        more = rows_more(limit.args[0], name)
         return None if more is None else more + limit.args[1].value
-    return 0 if limit.op is Op.PARAM and limit.attr[0] == name else None
+    return 0 if limit.op is Op.PARAM and limit.attr[0] == name and not limit.index else None
 
 
 def _indices(stage: Stage) -> Iterator[tuple[str, tuple[Affine, ...]]]:

@@ -89,6 +89,14 @@ def test_a_target_that_refuses_costs_only_itself(
     assert k["refused"] == refused
 
 
+def test_without_c_there_is_no_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What all others fall back on."""
+    refusing(monkeypatch, "c_full")
+    (entry,) = load_text(tmp_path / "specs", TEXT)
+    with pytest.raises(SpecError, match="c_full: no such thing here"):
+        making.settle(entry)
+
+
 def test_a_target_without_a_variant_for_any_memory_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -212,6 +212,27 @@ def test_a_stale_record_is_mended_by_a_search(
     assert invoke("--check").exit_code == 0
 
 
+def test_variants_that_rules_choose_are_searched(
+    invoke: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where nothing is on record yet of what they choose."""
+    names: list[str] = []
+
+    def searched(name: str, *_: object) -> dict[str, int]:
+        names.append(name)
+        return {"trip": 7}
+
+    monkeypatch.setattr(gen.qpu_choices, "searched", searched)
+    monkeypatch.setattr(gen.qpu_choices, "record", lambda found: None)
+    monkeypatch.setattr(gen.qpu_choices, "keep", lambda kernel, known: None)
+    result = invoke("--search-qpu")
+    assert result.exit_code == 0 and len(names) >= 2
+    assert all(name.startswith("daedalus_test_it__qpu_full") for name in names)
+    made = {Path(f).stem for f in files(tmp_path / "out") if f.startswith("qpu/test/")}
+    assert set(names) == made
+    assert all(f"{name}: 7 instructions a trip" in result.output for name in names)
+
+
 def test_search_goes_with_writing(invoke: Callable[..., Result]) -> None:
     assert failure(invoke("--search-qpu", "--check")).exit_code == EXIT_USAGE
     assert failure(invoke("--anew")).exit_code == EXIT_USAGE

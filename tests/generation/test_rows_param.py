@@ -57,3 +57,26 @@ def test_rows_param(tmp_path: Path, name: str) -> None:
     number, body = STAGES[name]
     table = emit.generate(load_text(tmp_path, HEAD + body), ()).files["src/table_prod.c"]
     assert re.findall(r"\.rows_param = (\d+)", table) == [str(number)]
+
+
+@pytest.mark.parametrize(("more", "number"), [("k.upto(rows + 2, 10)", 1), ("10", 0)])
+def test_rows_that_are_read_beside_those_that_are_counted(
+    tmp_path: Path, more: str, number: int
+) -> None:
+    """A filter that goes down the rows reads as many more for every height."""
+    text = f"""
+from daedalus.dsl.lang import *
+
+@kernel(clause="a test")
+def test_it(k):
+    rows = k.param("rows", u8, 1, 8)
+    src = k.plane("src", u8, rows=(-1, 9), cols=(0, 8))
+    out = k.plane("out", u8, rows=(0, 8), cols=(0, 8), access="out")
+    t = k.temp("t", (10, 8))
+    with k.stage(y={more}, x=8) as (y, x):
+        t[y, x] = src[y - 1, x]
+    with k.stage(y=k.upto(rows, 8), x=8) as (y, x):
+        out[y, x] = min(t[y, x], t[y + 2, x])
+"""
+    table = emit.generate(load_text(tmp_path, text), ()).files["src/table_prod.c"]
+    assert re.findall(r"\.rows_param = (\d+)", table) == [str(number), "1"]
