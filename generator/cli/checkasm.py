@@ -25,7 +25,7 @@ def command(decoder: str, test: str, seeds: int, seed: int, as_json: bool) -> No
     The programs are built from the distribution's source packages, and run for arm64 (under qemu)
     and this machine, on arm64 also without what only some processors have. Without DECODER all,
     without TEST all tests of tables that have functions of ours. Exit code 1 when a test fails, or
-    when it does not check one of our functions.
+    when it does not check one of our pointers.
     """
     with progress(quiet=as_json):
         outcomes, wrong = checkasm.check(decoder, test, seeds, seed)
@@ -39,12 +39,15 @@ def command(decoder: str, test: str, seeds: int, seed: int, as_json: bool) -> No
             ("decoder", "test", "architecture", "features", "seeds", "passed"),
             [(*key, len(some), sum(o.passed for o in some)) for key, some in rows.items()],
         )
-        names: dict[str, set[str]] = {}
+        names: dict[tuple[str, str], set[str]] = {}
         for o in outcomes:
-            for function, checked in o.reached.items():
-                names.setdefault(f"daedalus_{o.decoder}_{function}", set()).update(checked)
+            for place, checked in o.reached.items():
+                names.setdefault((o.decoder, place), set()).update(checked)
+            for place, other in o.same.items():
+                if place not in o.reached:
+                    names.setdefault((o.decoder, place), set()).add(f"the same as {other}")
         print_table(
-            ("our function", "checked as"),
-            [(function, ", ".join(sorted(checked))) for function, checked in names.items()],
+            ("decoder", "our pointer", "checked as"),
+            [(*key, ", ".join(sorted(checked))) for key, checked in names.items()],
         )
     fail(wrong)

@@ -23,7 +23,8 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
 
     Also with our functions of their signatures, and with plain implementations where no decoder
     has any.  Without KERNELS, all that there is a function for.  Exit code 1 when one item
-    differs, or when a function writes outside the kernel's rectangle.
+    differs, when a function writes outside the kernel's rectangle, or when an element of ours that
+    is spoiled on purpose, for each class of items, is not seen.
     """
     with progress(quiet=as_json):
         comparisons = oracle.compare(kernels, items, seed)
@@ -36,11 +37,14 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
         lines = [
             (
                 *(c.function, f"{c.architecture} {c.mode}", c.version),
-                *(c.items, c.mismatches, c.strayed, c.uncleared),
+                *(c.items, c.mismatches, c.strayed, c.uncleared, _faults(c)),
             )
             for c in comparisons
         ]
-        headings = ("function", "build", "from", "items", "mismatches", "strayed", "uncleared")
+        headings = (
+            *("function", "build", "from", "items", "mismatches", "strayed", "uncleared"),
+            "faults seen",
+        )
         print_table(headings, lines)
     if absent:
         tell(
@@ -48,8 +52,18 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
             f" function for them: {', '.join(absent)}"
         )
     fail(
-        f"{c.function}, {c.architecture} {c.mode}, seed {seed}:"
-        f" {c.first or 'written where it must not be'}"
+        f"{c.function}, {c.architecture} {c.mode}, seed {seed}:" f" {_wrong(c)}"
         for c in comparisons
         if not c.good
     )
+
+
+def _faults(c: oracle.Comparison) -> str:
+    return f"{sum(c.faults.values())} of {len(c.faults)}" if c.faults else ""
+
+
+def _wrong(c: oracle.Comparison) -> str:
+    unseen = [fault for fault, seen in c.faults.items() if not seen]
+    if unseen:
+        return f"no item shows a spoiled element of {', '.join(unseen)}"
+    return c.first or "written where it must not be"

@@ -39,12 +39,12 @@ class Program:
     path: Path
     functions: tuple[Wrapped, ...]
 
-    def of_table(self, table: Table) -> list[str]:
-        """Our functions in a table, for the depths that checkasm is built for."""
-        return [
-            w.short for w in self.functions
-            if any(p.table is table for p in w.signature.pointers)
-        ]  # fmt: skip
+    def of_table(self, table: Table) -> dict[str, str]:
+        """Our pointers in a table, by place, and the function of each."""
+        return {
+            p.place: w.function for w in self.functions
+            for p in w.signature.pointers if p.table is table
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ class Outcome:
     """One run: a test with a seed.
 
     features  what our functions may use: "all", or "none" of what not every processor has
-    reached   our function -> the names that checkasm checks it by
+    reached   place of ours -> the names that checkasm checks it by
+    same      other places of ours -> the place that was checked, where the decoder's C is the same
     """
 
     decoder: str
@@ -62,6 +63,7 @@ class Outcome:
     seed: int
     passed: bool
     reached: dict[str, list[str]] = field(default_factory=dict)
+    same: dict[str, str] = field(default_factory=dict)
     said: str = ""
 
 
@@ -77,16 +79,12 @@ def architectures() -> tuple[str, ...]:
 
 def source(decoder: Decoder, functions: Sequence[Wrapped]) -> str:
     """The file that puts our functions into the tables."""
+    stands = [(p, n) for n, w in enumerate(functions) for p in w.signature.pointers]
     tables = []
     for table in decoder.tables:
         filled = []
         for one in table.filled:
-            slots = [
-                (p.slot, n)
-                for n, w in enumerate(functions)
-                for p in w.signature.pointers
-                if p.filled is one
-            ]
+            slots = [(p.slot, n) for n, (p, _) in enumerate(stands) if p.filled is one]
             if slots:
                 filled.append({"when": one.when, "slots": slots})
         if filled:
@@ -99,7 +97,8 @@ def source(decoder: Decoder, functions: Sequence[Wrapped]) -> str:
                 "filled": filled,
             })  # fmt: skip
     text = environment().get_template("checkasm.c.j2")
-    return tidy(text.render(decoder=decoder, entries=functions, tables=tables))
+    places = [{"place": p.place, "of": n} for p, n in stands]
+    return tidy(text.render(decoder=decoder, entries=functions, places=places, tables=tables))
 
 
 def build(decoder: Decoder, arch: str) -> Program:
@@ -144,19 +143,22 @@ def run(
         last = [str(out or b"", errors="replace") for out in (e.stdout, e.stderr)]
         late = "\n".join([*"".join(last).splitlines()[-12:], f"it did not end in {_SECONDS} s"])
         return Outcome(
-            program.decoder.name, table.test, architecture, features, seed, False, {}, late
+            program.decoder.name, table.test, architecture, features, seed, False, said=late
         )
     reached: dict[str, list[str]] = {}
+    same: dict[str, str] = {}
     said = []
     for line in (done.stdout + done.stderr).splitlines():
         words = line.split()
         if words[:1] == ["ours"] and len(words) == 3:
             reached.setdefault(words[1], []).append(words[2])
+        elif words[:1] == ["same"] and len(words) == 3:
+            same[words[1]] = words[2]
         else:
             said.append(line)
     return Outcome(
         program.decoder.name, table.test, architecture, features, seed,
-        done.returncode == 0, reached, "\n".join(said[-12:]),
+        done.returncode == 0, reached, same, "\n".join(said[-12:]),
     )  # fmt: skip
 
 
@@ -167,10 +169,12 @@ def failures(program: Program, table: Table, outcomes: Sequence[Outcome]) -> lis
         where = f"{o.decoder}, {o.test}, {o.architecture}, features {o.features}, seed {o.seed}"
         if not o.passed:
             found.append(f"{where}: checkasm fails:\n{o.said}")
-        missing = set(program.of_table(table)) - set(o.reached)
+        own = program.of_table(table)
+        same = {place for place, other in o.same.items() if other in o.reached}
+        missing = set(own) - set(o.reached) - same
         if missing:
             found.append(f"{where}: checkasm checks no name of {', '.join(sorted(missing))}")
-        others = set(o.reached) - set(program.of_table(table))
+        others = set(o.reached) - set(own)
         if others:
             found.append(f"{where}: {', '.join(sorted(others))} is not of this table")
     return found

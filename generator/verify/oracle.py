@@ -4,13 +4,15 @@
 Items that a conformant stream can hold are written to a file, a small C program linked with a
 decoder's static archive runs them through its functions, once without processor extensions and
 once with, and once through our decoder entries in their place; what comes back must be what the
-interpreter says.  Which function belongs to which kernel follows from the specs and from the
+interpreter says.  Once more an element of what ours write is spoiled, for each class of items: that
+must be seen.  Which function belongs to which kernel follows from the specs and from the
 descriptions of decoders (docs/decoders.md); those that ours cannot take the place of stand in
 codecs/compared.toml, what no decoder has in codecs/plain.toml.  The format of the files stands in
 tools/oracle/main.c.
 """
 
 import hashlib
+import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +33,7 @@ from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import say
 from daedalus.generator.compile.decoder_calls import Called, called, given_params
+from daedalus.generator.compile.decoder_wrappers import wrapped
 from daedalus.generator.compile.registry import load
 from daedalus.generator.compile.signatures import VALUE
 from daedalus.generator.host import native
@@ -41,6 +44,7 @@ PLAIN = "plain"  # the oracle that is no decoder, but implementations of our own
 COMPARED = "compared"  # begins the names of programs of codecs/compared.toml
 OURS = "ours"  # the mode that runs the decoder entries
 _MAIN = "main.c"
+_FEW = 300  # items that show most faults
 _TRIES = 8  # batches of vectors until enough of them are conformant
 
 
@@ -111,11 +115,13 @@ class Comparison:
     strayed: int  # items for which it wrote outside the kernel's rectangle
     uncleared: int  # items whose block it did not leave zeroed, though it should
     first: str  # the first mismatch, in words
+    faults: Mapping[str, bool] = field(default_factory=dict)  # that were planted; whether seen
 
     @property
     def good(self) -> bool:
-        """Whether the two agree in everything."""
-        return self.mismatches == self.strayed == self.uncleared == 0
+        """Whether the two agree in everything, and each fault is seen."""
+        alike = self.mismatches == self.strayed == self.uncleared == 0
+        return alike and all(self.faults.values())
 
 
 def _folder() -> Path:
@@ -227,6 +233,7 @@ def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
             continue
         program = program.only(chosen)
         built = [(arch, build(program, arch)) for arch in _architectures()]
+        tried: set[str] = set()  # of our functions
         for entry in chosen:
             kernel = by_name[entry.kernel]
             drawn: dict[str, tuple[interp.Items, interp.Result]] = {}
@@ -244,10 +251,43 @@ def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
                     say(f"{entry.name}: {what}, {debian}")
                     if absent:
                         continue
-                    comparisons.append(
-                        _compare(program, entry, kernel, mode, arch, path, items, expected)
-                    )
+                    found = _compare(program, entry, kernel, mode, arch, path, items, expected)
+                    own = spoilt(entry) if mode == OURS and arch == built[-1][0] else []
+                    if not tried & set(own):
+                        tried |= set(own)
+                        faults = {
+                            f: sees(program, entry, kernel, arch, path, items, expected, f)
+                            for f in own
+                        }
+                        found = replace(found, faults=faults)
+                    comparisons.append(found)
     return comparisons
+
+
+def spoilt(entry: Entry) -> list[str]:
+    """The faults that can be planted in our function: its name, and a class of items."""
+    if entry.called is None or not entry.ours:
+        return []
+    own = wrapped(entry.called.kernel, entry.called.entry)
+    return [f"{own.short}:{name}" for name, _ in own.classes]
+
+
+def sees(
+    program: Program, entry: Entry, kernel: Kernel, arch: str, path: Path, items: interp.Items,
+    expected: interp.Result, fault: str,
+) -> bool:  # fmt: skip
+    """Whether some items show a fault: few of them, or else all."""
+    for count in sorted({min(_FEW, items.count), items.count}):
+        some = items.take(np.arange(count))
+        results = replace(
+            expected,
+            buffers={n: a[:count] for n, a in expected.buffers.items()},
+            written={n: a[:count] for n, a in expected.written.items()},
+        )
+        found = _compare(program, entry, kernel, OURS, arch, path, some, results, spoil=fault)
+        if not found.good:
+            return True
+    return False
 
 
 def _architectures() -> tuple[str, ...]:
@@ -359,6 +399,8 @@ def _compare(
     path: Path,
     items: interp.Items,
     expected: interp.Result,
+    *,
+    spoil: str = "",
 ) -> Comparison:
     with tempfile.TemporaryDirectory() as folder:
         given, back = Path(folder, "in"), Path(folder, "out")
@@ -371,6 +413,7 @@ def _compare(
         run(
             [*native.runner(arch), path, mode, entry.name, given, back],
             what=f"{entry.name}: the {program.oracle} oracle ({mode}, {arch})",
+            env={**os.environ, "ORACLE_SPOIL": spoil} if spoil else None,
         )
         answer = decode(back.read_bytes(), kernel, entry.planes, items.count)
     different = np.zeros(items.count, dtype=bool)

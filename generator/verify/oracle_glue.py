@@ -8,6 +8,7 @@ from daedalus.codecs.decoders.tables import Decoder, Pointer
 from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.compile.decoder_calls import Called
+from daedalus.generator.compile.decoder_wrappers import wrapped
 from daedalus.generator.compile.decoders import function_name
 from daedalus.generator.compile.emit import environment
 from daedalus.generator.compile.variants import tidy
@@ -30,8 +31,12 @@ def source(decoder: Decoder, wanted: Sequence[Called]) -> str:
     symbols = dict.fromkeys(
         s for p in stands for a in ("c", "arm64", "amd64") for s in p.symbols(a)
     )
+    own = [e for e in wanted if e.entry in e.kernel.decoders]
+    functions = {e.entry: wrapped(e.kernel, e.entry) for e in own}
+    numbers = {entry: n for n, entry in enumerate(functions)}
     text = environment().get_template("oracle.c.j2").render(
         decoder=decoder,
+        functions=list(functions.values()),
         tables=[
             {"name": n, "count": filled[n][0].count, "call": filled[n][1].call,
              "init": filled[n][0].init}
@@ -39,7 +44,7 @@ def source(decoder: Decoder, wanted: Sequence[Called]) -> str:
         ],
         symbols=list(symbols),
         checks=[_check(p) for p in stands],
-        entries=[_entry(n, e) for n, e in enumerate(wanted)],
+        entries=[{**_entry(n, e), "spoiled": numbers.get(e.entry)} for n, e in enumerate(wanted)],
     )  # fmt: skip
     return tidy(text)
 

@@ -108,6 +108,29 @@ def test_coefficients_that_are_left_are_seen() -> None:
     assert _compared(entry, "c", lying).uncleared == COUNT
 
 
+@pytest.mark.parametrize("fault", ["dc", "eob12", "full"])
+def test_a_spoiled_element_is_seen(fault: str) -> None:
+    entry = _entry("vp9_idct8")
+    kernel = KERNELS[entry.kernel]
+    assert f"vp9_idct8:{fault}" in oracle.spoilt(entry)
+    items = oracle._items(kernel, entry, COUNT, 1, mode="c")
+    of_class = {"dc": (1, 1), "eob12": (2, 12), "full": (13, 64)}[fault]
+    eob = items.params["eob"]
+    inside = (of_class[0] <= eob) & (eob <= of_class[1])
+    path = oracle.build(FFMPEG.only([entry]), "host")
+    expected = interp.run(kernel, items)
+    found = oracle._compare(
+        FFMPEG, entry, kernel, "ours", "host", path, items, expected, spoil=f"vp9_idct8:{fault}"
+    )
+    assert found.mismatches == inside.sum() > 0
+
+
+def test_a_fault_that_no_item_shows_is_a_failure() -> None:
+    good = _compared(_entry("vp9_idct8"), "ours")
+    assert good.good and replace(good, faults={"vp9_idct8:dc": True}).good
+    assert not replace(good, faults={"vp9_idct8:dc": True, "vp9_idct8:full": False}).good
+
+
 def test_missing_assembly_is_seen() -> None:
     """What a description says of a decoder's assembly must be so."""
     with pytest.raises(UserError, match="c and asm are the same function on this processor"):
