@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Sums of products by constants that need more than 32 bits, before a shift to the right.
 
-A constant c is h * 2^k + l, with 0 <= l < 2^k. Of the terms x * c, the sum of the x * h and that of
-the x * l each fit 32 bits:
+A constant c is h * 2^k + l, with -2^(k-1) <= l < 2^(k-1). Of the terms x * c, the sum of the x * h
+and that of the x * l each fit 32 bits:
 
     floor((H * 2^k + L) / 2^n) = floor((H + floor(L / 2^k)) / 2^(n-k))        for k <= n
 
@@ -72,12 +72,19 @@ def _terms(ranges: Ranges, old: Node, new: Node, by: int) -> list[_Term]:
     return [_Term(new, by, max(abs(r.lo), abs(r.hi)))]
 
 
+def _parts(by: int, k: int) -> tuple[int, int]:
+    """h and l of a constant: the nearest multiple, so that a small constant is one part."""
+    h = (by + (1 << (k - 1))) >> k
+    return h, by - (h << k)
+
+
 def _bits(terms: list[_Term], half: int, most: int) -> int:
     """How many bits are split off, so that both sums stay smallest; 0 where none will do."""
 
     def largest(k: int) -> int:
-        high = sum(t.most * abs(t.by >> k) for t in terms)
-        low = sum(t.most * (t.by & ((1 << k) - 1)) for t in terms) + half
+        parts = [(t.most, *_parts(t.by, k)) for t in terms]
+        high = sum(most * abs(h) for most, h, _ in parts)
+        low = sum(most * abs(ell) for most, _, ell in parts) + half
         return max(high + (low >> k) + 1, low)
 
     best = min(range(1, most), key=largest, default=0)
@@ -92,8 +99,8 @@ def _split(terms: list[_Term], half: int, k: int, node: Node, b: Builder) -> Nod
             made = b.make(Op.ADD, (product, made), (), node.loc) if by else made
         return made
 
-    high = total([(t.value, t.by >> k) for t in terms], 0)
-    low = total([(t.value, t.by & ((1 << k) - 1)) for t in terms], half)
+    high = total([(t.value, _parts(t.by, k)[0]) for t in terms], 0)
+    low = total([(t.value, _parts(t.by, k)[1]) for t in terms], half)
     carried = b.make(Op.SHR, (low,), (k,), node.loc)
     (n,) = node.attr
     together = b.make(Op.ADD, (high, carried), (), node.loc)

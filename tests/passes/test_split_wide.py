@@ -24,6 +24,7 @@ SUMS = {
     "three": "x * 16069 - (y * 3196 - z * 13623) >> 14",
     "power": "round_shift(x * 16384 + y * 16384 + w, 14)",
     "negative": "round_shift(x * -16305 - y * 16305, 13)",
+    "beside a product": "x * 32768 - (z >> 2) * (w >> 2) >> 15",
     "nested": "round_shift(round_shift(x * 15137 + y * 15137, 14) * 15137 + z * 15137, 14)",
 }
 

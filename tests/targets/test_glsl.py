@@ -191,7 +191,7 @@ def test_wide_values_are_refused(tmp_path: Path) -> None:
     text = spec_text(
         "with k.stage(i=8) as i:\n    px[0, i] = clip_u8(c[0, i] * c[1, i] * c[2, i])\n"
     )
-    text = spec_text(body).replace('clause="a test"', 'clause="a test", wide=True')
+    text = text.replace('clause="a test"', 'clause="a test", wide=True')
     error = refused(tmp_path, text, options_of("glsl"))
     assert error.message == "values of more than 32 bits have no GLSL form"
 

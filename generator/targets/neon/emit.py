@@ -18,7 +18,7 @@ from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
-from daedalus.generator.targets.neon.select import Selection, Unsuited
+from daedalus.generator.targets.neon.select import NotLowerable, Selection, Unsuited
 from daedalus.generator.targets.neon.strips import Walk, bounds, walks_of
 from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.neon.vectors import (  # fmt: skip
@@ -191,7 +191,7 @@ class _Stage:
         self.dots = Dots(self.scope)
         for node in self.stage.nodes():
             if node.op is Op.DOT and not self.dots.fits(node):
-                raise Unsuited(
+                raise NotLowerable(
                     "neon", "eight outputs of a dot product do not lie beside one another",
                     node.loc, kernel.id, hint="leave dot out of the variant",
                 )  # fmt: skip
