@@ -271,7 +271,8 @@ def kernel(
                 word:type      the same, of another type in C than is usual for it
               `entry` is for functions whose decoder has a plane in parts
     wide      values between memory and memory may take up to 63 bits instead of 32, as some
-              products of high bit depths do; back ends with lanes of 32 bits refuse those
+              products of high bit depths do; back ends with lanes of 32 bits make those that
+              are sums of products by constants before a shift, and refuse others
     """
 
     def refuse(message: str, hint: str = "") -> None:

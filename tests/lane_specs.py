@@ -158,6 +158,7 @@ with k.stage(x=16) as x:
 with k.stage(x=8) as x:
     wide[x] = halves[p & 1, px[6, x] >> 3] + c[3, clip(c[1, x], 2, 6)] + words[px[0, x] >> 4]
     wide[x + 32] = halves[2, px[7, x] & 31]
+    wide[x + 40] = px[1, 20 + clip(c[5, x], -9, 9)]
     wide[x + 8] = t[1, 3 + low_bits(c[2, x], 4)] - c[p & 7, low_bits(c[4, x], 3)]
 with k.stage(x=16) as x:
     wide[x + 16] = px[1, clip(px[0, x], 17, 47)] - px[5, 4 + low_bits(c[0, 0], 3)]

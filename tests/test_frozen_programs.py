@@ -51,10 +51,11 @@ def test_what_is_on_record_is_legal(path: Path) -> None:
 
 def test_the_second_ones_draw_the_additions() -> None:
     """Each of them occurs in a twentieth of the programs at least."""
-    drawn = Counter(what for n in range(MANY) for what in _additions(opened(SECOND).make(n).kernel))
+    first, second = opened(FIRST), opened(SECOND)
+    drawn = Counter(what for n in range(MANY) for what in _additions(second.make(n).kernel))
     assert set(drawn) == {"bits", "shift", "gather", "rows", "merge", "masked", "lane"}
     assert min(drawn.values()) >= MANY // 20, drawn
-    before = Counter(w for n in range(40) for w in _additions(opened(FIRST).make(n).kernel))
+    before = Counter(w for n in range(40) for w in _additions(first.make(n).kernel))
     assert not {"bits", "shift", "gather"} & set(before)
 
 

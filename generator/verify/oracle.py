@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -146,15 +147,19 @@ def programs() -> tuple[Program, ...]:
 def _called() -> Iterator[Program]:
     """Programs that call a decoder's functions in a way of their own."""
     for p in data("compared.toml")["program"]:
-        entries = tuple(
-            Entry(
-                e["kernel"], e["name"], tuple(e["planes"]), e.get("block", ""),
-                tuple(e.get("params", ())), written=e.get("written", False), ours=False,
-            )
-            for e in p["entry"]
-        )  # fmt: skip
+        entries = tuple(_worded(e) for e in p["entry"])
         name = f"{COMPARED}_{p['decoder']}"
         yield Program(name, tuple(p["sources"]), ("c", "asm"), entries, links=p["decoder"])
+
+
+def _worded(words: Mapping[str, Any]) -> Entry:
+    """An entry of compared.toml, in the words of `Entry`."""
+    given: dict[str, Any] = {w: tuple(v) if isinstance(v, list) else v for w, v in words.items()}
+    try:
+        return Entry(**given, ours=False)
+    except TypeError as e:
+        _refuse(f"{words.get('name')}: {str(e).partition('() ')[2]}")
+        raise
 
 
 def _pointers(decoder: str, kernels: Sequence[Kernel]) -> Iterator[Entry]:

@@ -139,6 +139,7 @@ class Forms:
         return (
             node.op,
             self._element_bits(node) if memory else node.attr,
+            self._held(node),
             r.lo,
             r.hi,
             node in self._uniform,
@@ -253,6 +254,13 @@ class Forms:
         width = self._element_bits(node)
         for inputs in product(*ways):
             yield Choice("gather", "lookup", inputs, scalars, 0, self._cost(node, inputs, width))
+
+    def _held(self, node: Node) -> int:
+        """How many registers hold what lanes look up; of one kind what costs the same."""
+        if node.op not in (Op.LOAD, Op.TABLE) or not self.shape.target.looks_up:
+            return 0
+        varying = [x for x in dict.fromkeys(node.args) if x not in self._uniform]
+        return registers(self.kernel, self.ranges, node, varying)
 
     def _cost(self, node: Node, inputs: tuple[Need, ...], width: int) -> float:
         """Of a lookup: in registers, where an index is as wide as what it finds, or by the lane."""

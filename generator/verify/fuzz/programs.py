@@ -94,7 +94,7 @@ class Drawn(Source):
 
     @property
     def label(self) -> str:
-        return str(self.seed)
+        return str(self.seed) + ("-additions" if self.every else "")
 
     @property
     def words(self) -> str:
