@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How C calls a decoder's function with an item of our kernel: for programs that compare.
+"""How C calls a decoder's function with an item of our kernel: for programs that compare or count.
 
-An item is what tools/oracle/oracle.h says: planes, one stride, a block and numbers. The calls come
-from the spec's signature and the description of the decoder's table.
+The calls come from the spec's signature and the description of the decoder's table; `Words` says
+where a program has what it passes on. For an item as tools/oracle/oracle.h has it (planes, one
+stride, a block and numbers) `called` makes all that stands around a call, too.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from daedalus.codecs.decoders.tables import Pointer
 from daedalus.dsl.decoders import DecoderEntry, Part
@@ -20,6 +22,116 @@ from daedalus.generator.compile.signatures import (
 )
 
 _PLAIN = ("uint8_t *", "const uint8_t *")
+
+
+@dataclass(frozen=True)
+class Words:
+    """Where a program has what it passes on, in C.
+
+    stride  bytes from row to row, of every plane
+    plane   an item's origin in a plane, a uint8_t *
+    block   the coefficients, an int16_t *
+    number  a parameter of one value
+    packed  a part that is packed: its rows, by the name of its pointer
+    lines   a part in rows that are as far apart as the planes'
+    """
+
+    stride: str
+    plane: Callable[[Buffer], str]
+    block: str
+    number: Callable[[Param], str]
+    packed: Callable[[str], str]
+    lines: Callable[[Buffer, Part], str]
+
+
+def arguments(kernel: Kernel, entry: DecoderEntry, signature: Signature, words: Words) -> list[str]:
+    """Those of a call of the decoder's function. Array parameters are arrays of their names."""
+    parts = [(kernel.buffer(n), p) for n, ps in entry.planes for p in ps]
+    found = []
+    theirs = signature.pointers[0].function.arguments
+    for (role, of), argument in zip(signature.roles, theirs, strict=True):
+        kind = argument.type
+        if role == BUFFER and kernel.buffer(of).kind == "plane":
+            found.append(_cast(kind, words.plane(kernel.buffer(of)), _PLAIN))
+        elif role == BUFFER:
+            found.append(_cast(kind, words.block, ("int16_t *",)))
+        elif role == STRIDE:
+            found.append(f"({kind}){words.stride}")
+        elif role == VALUE and kernel.param(of).count > 1:
+            found.append(of)
+        elif role == VALUE:
+            found.append(f"({kind}){words.number(kernel.param(of))}")
+        elif role == PART:
+            b, part = next((b, p) for b, p in parts if p.pointer == of)
+            assert b.dtype is not None
+            if isinstance(part.stride, int):
+                found.append(f"(const {b.dtype.c}(*)[{part.stride}]){words.packed(of)}")
+            else:
+                found.append(words.lines(b, part))
+        else:
+            found.append("0")
+    return found
+
+
+def _cast(kind: str, text: str, has: tuple[str, ...]) -> str:
+    return text if kind in has else f"({kind})(void *)({text})"
+
+
+def arrays(params: Sequence[Param], value: Callable[[Param, int], str]) -> list[str]:
+    """Those of array parameters, of these values.
+
+    One store fills one: what reads the numbers as one would wait for several.
+    """
+    lines = []
+    for p in (p for p in params if p.count > 1):
+        bits, size = 8 * p.dtype.bytes, p.count * p.dtype.bytes
+        if size not in (4, 8):
+            values = ", ".join(f"({p.dtype.c}){value(p, k)}" for k in range(p.count))
+            lines.append(f"{p.dtype.c} {p.name}[{p.count}] = {{{values}}};")
+            continue
+        word = f"uint{8 * size}_t"
+        values = " | ".join(
+            f"({word})(uint{bits}_t){value(p, k)} << {bits * k}" for k in range(p.count)
+        )
+        lines += [
+            f"{p.dtype.c} {p.name}[{p.count}];",
+            f"const {word} packed_{p.name} = {values};",
+            f"memcpy({p.name}, &packed_{p.name}, sizeof({p.name}));",
+        ]
+    return lines
+
+
+def packed_parts(kernel: Kernel, entry: DecoderEntry) -> dict[str, tuple[Buffer, int, int]]:
+    """Of each pointer to packed rows: the plane, how many rows, and elements from row to row."""
+    found: dict[str, tuple[Buffer, int, int]] = {}
+    for name, parts in entry.planes:
+        for p in parts:
+            if isinstance(p.stride, int):
+                _, rows, _ = found.get(p.pointer, (None, 0, 0))
+                rows = max(rows, p.rows[1] - p.at[0])
+                found[p.pointer] = kernel.buffer(name), rows, p.stride
+    return found
+
+
+def packed_copies(kernel: Kernel, entry: DecoderEntry, words: Words) -> Iterator[str]:
+    """Statements that take packed rows out of the planes that they are parts of."""
+    for name, parts in entry.planes:
+        b = kernel.buffer(name)
+        assert b.dtype is not None
+        for p in (p for p in parts if isinstance(p.stride, int)):
+            for row in range(*p.rows):
+                to = f"{words.packed(p.pointer)}[{row - p.at[0]}][{p.cols[0] - p.at[1]}]"
+                start = offset(words.plane(b), row, p.cols[0] * b.dtype.bytes, words.stride)
+                yield f"memcpy(&{to}, {start}, {_bytes(b, p)});"
+
+
+def offset(name: str, rows: int, right: int, stride: str) -> str:
+    """A pointer to bytes, moved by rows and bytes."""
+    text = name
+    for n, unit in ((rows, f" * {stride}"), (right, "")):
+        if n:
+            text += f" {'-' if n < 0 else '+'} {abs(n)}{unit}"
+    return text
 
 
 @dataclass(frozen=True)
@@ -99,7 +211,7 @@ def _called(kernel: Kernel, entry: DecoderEntry, signature: Signature, first: Po
     places = _Places(kernel, entry, signature)
     call = Call(
         tuple(places.setup()),
-        places.arguments(),
+        places.arguments(places.words()),
         tuple(places.after()),
         tuple(places.first[by_argument[a]] for a in switches),
     )
@@ -120,56 +232,36 @@ class _Places:
             at += p.count
         self.parts = [(kernel.buffer(n), p) for n, ps in entry.planes for p in ps]
 
-    def _cast(self, n: int, text: str) -> str:
-        kind = self.signature.pointers[0].function.arguments[n].type
-        return text if kind in _PLAIN else f"({kind})(void *){text}"
+    def words(self) -> Words:
+        return Words(
+            "item->stride", self._plane, "item->block", lambda p: f"p[{self.first[p.name]}]",
+            lambda name: name, lambda _, part: part.pointer,
+        )  # fmt: skip
 
-    def arguments(self, *, in_place: int = -1) -> str:
-        """The call's; with `in_place` the number of the plane that all planes' memory is."""
-        words = []
-        for n, (role, of) in enumerate(self.signature.roles):
-            if role == BUFFER:
-                words.append(self._buffer(n, self.kernel.buffer(of), in_place))
-            elif role == STRIDE:
-                words.append(self._number(n, "item->stride"))
-            elif role == VALUE and self.kernel.param(of).count > 1:
-                words.append(of)
-            elif role == VALUE:
-                words.append(self._number(n, f"p[{self.first[of]}]"))
-            elif role == PART:
-                words.append(self._part(of, in_place))
-            else:
-                words.append("0")
-        return ", ".join(words)
+    def _in_place_words(self, source: int) -> Words:
+        """All planes' memory is that of one."""
+        plane = f"item->plane[{source}]"
 
-    def _number(self, n: int, text: str) -> str:
-        kind = self.signature.pointers[0].function.arguments[n].type
-        return text if kind in ("int", "ptrdiff_t") and "stride" not in text else f"({kind}){text}"
+        def lines(b: Buffer, part: Part) -> str:
+            assert b.dtype is not None
+            return offset(plane, part.at[0], part.at[1] * b.dtype.bytes, "item->stride")
 
-    def _buffer(self, n: int, b: Buffer, in_place: int) -> str:
-        if b.kind != "plane":
-            kind = self.signature.pointers[0].function.arguments[n].type
-            return "item->block" if kind == "int16_t *" else f"({kind})(void *)item->block"
-        return self._cast(n, f"item->plane[{self.number[b.name] if in_place < 0 else in_place}]")
+        return Words(
+            "item->stride", lambda _: plane, "item->block",
+            lambda p: f"p[{self.first[p.name]}]", lambda name: f"kept_{name}[i]", lines,
+        )  # fmt: skip
 
-    def _part(self, name: str, in_place: int) -> str:
-        (plane, part), *_ = [(b, p) for b, p in self.parts if p.pointer == name]
-        assert plane.dtype is not None
-        if isinstance(part.stride, int):
-            own = name if in_place < 0 else f"kept_{name}[i]"
-            return f"(const {plane.dtype.c}(*)[{part.stride}]){own}"
-        if in_place < 0:
-            return name
-        text = f"item->plane[{in_place}] + {part.at[0]} * item->stride"
-        return f"{text} + {part.at[1] * plane.dtype.bytes}" if part.at[1] else text
+    def _plane(self, b: Buffer) -> str:
+        return f"item->plane[{self.number[b.name]}]"
+
+    def arguments(self, words: Words) -> str:
+        return ", ".join(arguments(self.kernel, self.entry, self.signature, words))
 
     # ------------------------------------------------------------------------- what is set up
 
     def setup(self) -> list[str]:
-        lines = []
-        for p in given_params(self.kernel, self.signature):
-            if p.count > 1:
-                lines += self._packed(p)
+        params = given_params(self.kernel, self.signature)
+        lines = arrays(params, lambda p, k: f"p[{self.first[p.name] + k}]")
         for n, (b, part) in enumerate(self._kept()):
             lines += self._save(n, b, part)
         for own in self._scratch().values():
@@ -177,23 +269,6 @@ class _Places:
         for b, part in self.parts:
             lines += self._copy(b, part)
         return lines
-
-    def _packed(self, p: Param) -> list[str]:
-        """One store: what reads the numbers as one would wait for several."""
-        bits = 8 * p.dtype.bytes
-        first, size = self.first[p.name], p.count * p.dtype.bytes
-        if size not in (4, 8):
-            values = ", ".join(f"({p.dtype.c})p[{first + k}]" for k in range(p.count))
-            return [f"{p.dtype.c} {p.name}[{p.count}] = {{{values}}};"]
-        word = f"uint{8 * size}_t"
-        values = " | ".join(
-            f"({word})(uint{bits}_t)p[{first + k}] << {bits * k}" for k in range(p.count)
-        )
-        return [
-            f"{p.dtype.c} {p.name}[{p.count}];",
-            f"const {word} packed_{p.name} = {values};",
-            f"memcpy({p.name}, &packed_{p.name}, sizeof({p.name}));",
-        ]
 
     def _in_argument(self, part: Part) -> bool:
         return part.pointer in self.number
@@ -243,12 +318,11 @@ class _Places:
         if isinstance(p.stride, int):
             return f"&{p.pointer}[{down}][{p.cols[0] - p.at[1]}]"
         name = f"item->plane[{self.number[p.pointer]}]" if self._in_argument(p) else p.pointer
-        return _offset(name, down, right)
+        return offset(name, down, right, "item->stride")
 
     def _from(self, b: Buffer, p: Part, row: int) -> str:
         assert b.dtype is not None
-        name = f"item->plane[{self.number[b.name]}]"
-        return _offset(name, row, p.cols[0] * b.dtype.bytes)
+        return offset(self._plane(b), row, p.cols[0] * b.dtype.bytes, "item->stride")
 
     def _copy(self, b: Buffer, p: Part) -> list[str]:
         lines = [
@@ -291,26 +365,18 @@ class _Places:
             return None
         (plane, _), *_ = self.parts
         source = self.number[plane.name]
-        prepare = []
-        high: dict[str, tuple[Buffer, Part, int]] = {}  # of each packed pointer: its rows
-        for b, p in self.parts:
-            if isinstance(p.stride, int):
-                _, _, rows = high.get(p.pointer, (b, p, 0))
-                high[p.pointer] = b, p, max(rows, p.rows[1] - p.at[0])
-                prepare += [
-                    f"memcpy(&kept_{p.pointer}[i][{row - p.at[0]}][{p.cols[0] - p.at[1]}],"
-                    f" {self._from(b, p, row)}, {_bytes(b, p)});"
-                    for row in range(*p.rows)
-                ]
-        static = []
-        for name, (b, p, rows) in high.items():
-            assert b.dtype is not None
-            static.append(f"static {b.dtype.c} kept_{name}[MOST][{rows}][{p.stride}];")
+        words = self._in_place_words(source)
+        static = [
+            f"static {b.dtype.c} kept_{name}[MOST][{rows}][{stride}];"
+            for name, (b, rows, stride) in packed_parts(self.kernel, self.entry).items()
+            if b.dtype is not None
+        ]
+        prepare = packed_copies(self.kernel, self.entry, replace(words, plane=self._plane))
         (out,) = written
         assert out.dtype is not None
         rows, columns = out.shape[0][1], out.shape[1][1]
         return InPlace(
-            source, tuple(static), tuple(prepare), self.arguments(in_place=source), rows,
+            source, tuple(static), tuple(prepare), self.arguments(words), rows,
             columns * out.dtype.bytes,
         )  # fmt: skip
 
@@ -330,11 +396,3 @@ def _inside(b: Buffer, p: Part) -> bool:
 def _bytes(b: Buffer, p: Part) -> int:
     assert b.dtype is not None
     return (p.cols[1] - p.cols[0]) * b.dtype.bytes
-
-
-def _offset(name: str, rows: int, right: int) -> str:
-    text = name
-    for n, unit in ((rows, " * item->stride"), (right, "")):
-        if n:
-            text += f" {'-' if n < 0 else '+'} {abs(n)}{unit}"
-    return text

@@ -12,10 +12,18 @@ from typing import Any
 from daedalus.codecs.decoders.reading import described
 from daedalus.codecs.decoders.tables import Pointer
 from daedalus.dsl.decoders import DecoderEntry, Part
-from daedalus.dsl.ir import FULL, Kernel
+from daedalus.dsl.ir import FULL, Buffer, Kernel
+from daedalus.generator.compile.decoder_calls import (
+    Words,
+    arguments,
+    arrays,
+    offset,
+    packed_copies,
+    packed_parts,
+)
 from daedalus.generator.compile.decoders import classes_of, function_name
 from daedalus.generator.compile.registry import load
-from daedalus.generator.compile.signatures import BUFFER, PART, STRIDE, VALUE, read_signature
+from daedalus.generator.compile.signatures import read_signature
 from daedalus.generator.compile.variants import tidy
 from daedalus.generator.targets import shell
 
@@ -62,12 +70,20 @@ class _Writer:
         self.at = {p.name: n for n, p in enumerate(kernel.params)}
 
     def _arrays(self) -> list[str]:
-        lines = []
-        for p in (p for p in self.kernel.params if p.count > 1):
-            value = f"({p.dtype.c})parameters[{self.at[p.name]}]"
-            lines.append(f"{p.dtype.c} {p.name}[{p.count}];")
-            lines.append(f"for (int i = 0; i < {p.count}; i++) {{\n{p.name}[i] = {value};\n}}")
-        return lines
+        return arrays(self.kernel.params, lambda p, _: f"parameters[{self.at[p.name]}]")
+
+    def _words(self) -> Words:
+        """Where the program has what decoders' functions get."""
+
+        def lines(b: Buffer, part: Part) -> str:
+            assert b.dtype is not None
+            return offset(_STARTS, part.at[0], part.at[1] * b.dtype.bytes, "STRIDE")
+
+        return Words(
+            "STRIDE", lambda b: self._plane(b.name), "w->block",
+            lambda p: f"parameters[{self.at[p.name]}]",
+            lambda name: f"packed_{self.number}_{name}", lines,
+        )  # fmt: skip
 
     def _plane(self, name: str) -> str:
         return _STARTS if self.kernel.buffer(name).access == "in" else _WORKS
@@ -87,32 +103,10 @@ class _Writer:
 
     def entry(self, entry: DecoderEntry, number: int) -> str:
         signature = read_signature(self.kernel, entry)
-        function = signature.pointers[0].function
-        parts = {p.pointer: p for _, ps in entry.planes for p in ps}
-        words = []
-        for (role, of), argument in zip(signature.roles, function.arguments, strict=True):
-            kind = argument.type
-            if role == BUFFER and self.kernel.buffer(of).kind == "plane":
-                words.append(f"({kind})({self._plane(of)})")
-            elif role == BUFFER:
-                words.append(f"({kind})w->block")
-            elif role == STRIDE:
-                words.append("STRIDE")
-            elif role == VALUE and self.kernel.param(of).count > 1:
-                words.append(of)
-            elif role == VALUE:
-                words.append(f"({kind})parameters[{self.at[of]}]")
-            elif role == PART:
-                words.append(self._part(parts[of], kind))
-            else:
-                words.append("0")
+        words = arguments(self.kernel, entry, signature, self._words())
         name = f"entry_fn_{self.number}_{number}"
-        return self._function(f"entry_{number}", function.declaration(name), name, words)
-
-    def _part(self, part: Part, kind: str) -> str:
-        if isinstance(part.stride, int):
-            return f"({kind})packed_{self.number}_{part.pointer}"
-        return f"{_STARTS} + {part.at[0]} * STRIDE + {part.at[1]}"
+        declaration = signature.pointers[0].function.declaration(name)
+        return self._function(f"entry_{number}", declaration, name, words)
 
     def _function(self, what: str, declaration: str, name: str, words: Sequence[str]) -> str:
         body = [*self._arrays(), f"(({name} *)fn)({', '.join(words)});"]
@@ -139,19 +133,12 @@ class _Writer:
                 )
                 lines.append(f"make_coefficients({rows * columns}, {columns}, {height}, {width});")
                 lines.append("}")
+        words = self._words()
         for entry in self.kernel.decoders:
-            for plane, parts in entry.planes:
-                for part in (q for q in parts if isinstance(q.stride, int)):
-                    dtype = self.kernel.buffer(plane).dtype
-                    assert dtype is not None
-                    name = f"packed_{self.number}_{part.pointer}"
-                    height = part.rows[1] - part.at[0]
-                    statics.append(f"static {dtype.c} {name}[{height}][{part.stride}];")
-                    for row in range(*part.rows):
-                        lines.append(
-                            f"memcpy({name}[{row - part.at[0]}], {_STARTS} + {row} * STRIDE +"
-                            f" {part.cols[0]}, {part.cols[1] - part.cols[0]});"
-                        )
+            for name, (plane, rows, stride) in packed_parts(self.kernel, entry).items():
+                assert plane.dtype is not None
+                statics.append(f"static {plane.dtype.c} {words.packed(name)}[{rows}][{stride}];")
+            lines += packed_copies(self.kernel, entry, words)
         if not lines:
             return ""
         head = "\n".join(dict.fromkeys(statics))

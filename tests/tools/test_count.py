@@ -148,7 +148,8 @@ def test_a_case_without_a_function_of_the_decoder_is_refused() -> None:
 
 def test_each_element_of_a_parameter_gets_the_value() -> None:
     text = count_shapes.source("ffmpeg", ["h264_deblock_luma_v"], [], [])
-    assert "int8_t tc0[4];" in text and "tc0[i] = (int8_t)parameters[2];" in text
+    assert "int8_t tc0[4];" in text and "memcpy(tc0, &packed_tc0, sizeof(tc0));" in text
+    assert text.count("(uint32_t)(uint8_t)parameters[2] << ") == 2 * 4  # our item, and the entry
 
 
 def test_functions_of_several_tables_are_taken_from_theirs() -> None:
