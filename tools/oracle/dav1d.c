@@ -74,7 +74,8 @@ static void restore(oracle_target *const *targets, const oracle_item *item, size
     parameters.guided.w0 = (int16_t)item->params[1];
     parameters.guided.w1 = (int16_t)(128 - item->params[1] - item->params[2]);
     restoration_fn *fn = (restoration_fn *)targets[(s[0] != 0) + 2 * (s[1] != 0) - 1];
-    fn(&frame[0][LEFT], WIDE, left, &rows[0][LEFT], SIZE, SIZE, &parameters, EDGES);
+    fn(&frame[0][LEFT], WIDE, (const uint8_t(*)[4])left, &rows[0][LEFT], SIZE, SIZE, &parameters,
+       EDGES);
     for (int y = 0; y < SIZE; y++) {
       memcpy(item->plane[0] + y * stride, &frame[y][LEFT], SIZE);
     }
