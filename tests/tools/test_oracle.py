@@ -131,6 +131,28 @@ def test_a_fault_that_no_item_shows_is_a_failure() -> None:
     assert not replace(good, faults={"vp9_idct8:dc": True, "vp9_idct8:full": False}).good
 
 
+def test_functions_that_are_only_compared_are_not_run_as_ours() -> None:
+    alone = {e.kernel: p for p in PROGRAMS.values() for e in p.entries if not e.ours}
+    assert {"av1_cdef_dir", "av1_sgr8", "vp9_lpf16_10_h", "vp9_lpf16_10_v"} <= set(alone)
+    one = next(e for e in FFMPEG.entries if e.kernel == "vp9_lpf16_10_h")
+    assert one.called is not None and FFMPEG.decoder is not None
+    assert ".ours =" not in oracle_glue.source(FFMPEG.decoder, [one.called])
+
+
+@pytest.mark.campaign
+def test_another_result_of_a_block_is_seen() -> None:
+    """A function that returns what the kernel writes into a block."""
+    entry = _entry("cdef_dir")
+    kernel, program = KERNELS[entry.kernel], PROGRAMS["compared_dav1d"].only([entry])
+    items = oracle._items(kernel, entry, COUNT, 1, mode="c")
+    path = oracle.build(program, "host")
+    expected = interp.run(kernel, items)
+    assert oracle._compare(program, entry, kernel, "c", "host", path, items, expected).good
+    expected.buffers["found"][7, 1] += 1
+    wrong = oracle._compare(program, entry, kernel, "c", "host", path, items, expected)
+    assert wrong.mismatches == 1 and wrong.first.startswith("item 7: interpreter [")
+
+
 def test_missing_assembly_is_seen() -> None:
     """What a description says of a decoder's assembly must be so."""
     with pytest.raises(UserError, match="c and asm are the same function on this processor"):

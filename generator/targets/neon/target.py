@@ -57,4 +57,4 @@ class Target:
         return found
 
 
-NEON = Target("neon", OPS, RULES, "neon.h")
+NEON = Target("neon", OPS, RULES, "neon.h", beside={"daedalus_bytes": "neon_bytes.h"})

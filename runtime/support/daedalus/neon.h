@@ -8,7 +8,6 @@
 
 #include <arm_neon.h>
 #include <stdint.h>
-#include <string.h>
 
 /** Memory of any type and alignment, written a lane at a time. */
 typedef uint16_t daedalus_any_u16 __attribute__((may_alias, aligned(1)));
@@ -116,13 +115,6 @@ static inline int8x16_t daedalus_lookup(daedalus_window window, uint8x16_t place
   return vqtbl1q_s8(window, places);
 }
 #endif
-
-/* So many bytes, at most 16, of those that begin at a place; zeros behind them. */
-static inline uint8x16_t daedalus_bytes(const void *begin, size_t from, size_t count) {
-  uint8_t bytes[16] = {0};
-  memcpy(bytes, (const uint8_t *)begin + from, count);
-  return vld1q_u8(bytes);
-}
 
 /*
  * What is read of an array from here on is read from here on.  Compilers see
