@@ -8,9 +8,11 @@ import pytest
 from spec_support import HEAD, in_stage, kernel_of, marked_line, spec_text, write_spec
 
 from daedalus.dsl.errors import SpecError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.clearing import clearing
 from daedalus.generator.compile.emit import generate
 from daedalus.generator.compile.registry import load
+from daedalus.generator.host import native
 
 HINT = "its arguments, in the decoder's order, are: "
 
@@ -165,6 +167,26 @@ def test_several_functions_fixed_and_ignored_arguments(tmp_path: Path) -> None:
     assert "c_full(px, px_stride, c, 50)" in middle and "if (" not in middle
     assert "(void)unused0; (void)unused1;" in middle
     assert "if (p <= 9) {" in source[source.index("test_it_x(") :]
+
+
+@pytest.mark.parametrize("flattened", [True] if native.is_arm() else [True, False])
+def test_what_entries_call_has_the_code_in_itself(flattened: bool, tmp_path: Path) -> None:
+    """It does not call the body, of which compilers else make a function: as where NEON goes
+    through SIMDe, and nothing is flattened."""
+    variant = "vp9_idct8__c_full"
+    place = tmp_path / "variant.s"
+    native.run(
+        [native.compiler("host"), "-std=c11", "-O2", "-S", "-o", place]
+        + [f"-I{folder}" for folder in (*native.library_includes(), "runtime/support")]
+        + ([] if flattened else ["-DDAEDALUS_HAVE_NEON=1"])
+        + [f"generated/src/vp9/daedalus_{variant}.c"],
+        cwd=repo_root(),
+    )
+    text = place.read_text()
+    for kind in ("item", "clearing"):
+        function = f"daedalus_{kind}_{variant}"
+        body = text[text.index(f"\n{function}:") : text.index(f".size\t{function},")]
+        assert ("one_item" in body) is not flattened
 
 
 # ------------------------------------------------------------------ more rows than an item has
