@@ -496,6 +496,78 @@ static const daedalus_class_desc av1_cdef_dir_classes[] = {
 };
 
 static const daedalus_variant av1_cdef_dir_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef_dir__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_cdef_dir__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef_dir__glsl_full_p4_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_cdef_dir__glsl_full_p4_word_unaligned_signs,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef_dir__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_cdef_dir__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef_dir__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_cdef_dir__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_cdef_dir__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_cdef_dir__vector_full,
+  },
+#endif
   {
     .name = "daedalus_av1_cdef_dir__c_full",
     .target = "c",
@@ -548,6 +620,78 @@ static const daedalus_class_desc av1_sgr8_classes[] = {
 };
 
 static const daedalus_variant av1_sgr8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_sgr8__qpu_full_p4_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_sgr8__qpu_full_p4_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_sgr8__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_sgr8__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_sgr8__glsl_full_p4_word_unaligned_signs_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_sgr8__glsl_full_p4_word_unaligned_signs_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_sgr8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_sgr8__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_sgr8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_sgr8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_sgr8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_sgr8__vector_full,
+  },
+#endif
   {
     .name = "daedalus_av1_sgr8__c_full",
     .target = "c",
@@ -4655,7 +4799,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "a2d95b2e83bd582c",
+  .generator = "ffabd562e6a6261f",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

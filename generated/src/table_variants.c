@@ -536,6 +536,78 @@ static const daedalus_class_desc av1_cdef_dir_classes[] = {
 };
 
 static const daedalus_variant av1_cdef_dir_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef_dir__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_cdef_dir__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef_dir__glsl_full_p4_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_cdef_dir__glsl_full_p4_word_unaligned_signs,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef_dir__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_cdef_dir__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef_dir__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_cdef_dir__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_cdef_dir__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_cdef_dir__vector_full,
+  },
+#endif
   {
     .name = "daedalus_av1_cdef_dir__c_full",
     .target = "c",
@@ -546,6 +618,18 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_av1_cdef_dir__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef_dir__glsl_full_p2_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef_dir__glsl_full_p2_word_unaligned_signs,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc av1_sgr8_buffers[] = {
@@ -588,6 +672,78 @@ static const daedalus_class_desc av1_sgr8_classes[] = {
 };
 
 static const daedalus_variant av1_sgr8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_sgr8__qpu_full_p4_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_sgr8__qpu_full_p4_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_sgr8__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_sgr8__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_sgr8__glsl_full_p4_word_unaligned_signs_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_sgr8__glsl_full_p4_word_unaligned_signs_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_sgr8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_sgr8__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_sgr8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_sgr8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_sgr8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_sgr8__vector_full,
+  },
+#endif
   {
     .name = "daedalus_av1_sgr8__c_full",
     .target = "c",
@@ -598,6 +754,18 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_av1_sgr8__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_sgr8__glsl_full_p2_word_unaligned_signs_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_sgr8__glsl_full_p2_word_unaligned_signs_pack,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc h264_deblock_luma_v_buffers[] = {
@@ -5218,6 +5386,26 @@ static void call_daedalus_items_av1_cdef_dir(const daedalus_buffer *buffers,
       (int32_t *)buffers[1].data, n_items);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_av1_cdef_dir__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_av1_cdef_dir__neon_full((const uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int32_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_av1_cdef_dir__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_av1_cdef_dir__vector_full((const uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int32_t *)buffers[1].data, n_items);
+}
+
+#endif
 static void call_daedalus_items_av1_cdef_dir__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
@@ -5233,6 +5421,24 @@ static void call_daedalus_items_av1_sgr8(const daedalus_buffer *buffers, const p
       (const daedalus_av1_sgr8_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_av1_sgr8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_av1_sgr8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_av1_sgr8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_av1_sgr8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_av1_sgr8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_av1_sgr8_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_av1_sgr8__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_av1_sgr8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -7086,8 +7292,20 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_av1_cdef8__c_sec", call_daedalus_items_av1_cdef8__c_sec, NULL },
   { "daedalus_av1_cdef8__c_full", call_daedalus_items_av1_cdef8__c_full, NULL },
   { "av1_cdef_dir", call_daedalus_items_av1_cdef_dir, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_av1_cdef_dir__neon_full", call_daedalus_items_av1_cdef_dir__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_av1_cdef_dir__vector_full", call_daedalus_items_av1_cdef_dir__vector_full, NULL },
+#endif
   { "daedalus_av1_cdef_dir__c_full", call_daedalus_items_av1_cdef_dir__c_full, NULL },
   { "av1_sgr8", call_daedalus_items_av1_sgr8, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_av1_sgr8__neon_full", call_daedalus_items_av1_sgr8__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_av1_sgr8__vector_full", call_daedalus_items_av1_sgr8__vector_full, NULL },
+#endif
   { "daedalus_av1_sgr8__c_full", call_daedalus_items_av1_sgr8__c_full, NULL },
   { "h264_deblock_luma_v", call_daedalus_items_h264_deblock_luma_v, NULL },
 #if DAEDALUS_HAVE_NEON
@@ -7508,7 +7726,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "a2d95b2e83bd582c",
+  .generator = "ffabd562e6a6261f",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -115,12 +115,26 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 
 void daedalus_items_av1_cdef_dir(const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     int32_t *found, size_t n_blocks) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_av1_cdef_dir__neon_full(src, src_stride, src_step, found, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_av1_cdef_dir__vector_full(src, src_stride, src_step, found, n_blocks);
+#else
   daedalus_items_av1_cdef_dir__c_full(src, src_stride, src_step, found, n_blocks);
+#endif
 }
 
 void daedalus_items_av1_sgr8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_units,
     const daedalus_av1_sgr8_meta *meta, size_t meta_step) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_av1_sgr8__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_units,
+      meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_av1_sgr8__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+      n_units, meta, meta_step);
+#else
   daedalus_items_av1_sgr8__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_units,
       meta, meta_step);
+#endif
 }

@@ -191,11 +191,55 @@ extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word;
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word;
 
+extern const daedalus_qpu_code daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_av1_cdef_dir__qpu_full_p4;
+
+extern const daedalus_gpu_code daedalus_av1_cdef_dir__glsl_full_p4_word_unaligned_signs;
+
+extern const daedalus_gpu_code daedalus_av1_cdef_dir__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_av1_cdef_dir__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef_dir__neon_full(const uint8_t *src,
+    ptrdiff_t src_stride, int32_t *found);
+void daedalus_items_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, int32_t *found, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_av1_cdef_dir__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef_dir__vector_full(const uint8_t *src,
+    ptrdiff_t src_stride, int32_t *found);
+void daedalus_items_av1_cdef_dir__vector_full(const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, int32_t *found, size_t n_blocks);
+
 daedalus_cpu_fn daedalus_av1_cdef_dir__c_full;
 DAEDALUS_FLATTEN void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride,
     int32_t *found);
 void daedalus_items_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride,
     ptrdiff_t src_step, int32_t *found, size_t n_blocks);
+
+extern const daedalus_gpu_code daedalus_av1_cdef_dir__glsl_full_p2_word_unaligned_signs;
+
+extern const daedalus_qpu_code daedalus_av1_sgr8__qpu_full_p4_word_unaligned_dot_shuffle;
+
+extern const daedalus_qpu_code daedalus_av1_sgr8__qpu_full_p8;
+
+extern const daedalus_gpu_code daedalus_av1_sgr8__glsl_full_p4_word_unaligned_signs_pack;
+
+extern const daedalus_gpu_code daedalus_av1_sgr8__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_av1_sgr8__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1);
+void daedalus_items_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_units,
+    const daedalus_av1_sgr8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_av1_sgr8__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1);
+void daedalus_items_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_units,
+    const daedalus_av1_sgr8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_sgr8__c_full;
 DAEDALUS_FLATTEN void daedalus_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -203,5 +247,7 @@ DAEDALUS_FLATTEN void daedalus_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst
 void daedalus_items_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_units,
     const daedalus_av1_sgr8_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_av1_sgr8__glsl_full_p2_word_unaligned_signs_pack;
 
 #endif /* DAEDALUS_AV1_VARIANTS_H */
