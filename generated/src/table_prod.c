@@ -2964,6 +2964,78 @@ static const daedalus_class_desc vp9_idct8_10_classes[] = {
 };
 
 static const daedalus_variant vp9_idct8_10_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8_10__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8_10__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8_10__glsl_full_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct8_10__glsl_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8_10__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct8_10__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct8_10__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8_10__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct8_10__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8_10__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_idct8_10__c_full",
     .target = "c",
@@ -3119,6 +3191,54 @@ static const daedalus_class_desc vp9_lpf16_10_h_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf16_10_h_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf16_10_h__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_lpf16_10_h__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_lpf16_10_h__neon_full_early",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_lpf16_10_h__neon_full_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_lpf16_10_h__vector_full_early",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_lpf16_10_h__vector_full_early,
+  },
+#endif
   {
     .name = "daedalus_vp9_lpf16_10_h__c_full",
     .target = "c",
@@ -3158,6 +3278,78 @@ static const daedalus_class_desc vp9_lpf16_10_v_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf16_10_v_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf16_10_v__qpu_full_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_lpf16_10_v__qpu_full_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf16_10_v__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_lpf16_10_v__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf16_10_v__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_lpf16_10_v__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_lpf16_10_v__neon_full_early",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_lpf16_10_v__neon_full_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_lpf16_10_v__vector_full_early",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_lpf16_10_v__vector_full_early,
+  },
+#endif
   {
     .name = "daedalus_vp9_lpf16_10_v__c_full",
     .target = "c",
@@ -4799,7 +4991,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "ffabd562e6a6261f",
+  .generator = "d041fbf479cc065d",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

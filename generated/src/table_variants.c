@@ -3244,6 +3244,78 @@ static const daedalus_class_desc vp9_idct8_10_classes[] = {
 };
 
 static const daedalus_variant vp9_idct8_10_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8_10__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8_10__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8_10__glsl_full_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct8_10__glsl_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8_10__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct8_10__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct8_10__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8_10__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct8_10__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8_10__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_idct8_10__c_full",
     .target = "c",
@@ -3254,6 +3326,18 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_idct8_10__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8_10__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8_10__glsl_full_p4_word,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_idct8_iadst8_buffers[] = {
@@ -3399,6 +3483,54 @@ static const daedalus_class_desc vp9_lpf16_10_h_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf16_10_h_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf16_10_h__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_lpf16_10_h__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_lpf16_10_h__neon_full_early",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_lpf16_10_h__neon_full_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_lpf16_10_h__vector_full_early",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_lpf16_10_h__vector_full_early,
+  },
+#endif
   {
     .name = "daedalus_vp9_lpf16_10_h__c_full",
     .target = "c",
@@ -3409,6 +3541,18 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf16_10_h__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf16_10_h__glsl_full_p4_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf16_10_h__glsl_full_p4_word_signs_early,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_lpf16_10_v_buffers[] = {
@@ -3438,6 +3582,78 @@ static const daedalus_class_desc vp9_lpf16_10_v_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf16_10_v_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf16_10_v__qpu_full_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_lpf16_10_v__qpu_full_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf16_10_v__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_lpf16_10_v__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf16_10_v__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_lpf16_10_v__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_lpf16_10_v__neon_full_early",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_lpf16_10_v__neon_full_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_lpf16_10_v__vector_full_early",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_lpf16_10_v__vector_full_early,
+  },
+#endif
   {
     .name = "daedalus_vp9_lpf16_10_v__c_full",
     .target = "c",
@@ -3448,6 +3664,18 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf16_10_v__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf16_10_v__glsl_full_p4_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf16_10_v__glsl_full_p4_word_signs_early,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_lpf4_h_buffers[] = {
@@ -6635,6 +6863,26 @@ static void call_daedalus_items_vp9_idct8_10(const daedalus_buffer *buffers,
       (const int32_t *)buffers[1].data, n_items);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_idct8_10__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_idct8_10__neon_full((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int32_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_idct8_10__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_idct8_10__vector_full((uint16_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int32_t *)buffers[1].data, n_items);
+}
+
+#endif
 static void call_daedalus_items_vp9_idct8_10__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
@@ -6752,6 +7000,22 @@ static void call_daedalus_items_vp9_lpf16_10_h(const daedalus_buffer *buffers,
       (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_lpf16_10_h__neon_full_early(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_lpf16_10_h__neon_full_early((uint16_t *)buffers[0].data, buffers[0].stride,
+      steps[0], n_items, (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_lpf16_10_h__vector_full_early(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_lpf16_10_h__vector_full_early((uint16_t *)buffers[0].data, buffers[0].stride,
+      steps[0], n_items, (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_lpf16_10_h__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_lpf16_10_h__c_full((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -6764,6 +7028,22 @@ static void call_daedalus_items_vp9_lpf16_10_v(const daedalus_buffer *buffers,
       (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_lpf16_10_v__neon_full_early(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_lpf16_10_v__neon_full_early((uint16_t *)buffers[0].data, buffers[0].stride,
+      steps[0], n_items, (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_lpf16_10_v__vector_full_early(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_lpf16_10_v__vector_full_early((uint16_t *)buffers[0].data, buffers[0].stride,
+      steps[0], n_items, (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_lpf16_10_v__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_lpf16_10_v__c_full((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -7559,6 +7839,12 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16 },
 #endif
   { "vp9_idct8_10", call_daedalus_items_vp9_idct8_10, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_idct8_10__neon_full", call_daedalus_items_vp9_idct8_10__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_idct8_10__vector_full", call_daedalus_items_vp9_idct8_10__vector_full, NULL },
+#endif
   { "daedalus_vp9_idct8_10__c_full", call_daedalus_items_vp9_idct8_10__c_full, NULL },
   { "vp9_idct8_iadst8", call_daedalus_items_vp9_idct8_iadst8,
       call_daedalus_clearing_items_vp9_idct8_iadst8 },
@@ -7576,8 +7862,24 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_iwht4__c_full", call_daedalus_items_vp9_iwht4__c_full,
       call_daedalus_clearing_items_vp9_iwht4__c_full },
   { "vp9_lpf16_10_h", call_daedalus_items_vp9_lpf16_10_h, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_lpf16_10_h__neon_full_early",
+      call_daedalus_items_vp9_lpf16_10_h__neon_full_early, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_lpf16_10_h__vector_full_early",
+      call_daedalus_items_vp9_lpf16_10_h__vector_full_early, NULL },
+#endif
   { "daedalus_vp9_lpf16_10_h__c_full", call_daedalus_items_vp9_lpf16_10_h__c_full, NULL },
   { "vp9_lpf16_10_v", call_daedalus_items_vp9_lpf16_10_v, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_lpf16_10_v__neon_full_early",
+      call_daedalus_items_vp9_lpf16_10_v__neon_full_early, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_lpf16_10_v__vector_full_early",
+      call_daedalus_items_vp9_lpf16_10_v__vector_full_early, NULL },
+#endif
   { "daedalus_vp9_lpf16_10_v__c_full", call_daedalus_items_vp9_lpf16_10_v__c_full, NULL },
   { "vp9_lpf4_h", call_daedalus_items_vp9_lpf4_h, NULL },
 #if DAEDALUS_HAVE_NEON
@@ -7726,7 +8028,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "ffabd562e6a6261f",
+  .generator = "d041fbf479cc065d",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -601,7 +601,13 @@ void daedalus_clearing_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 
 void daedalus_items_vp9_idct8_10(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int32_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_idct8_10__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_idct8_10__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
   daedalus_items_vp9_idct8_10__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
 }
 
 void daedalus_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -643,7 +649,15 @@ void daedalus_clearing_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 
 void daedalus_items_vp9_lpf16_10_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_lpf16_10_h__neon_full_early(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_lpf16_10_h__vector_full_early(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+#else
   daedalus_items_vp9_lpf16_10_h__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+#endif
 }
 
 void daedalus_items_vp9_lpf16_10(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -653,7 +667,15 @@ void daedalus_items_vp9_lpf16_10(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
 
 void daedalus_items_vp9_lpf16_10_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_lpf16_10_v__neon_full_early(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_lpf16_10_v__vector_full_early(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+#else
   daedalus_items_vp9_lpf16_10_v__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+#endif
 }
 
 void daedalus_items_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,

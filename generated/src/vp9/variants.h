@@ -564,11 +564,33 @@ void daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptr
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8_10__qpu_full_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p2_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p2;
+
+daedalus_cpu_fn daedalus_vp9_idct8_10__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_10__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs);
+void daedalus_items_vp9_idct8_10__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_idct8_10__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_10__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs);
+void daedalus_items_vp9_idct8_10__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks);
+
 daedalus_cpu_fn daedalus_vp9_idct8_10__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const int32_t *coeffs);
 void daedalus_items_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int32_t *coeffs, size_t n_blocks);
+
+extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p4_word;
 
 daedalus_cpu_fn daedalus_vp9_idct8_iadst8__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_iadst8__vector_full(uint8_t *dst,
@@ -610,17 +632,57 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_
 void daedalus_clearing_items_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
+extern const daedalus_gpu_code daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf16_10_h__glsl_full_p2;
+
+daedalus_cpu_fn daedalus_vp9_lpf16_10_h__neon_full_early;
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_h__neon_full_early(uint16_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
+void daedalus_items_vp9_lpf16_10_h__neon_full_early(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_lpf16_10_h__vector_full_early;
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_h__vector_full_early(uint16_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
+void daedalus_items_vp9_lpf16_10_h__vector_full_early(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
+
 daedalus_cpu_fn daedalus_vp9_lpf16_10_h__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_h__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf16_10_h__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
 
+extern const daedalus_gpu_code daedalus_vp9_lpf16_10_h__glsl_full_p4_word_signs_early;
+
+extern const daedalus_qpu_code daedalus_vp9_lpf16_10_v__qpu_full_word;
+
+extern const daedalus_qpu_code daedalus_vp9_lpf16_10_v__qpu_full_p8;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf16_10_v__glsl_full_p2;
+
+daedalus_cpu_fn daedalus_vp9_lpf16_10_v__neon_full_early;
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_v__neon_full_early(uint16_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
+void daedalus_items_vp9_lpf16_10_v__neon_full_early(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_lpf16_10_v__vector_full_early;
+DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_v__vector_full_early(uint16_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
+void daedalus_items_vp9_lpf16_10_v__vector_full_early(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
+
 daedalus_cpu_fn daedalus_vp9_lpf16_10_v__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
 void daedalus_items_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_lpf16_10_v__glsl_full_p4_word_signs_early;
 
 extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4_word;
 
